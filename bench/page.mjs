@@ -3,7 +3,7 @@
 // folder that `scripts/test page-browser` installs the packages into. Prints a table for bench/README.md.
 
 import { startBrowser } from "../tests/page/lib/browser.mjs";
-import { makeWorld } from "../tests/page/lib/world.mjs";
+import { makeTestEnv } from "../tests/page/lib/test-env.mjs";
 import { longChat, manySkills } from "../tests/page/checks/large.mjs";
 
 const [prowess, tools] = process.argv.slice(2);
@@ -17,8 +17,8 @@ const part = (values, share) =>
 const count = (list, wanted) => list.filter((one) => one === wanted).length;
 
 /** Bytes and requests until something is painted, and until everything of the first view is there. */
-const firstPaint = async (browser, world) => {
-  const page = await (await browser.person()).newPage();
+const firstPaint = async (browser, env) => {
+  const page = await (await browser.newContext()).newPage();
   const cdp = await page.context().newCDPSession(page);
   await cdp.send("Network.enable");
   const started = new Map();
@@ -27,7 +27,7 @@ const firstPaint = async (browser, world) => {
   cdp.on("Network.loadingFinished", ({ requestId, encodedDataLength }) =>
     done.push({ url: started.get(requestId) ?? "", bytes: encodedDataLength }),
   );
-  await page.goto(world.url);
+  await page.goto(env.url);
   await page.locator(".try").first().waitFor();
   await page.waitForTimeout(500);
   const paint = await page.evaluate(
@@ -61,8 +61,8 @@ const firstPaint = async (browser, world) => {
 };
 
 /** From the moment the model's server sends a word to the frame that shows it, beside a client that only reads the stream. */
-const eventToScreen = async (browser, world) => {
-  const page = await browser.open(await browser.person(), world.url);
+const eventToScreen = async (browser, env) => {
+  const page = await browser.open(await browser.newContext(), env.url);
   await page.evaluate(() => {
     globalThis.seen = [];
     const note = () => {
@@ -83,7 +83,7 @@ const eventToScreen = async (browser, world) => {
   const read = [];
   const stop = new AbortController();
   const follow = (async () => {
-    const stream = await fetch(new URL(`/api/chats/${chat}/events?after=0`, world.url), {
+    const stream = await fetch(new URL(`/api/chats/${chat}/events?after=0`, env.url), {
       signal: stop.signal,
     });
     for await (const piece of stream.body.pipeThrough(new TextDecoderStream())) {
@@ -163,16 +163,16 @@ const scroll = (page, selector, steps, by) =>
     [selector, steps, by],
   );
 
-const longConversation = async (browser, world) => {
+const longConversation = async (browser, env) => {
   const body = JSON.stringify(longChat(2000));
-  await world.api("/api/chats/import", {
+  await env.api("/api/chats/import", {
     method: "POST",
     headers: { "content-type": "application/json" },
     body,
   });
-  const { chats } = await world.api("/api/chats?limit=50");
+  const { chats } = await env.api("/api/chats?limit=50");
   const chat = chats.find((one) => one.title === "A long one");
-  const page = await browser.open(await browser.person(), `${world.url}#/chat/${chat.id}`);
+  const page = await browser.open(await browser.newContext(), `${env.url}#/chat/${chat.id}`);
   await page.getByText("Answer 1999.").waitFor();
   for (let tries = 0; tries < 300 && (await page.locator("message-view").count()) < 2000; tries++) {
     await page.evaluate(() => document.querySelector(".transcript").scrollTo(0, 0));
@@ -188,8 +188,8 @@ const longConversation = async (browser, world) => {
   );
 };
 
-const largeDialog = async (browser, world) => {
-  const page = await browser.open(await browser.person(), world.url);
+const largeDialog = async (browser, env) => {
+  const page = await browser.open(await browser.newContext(), env.url);
   await page.click("#open-skills");
   await page.locator(".rows .row").first().waitFor({ timeout: 60_000 });
   await page.waitForTimeout(500);
@@ -212,8 +212,8 @@ const clock = () => {
   };
 };
 
-const talk = await makeWorld(prowess, { script: () => ({ text: clock(), pause: 25 }) });
-const full = await makeWorld(prowess, { skills: manySkills(5000) });
+const talk = await makeTestEnv(prowess, { script: () => ({ text: clock(), pause: 25 }) });
+const full = await makeTestEnv(prowess, { skills: manySkills(5000) });
 const browser = await startBrowser(tools);
 try {
   await talk.serve();

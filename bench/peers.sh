@@ -1,13 +1,13 @@
 #!/bin/sh
-# Installs the peers that bench/src/peers.rs knows into target/peers.
+# Installs the peer tools of bench/src/peers.rs into target/peers.
 #
-# Run it again at any time: what is there in the pinned version is left alone. A peer that cannot be had is named at the
-# end and does not stop the others; the benchmark then lists it as missing. Exit code 0 when all are there, 1 otherwise.
+# Peers that are installed in the pinned version are skipped. If a peer cannot be installed, the others still are; it is
+# listed at the end, and the benchmark reports it as missing. Exits with 0 if all peers are installed, otherwise with 1.
 #
-#   bench/peers.sh            all of them
-#   bench/peers.sh skilo      only these
+#   bench/peers.sh            install all peers
+#   bench/peers.sh skilo      install only these peers
 #
-# CARGO_JOBS (default 1) is how many compilers run at once; everything runs under nice.
+# CARGO_JOBS (default 1) is the number of parallel compiler processes. Everything runs under nice.
 
 set -u
 
@@ -20,25 +20,25 @@ missing=""
 mkdir -p "$peers/versions" || exit 1
 peers=$(CDPATH='' cd -- "$peers" && pwd)
 
-# install NAME VERSION FUNCTION: runs FUNCTION NAME VERSION unless that version is there already.
+# install NAME VERSION FUNCTION: runs FUNCTION NAME VERSION unless that version is installed.
 install() {
     case $wanted in
     "  " | *" $1 "*) ;;
     *) return 0 ;;
     esac
-    mark=$peers/versions/$1
-    if [ "$(cat "$mark" 2>/dev/null)" = "$2" ]; then
-        echo "$1 $2: there"
+    marker=$peers/versions/$1
+    if [ "$(cat "$marker" 2>/dev/null)" = "$2" ]; then
+        echo "$1 $2: up to date"
         return 0
     fi
-    rm -f "$mark"
+    rm -f "$marker"
     if "$3" "$1" "$2" >"$peers/versions/$1.log" 2>&1; then
-        echo "$2" >"$mark"
+        echo "$2" >"$marker"
         rm -f "$peers/versions/$1.log"
         echo "$1 $2: installed"
     else
         missing="$missing $1"
-        echo "$1 $2: could not be installed, see $peers/versions/$1.log" >&2
+        echo "error: cannot install $1 $2; see $peers/versions/$1.log" >&2
     fi
 }
 
@@ -57,7 +57,7 @@ from_pypi() {
 }
 
 install skills-ref 0.1.1 from_pypi
-install node 24.21.0 from_npm # skills needs 22.20 or later; both npm peers run on this one
+install node 24.21.0 from_npm # skills requires 22.20 or later; both npm peers use this version
 install openskills 1.5.0 from_npm
 install skills 1.7.4 from_npm
 install skills-ref-rs 0.1.1 from_crates

@@ -1,5 +1,5 @@
-// Compares the built-in zod with the real one: results, issues, messages and JSON Schema, on a table and on generated
-// schemas and inputs. Usage: compare.mjs BUILT_IN_FOLDER [ROUNDS [SEED]]; the real one is imported as `zod`.
+// Compares the built-in zod with the npm package: results, issues, messages and JSON Schema, for a table of schemas and for
+// generated schemas and inputs. Usage: compare.mjs BUILT_IN_DIR [ROUNDS [SEED]]. The package is imported from $ZOD or as `zod`.
 
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,11 +9,11 @@ import { isDeepStrictEqual } from "node:util";
 import { TABLE, VALUES } from "./table.mjs";
 import { generated } from "./generate.mjs";
 
-const [folder, rounds = "20000", seed = "1"] = process.argv.slice(2);
+const [directory, rounds = "20000", seed = "1"] = process.argv.slice(2);
 const work = mkdtempSync(join(tmpdir(), "zod-"));
 const ours = await (async () => {
-  for (const name of readdirSync(folder).filter((name) => name.startsWith("zod"))) {
-    const text = readFileSync(join(folder, name), "utf8");
+  for (const name of readdirSync(directory).filter((name) => name.startsWith("zod"))) {
+    const text = readFileSync(join(directory, name), "utf8");
     const linked = text.replace(/"prowess:(zod-\w+)"/g, (_, module) => `"./${module.replace("-", "_")}.mjs"`);
     writeFileSync(join(work, name.replace(/js$/, "mjs")), linked);
   }
@@ -22,16 +22,16 @@ const ours = await (async () => {
 const { z: theirs } = await import(process.env.ZOD ? pathToFileURL(process.env.ZOD) : "zod");
 rmSync(work, { recursive: true });
 
-// What a schema says to a value: everything that a tool's author or a model could see of it.
-function answer(z, make, value) {
+// Returns everything about parsing a value that the author of a tool or a model could observe.
+function observe(z, make, value) {
   try {
     const schema = make(z);
     const result = schema.safeParse(value);
     const plain = JSON.stringify(z.toJSONSchema(schema, { io: "input" }));
-    const said = result.success
+    const outcome = result.success
       ? { data: result.data, keys: JSON.stringify(result.data) }
       : { issues: result.error.issues, order: JSON.stringify(result.error.issues), message: result.error.message };
-    return { ...said, schema: JSON.parse(plain) };
+    return { ...outcome, schema: JSON.parse(plain) };
   } catch (error) {
     return { thrown: error.message };
   }
@@ -41,7 +41,7 @@ let compared = 0;
 const differences = [];
 function compare(make, value, name) {
   compared++;
-  const [a, b] = [answer(ours, make, value), answer(theirs, make, value)];
+  const [a, b] = [observe(ours, make, value), observe(theirs, make, value)];
   if (!isDeepStrictEqual(a, b)) differences.push({ name, value, ours: a, theirs: b });
 }
 

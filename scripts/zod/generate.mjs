@@ -1,6 +1,6 @@
-// Schemas and inputs made up by chance, the same for the same seed.
+// Generates random schemas and inputs from a seed.
 
-function chance(seed) {
+function randomBelow(seed) {
   let state = seed >>> 0;
   return (n) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -11,7 +11,7 @@ function chance(seed) {
 const KEYS = ["a", "b", "c", "1"];
 const TEXTS = ["", "a", "b", "abc", "1", "x@y.zz", "https://h.io/", "🦀", "zzzzzz"];
 
-// A schema as a list of steps, so that both libraries are told the same.
+// Returns a function that builds a random schema, so that both libraries can build the same one.
 function schema(pick, depth) {
   const leaf = depth <= 0;
   const kinds = leaf ? 9 : 13;
@@ -65,7 +65,7 @@ function value(pick, depth) {
 }
 
 export function* generated(rounds, seed) {
-  const pick = chance(seed);
+  const pick = randomBelow(seed);
   pick.fixed = 2;
   for (let round = 0; round < rounds; round++) {
     const make = schema(pick, 3);

@@ -1,4 +1,4 @@
-// Schemas as tools' authors write them, and the values that each is shown.
+// Schemas as authors of tools write them, and the values that each schema parses.
 
 export const TABLE = [
   (z) => z.string(),

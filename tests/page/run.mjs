@@ -1,5 +1,5 @@
-// The page in a real browser, against the real server. Usage: run.mjs PROWESS TOOLS [WORDS…], where TOOLS is the folder that
-// scripts/test installs the packages into; with words, only the checks whose name has one of them.
+// Tests the page in a real browser with the real server. Usage: run.mjs PROWESS TOOLS [FILTER…], where TOOLS is the directory
+// into which scripts/test installs the packages. With filters, only checks whose name contains one of them run.
 
 import assert from "node:assert/strict";
 import { report } from "../mcp/lib/report.mjs";
@@ -12,11 +12,11 @@ import { units } from "./checks/units.mjs";
 import { views } from "./checks/views.mjs";
 import { startBrowser } from "./lib/browser.mjs";
 import { script } from "./lib/script.mjs";
-import { makeWorld, skillMd } from "./lib/world.mjs";
+import { makeTestEnv, skillMd } from "./lib/test-env.mjs";
 
-const [prowess, tools, ...words] = process.argv.slice(2);
+const [prowess, tools, ...filters] = process.argv.slice(2);
 
-/** A check is a name and what to do; if it gives a page, that page must have nothing to tell. */
+/** A check has a name and a function. If the function returns a page, that page must have no problems. */
 const check = (name, work) => ({ name, work });
 
 const SKILLS = {
@@ -34,33 +34,35 @@ const SKILLS = {
   ...hostileSkills,
 };
 
-const world = await makeWorld(prowess, { script, skills: SKILLS });
+const env = await makeTestEnv(prowess, { script, skills: SKILLS });
 const browser = await startBrowser(tools);
 try {
-  await world.serve();
+  await env.serve();
   const all = [
     ...units(check),
-    ...chat(world, browser, check, prowess),
-    ...resume(world, browser, check),
-    ...skills(world, browser, check),
-    ...views(world, browser, check),
-    ...hostile(world, browser, check, prowess),
-    ...large(world, browser, check, prowess),
+    ...chat(env, browser, check, prowess),
+    ...resume(env, browser, check),
+    ...skills(env, browser, check),
+    ...views(env, browser, check),
+    ...hostile(env, browser, check, prowess),
+    ...large(env, browser, check, prowess),
   ];
-  const wanted = all.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
-  for (const { name, work } of wanted) {
+  const selected = all.filter(
+    ({ name }) => filters.length === 0 || filters.some((filter) => name.includes(filter)),
+  );
+  for (const { name, work } of selected) {
     await report.check(name, async () => {
       const page = await work().catch(async (error) => {
-        if (process.env.PAGE_SHOTS) await browser.picture(name);
+        if (process.env.PAGE_SHOTS) await browser.saveScreenshots(name);
         throw error;
       });
-      if (page) assert.deepEqual(page.told, [], "what the browser told");
+      if (page) assert.deepEqual(page.problems, [], "problems reported by the browser");
     });
-    world.model.release();
-    await browser.clear();
+    env.model.release();
+    await browser.closeContexts();
   }
 } finally {
   await browser.close();
-  world.end();
+  env.end();
 }
 process.exit(report.end());

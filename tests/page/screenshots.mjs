@@ -1,12 +1,12 @@
-// Pictures of the page for docs/page.md. Usage: screenshots.mjs PROWESS TOOLS FOLDER [NAME…].
+// Creates the screenshots of the page for docs/page.md. Usage: screenshots.mjs PROWESS TOOLS DIR [NAME…].
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { answered, say, startBrowser } from "./lib/browser.mjs";
-import { makeWorld, skillMd } from "./lib/world.mjs";
+import { waitForReply, send, startBrowser } from "./lib/browser.mjs";
+import { makeTestEnv, skillMd } from "./lib/test-env.mjs";
 import { zip } from "./lib/zip.mjs";
 
-const [prowess, tools, folder, ...names] = process.argv.slice(2);
+const [prowess, tools, directory, ...names] = process.argv.slice(2);
 const VALIDATION = "skills-system-validation";
 
 const ANSWER = [
@@ -35,9 +35,9 @@ const STEPS = [
   },
 ];
 
-const script = (said, step) => {
-  if (/step by step/.test(said)) return STEPS[step - 1] ?? { text: ANSWER };
-  if (/report/.test(said)) {
+const script = (message, step) => {
+  if (/step by step/.test(message)) return STEPS[step - 1] ?? { text: ANSWER };
+  if (/report/.test(message)) {
     return step === 0
       ? { call: { name: "skills_activate", arguments: { name: "weekly-report-generator" } } }
       : { text: "# Week 46\n\n- shipped the importer\n- fixed two bugs" };
@@ -67,19 +67,19 @@ const skills = {
   drafts: { "SKILL.md": "---\nname: drafts\n---\nNot finished.\n" },
 };
 
-const world = await makeWorld(prowess, { script, skills });
+const env = await makeTestEnv(prowess, { script, skills });
 const browser = await startBrowser(tools);
-mkdirSync(folder, { recursive: true });
+mkdirSync(directory, { recursive: true });
 
-const shot = async (page, name) => {
+const takeScreenshot = async (page, name) => {
   if (names.length > 0 && !names.includes(name)) return;
   await page.waitForTimeout(400);
-  // Where the test's home lies is nobody's business.
+  // Hide the path of the temporary home directory.
   await page.evaluate((home) => {
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(home, "~");
-  }, world.home);
-  await page.screenshot({ path: join(folder, `page-${name}.png`), caret: "initial" });
+  }, env.home);
+  await page.screenshot({ path: join(directory, `page-${name}.png`), caret: "initial" });
   console.log(`page-${name}.png`);
 };
 
@@ -87,31 +87,31 @@ const WIDE = { viewport: { width: 1200, height: 780 } };
 const NARROW = { viewport: { width: 360, height: 740 } };
 
 try {
-  await world.serve();
-  const page = await browser.open(await browser.person(WIDE), world.url);
-  await say(page, "Write my weekly report: shipped the importer, fixed two bugs.");
-  await answered(page);
-  await page.goto(`${world.url}#/chat`);
+  await env.serve();
+  const page = await browser.open(await browser.newContext(WIDE), env.url);
+  await send(page, "Write my weekly report: shipped the importer, fixed two bugs.");
+  await waitForReply(page);
+  await page.goto(`${env.url}#/chat`);
   await page.locator(".try").first().waitFor();
-  await shot(page, "empty");
+  await takeScreenshot(page, "empty");
   await page.focus("#prompt");
   await page.keyboard.type("/rev");
   await page.locator(".option").first().waitFor();
-  await shot(page, "skills-list");
+  await takeScreenshot(page, "skills-list");
   await page.fill("#prompt", "");
-  await say(page, `/${VALIDATION} Check this system step by step and report.`);
-  await answered(page);
+  await send(page, `/${VALIDATION} Check this system step by step and report.`);
+  await waitForReply(page);
   await page.evaluate(() => document.querySelector(".transcript").scrollTo(0, 0));
-  await shot(page, "cards");
+  await takeScreenshot(page, "cards");
   const chat = page.url();
 
   await page.click("#open-skills");
   await page.locator(".rows .row").first().waitFor();
-  await shot(page, "skills");
+  await takeScreenshot(page, "skills");
   await page.click(".row[data-id=release-notes] .row-open");
   await page.locator(".detail .file", { hasText: "SKILL.md" }).click();
   await page.locator(".lines li").first().waitFor();
-  await shot(page, "skill");
+  await takeScreenshot(page, "skill");
   await page.click("#import-skill");
   const archive = zip({
     "setup/SKILL.md": skillMd("setup", "Sets a machine up. Use on the first day.", "Run scripts/setup.sh."),
@@ -123,37 +123,37 @@ try {
     buffer: archive,
   });
   await page.locator(".import-preview .files").waitFor();
-  await shot(page, "import");
+  await takeScreenshot(page, "import");
   await page.keyboard.press("Escape");
 
-  await page.goto(`${world.url}#/inspect?query=Write+my+weekly+report`);
+  await page.goto(`${env.url}#/inspect?query=Write+my+weekly+report`);
   await page.locator(".inspect-total").waitFor();
-  await shot(page, "inspector");
-  await page.goto(`${world.url}#/overview`);
+  await takeScreenshot(page, "inspector");
+  await page.goto(`${env.url}#/overview`);
   await page.locator(".figure").first().waitFor();
-  await shot(page, "overview");
-  await page.goto(`${world.url}#/settings`);
+  await takeScreenshot(page, "overview");
+  await page.goto(`${env.url}#/settings`);
   await page.locator("form .field").first().waitFor();
-  await shot(page, "settings");
+  await takeScreenshot(page, "settings");
 
-  const dark = await browser.open(await browser.person({ ...WIDE, colorScheme: "dark" }), chat);
-  await answered(dark);
+  const dark = await browser.open(await browser.newContext({ ...WIDE, colorScheme: "dark" }), chat);
+  await waitForReply(dark);
   await dark.evaluate(() => document.querySelector(".transcript").scrollTo(0, 0));
-  await shot(dark, "cards-dark");
-  await dark.goto(`${world.url}#/overview`);
+  await takeScreenshot(dark, "cards-dark");
+  await dark.goto(`${env.url}#/overview`);
   await dark.locator(".figure").first().waitFor();
-  await shot(dark, "overview-dark");
+  await takeScreenshot(dark, "overview-dark");
 
-  const narrow = await browser.open(await browser.person(NARROW), chat);
-  await answered(narrow);
+  const narrow = await browser.open(await browser.newContext(NARROW), chat);
+  await waitForReply(narrow);
   await narrow.evaluate(() => document.querySelector(".transcript").scrollTo(0, 0));
-  await shot(narrow, "narrow");
-  const chinese = await browser.open(await browser.person({ ...WIDE, locale: "zh-CN" }), world.url);
+  await takeScreenshot(narrow, "narrow");
+  const chinese = await browser.open(await browser.newContext({ ...WIDE, locale: "zh-CN" }), env.url);
   await chinese.click("#open-skills");
   await chinese.locator(".rows .row").first().waitFor();
-  await shot(chinese, "chinese");
+  await takeScreenshot(chinese, "chinese");
 } finally {
   await browser.close();
-  world.end();
+  env.end();
 }
 process.exit(0);

@@ -5,8 +5,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
-#[path = "it/world/mod.rs"]
-mod world;
+#[path = "it/support/mod.rs"]
+mod support;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -18,11 +18,11 @@ use prowess::{Preset, Registry, ScanProgress};
 use prowess_chat::EndReason;
 use prowess_chat::turn::Agent;
 use prowess_config::ChatProvider;
-use prowess_testing::model::speech::{answer, call, results, text};
-use prowess_testing::model::{Reply, Server};
+use prowess_testing::model::wire_format::{call, encode_reply, text, tool_results};
+use prowess_testing::model::{ModelServer, Reply};
 use prowess_tools::Toolbox;
 use serde_json::json;
-use world::{StartConversation, TestConversation, World};
+use support::{StartConversation, TestConversation, TestEnv};
 
 fn main() {
     prowess_sandbox::helper_main();
@@ -57,30 +57,31 @@ fn wait(future: impl Future<Output = ()>) {
 }
 
 /// Starts a conversation with a model that runs one script with this text.
-async fn conversation_with_script(script: &str) -> (World, TestConversation, Server) {
+async fn conversation_with_script(script: &str) -> (TestEnv, TestConversation, ModelServer) {
     let provider = ChatProvider::OpenAiChat;
     let steps =
         [vec![call("c1", "skills_run", json!({"name": "s", "script": "scripts/go.sh"}))], vec![text("done")]];
-    let server = Server::start(steps.iter().map(|step| Reply::events(answer(provider, step)))).await;
-    let mut world = World::new(Preset::Standard).talking(provider, &server.base);
-    world.policy.run.scripts = ScriptPolicy::Allowed;
-    world.skill("s", "Run it.").file("~/.agents/skills/s/scripts/go.sh", script);
-    let path = world.path("~/.agents/skills/s/scripts/go.sh");
+    let server =
+        ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await;
+    let mut env = TestEnv::new(Preset::Standard).with_provider(provider, &server.base);
+    env.policy.run.scripts = ScriptPolicy::Allowed;
+    env.skill("s", "Run it.").file("~/.agents/skills/s/scripts/go.sh", script);
+    let path = env.path("~/.agents/skills/s/scripts/go.sh");
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-    let mut surroundings = world.surroundings();
-    surroundings.path = std::env::var_os("PATH").unwrap();
-    let registry = Registry::open_in(world.policy.clone(), surroundings, &ScanProgress::default());
+    let mut host_env = env.host_env();
+    host_env.path = std::env::var_os("PATH").unwrap();
+    let registry = Registry::open_in(env.policy.clone(), host_env, &ScanProgress::default());
     let toolbox = Arc::new(Toolbox::new(Arc::new(registry)));
-    let model = world.model(&toolbox);
-    let talk = TestConversation::new(Agent::new(toolbox, model, world.chat.limits));
-    (world, talk, server)
+    let model = env.model(&toolbox);
+    let talk = TestConversation::new(Agent::new(toolbox, model, env.chat.limits));
+    (env, talk, server)
 }
 
 async fn a_script_runs_for_the_model() {
-    let (_world, mut conversation, server) =
+    let (_env, mut conversation, server) =
         conversation_with_script("#!/bin/sh\necho hello from the script\n").await;
     assert_eq!(conversation.send("run it").await.end, Ok(EndReason::Finished));
-    let texts = results(ChatProvider::OpenAiChat, &server.asked()[1]);
+    let texts = tool_results(ChatProvider::OpenAiChat, &server.requests()[1]);
     assert_eq!(texts[0].1, "hello from the script\n", "{texts:?}");
 }
 
@@ -103,7 +104,7 @@ async fn wait_until(condition: impl Fn() -> bool) {
 
 async fn cancelling_ends_a_script() {
     let word = "3141592.6";
-    let (_world, mut conversation, server) =
+    let (_env, mut conversation, server) =
         conversation_with_script(&format!("#!/bin/sh\nsleep {word} &\nsleep {word}\n")).await;
     let cancel = conversation.cancel.clone();
     let later = async {
@@ -114,12 +115,12 @@ async fn cancelling_ends_a_script() {
     assert_eq!((outcome.end, conversation.end_reason().as_str()), (Ok(EndReason::Cancelled), "cancelled"));
     assert_eq!(count_processes(word), 0, "no process is left");
     assert_eq!(conversation.results()[0].1, "error", "the call has its result");
-    assert_eq!(server.asked().len(), 1, "and the model is not asked again");
+    assert_eq!(server.requests().len(), 1, "and the model is not asked again");
 }
 
 async fn dropping_a_turn_ends_a_script() {
     let word = "2718281.8";
-    let (_world, mut conversation, _server) =
+    let (_env, mut conversation, _server) =
         conversation_with_script(&format!("#!/bin/sh\nsleep {word}\n")).await;
     tokio::select! {
         _ = conversation.send("run it") => panic!("the turn ended"),

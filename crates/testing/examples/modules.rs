@@ -1,5 +1,5 @@
-//! Prints which top-level modules of each crate use which, and fails on a cycle, and on a crate that knows the operating
-//! system though it should not.
+//! Prints the dependencies between the top-level modules of each crate. Fails on a cycle, and on platform-specific code in a
+//! crate that must be portable.
 //!
 //! ```sh
 //! cargo run --all-features -p prowess-testing --example modules
@@ -11,20 +11,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The crates that may use what only some systems have. Everything else asks `fs`.
-const OF_THE_SYSTEM: &[&str] = &["fs", "sandbox", "testing"];
+/// The crates that may contain platform-specific code. All others use `fs` instead.
+const PLATFORM_SPECIFIC_CRATES: &[&str] = &["fs", "sandbox", "testing"];
 
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
 fn main() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut folders: Vec<PathBuf> =
-        fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path()).collect();
-    folders.sort();
+    let mut dirs: Vec<PathBuf> = fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path()).collect();
+    dirs.sort();
     let (mut passed, mut failed) = (0, 0);
-    for folder in folders {
-        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
-        let graph = graph(&folder.join("src"));
+    for dir in dirs {
+        let name = dir.file_name().unwrap().to_string_lossy().into_owned();
+        let graph = module_graph(&dir.join("src"));
         println!("{name}");
         for (module, uses) in &graph {
             let uses: Vec<&str> = uses.iter().map(String::as_str).collect();
@@ -33,31 +32,31 @@ fn main() {
                 if uses.is_empty() { "nothing".to_owned() } else { uses.join(", ") }
             );
         }
-        let cycle = in_cycles(&graph);
+        let cycle = modules_in_cycles(&graph);
         let modules: Vec<&str> = cycle.iter().map(String::as_str).collect();
         if !cycle.is_empty() {
             println!("error: modules of {name} use each other in a cycle: {}", modules.join(", "));
         }
-        let may = OF_THE_SYSTEM.contains(&name.as_str());
-        let bound = if may { Vec::new() } else { bound_to_system(&folder.join("src")) };
-        for path in &bound {
+        let is_exempt = PLATFORM_SPECIFIC_CRATES.contains(&name.as_str());
+        let offenders = if is_exempt { Vec::new() } else { platform_specific_files(&dir.join("src")) };
+        for path in &offenders {
             println!("error: {} uses std::os::unix, rustix or libc without a cfg", path.display());
         }
-        if cycle.is_empty() && bound.is_empty() { passed += 1 } else { failed += 1 }
+        if cycle.is_empty() && offenders.is_empty() { passed += 1 } else { failed += 1 }
     }
     println!("{passed} passed, {failed} failed");
     std::process::exit(i32::from(failed > 0));
 }
 
-/// The files below a folder that use what only some systems have in a line that no `cfg` attribute precedes. Tests do
-/// not count.
-fn bound_to_system(folder: &Path) -> Vec<PathBuf> {
-    let mut bound = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
+/// Returns the files below a directory with platform-specific code in a line that does not follow a `cfg` attribute. Tests are
+/// ignored.
+fn platform_specific_files(dir: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             if !path.ends_with("tests") {
-                bound.extend(bound_to_system(&path));
+                files.extend(platform_specific_files(&path));
             }
             continue;
         }
@@ -65,35 +64,36 @@ fn bound_to_system(folder: &Path) -> Vec<PathBuf> {
             continue;
         }
         let mut guarded = false;
-        let is_bound = code(&path).lines().any(|line| {
+        let is_platform_specific = code(&path).lines().any(|line| {
             let uses = ["std::os::unix", "rustix::", "libc::"].iter().any(|name| line.contains(name));
             let was_guarded = std::mem::replace(&mut guarded, line.trim_start().starts_with("#[cfg("));
             uses && !was_guarded
         });
-        bound.extend(is_bound.then_some(path));
+        files.extend(is_platform_specific.then_some(path));
     }
-    bound
+    files
 }
 
-/// Which top-level modules use which, as far as paths that begin with `crate` or climb to it say. Tests do not count.
-fn graph(src: &Path) -> Graph {
+/// Returns which top-level modules use which, based on paths that start with `crate::` or lead there by `super::`. Tests are
+/// ignored.
+fn module_graph(src: &Path) -> Graph {
     let root = ["lib.rs", "main.rs"].iter().map(|file| src.join(file)).find(|file| file.exists()).unwrap();
     let text = code(&root);
     let modules: BTreeSet<String> = words_after(&text, "mod ").into_iter().collect();
-    // What the root gives other names: `pub use module::Thing`.
-    let mut given: BTreeMap<String, String> = BTreeMap::new();
+    // Names that the root re-exports, with their modules: `pub use module::Thing`.
+    let mut reexports: BTreeMap<String, String> = BTreeMap::new();
     for statement in text.split(';') {
         let Some((_, path)) = statement.split_once("use ") else { continue };
         let path = path.trim_start_matches("crate::").trim_start_matches("self::");
         let Some((module, rest)) = path.split_once("::") else { continue };
         if modules.contains(module) {
-            given.extend(words(rest).map(|word| (word.to_owned(), module.to_owned())));
+            reexports.extend(words(rest).map(|word| (word.to_owned(), module.to_owned())));
         }
     }
     let mut graph: Graph = modules.iter().map(|module| (module.clone(), BTreeSet::new())).collect();
     let mut open = vec![src.to_owned()];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 open.push(path);
@@ -113,11 +113,11 @@ fn graph(src: &Path) -> Graph {
             }
             let depth = inner.len() - usize::from(inner.last().is_some_and(|last| last == "mod"));
             let text = code(&path);
-            let climbing = "super::".repeat(depth);
-            let used = [after(&text, "crate::"), after(&text, &climbing)].concat();
+            let super_path = "super::".repeat(depth);
+            let used = [names_after(&text, "crate::"), names_after(&text, &super_path)].concat();
             let targets = used.into_iter().filter_map(|name| match modules.contains(&name) {
                 true => Some(name),
-                false => given.get(&name).cloned(),
+                false => reexports.get(&name).cloned(),
             });
             let targets: Vec<String> = targets.filter(|target| target != top).collect();
             graph.get_mut(top).unwrap().extend(targets);
@@ -126,7 +126,7 @@ fn graph(src: &Path) -> Graph {
     graph
 }
 
-/// A file without comments and without the tests at its end.
+/// Returns the text of a file without comments and without the test module at its end.
 fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
@@ -137,16 +137,16 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// The word behind each of these, where it begins a statement.
-fn words_after(text: &str, mark: &str) -> Vec<String> {
+/// Returns the first word after each occurrence of a keyword at the start of a statement.
+fn words_after(text: &str, keyword: &str) -> Vec<String> {
     let statements = text
         .lines()
         .map(|line| line.trim_start().trim_start_matches("pub(crate) ").trim_start_matches("pub "));
-    statements.filter_map(|line| words(line.strip_prefix(mark)?).next().map(str::to_owned)).collect()
+    statements.filter_map(|line| words(line.strip_prefix(keyword)?).next().map(str::to_owned)).collect()
 }
 
-/// The names behind each of these paths: one, or the first of each in braces.
-fn after(text: &str, path: &str) -> Vec<String> {
+/// Returns the name after each occurrence of a path. For a list in braces, returns the first name of each item.
+fn names_after(text: &str, path: &str) -> Vec<String> {
     let mut names = Vec::new();
     for (at, _) in text.match_indices(path) {
         let before = text.get(..at).unwrap_or_default();
@@ -160,16 +160,16 @@ fn after(text: &str, path: &str) -> Vec<String> {
             }
             Some(list) => {
                 let mut depth = 0_usize;
-                let mut begins = true;
+                let mut at_start = true;
                 for (at, c) in list.char_indices() {
                     match c {
                         '{' => depth += 1,
                         '}' if depth == 0 => break,
                         '}' => depth -= 1,
-                        ',' if depth == 0 => begins = true,
-                        c if begins && c.is_alphabetic() => {
+                        ',' if depth == 0 => at_start = true,
+                        c if at_start && c.is_alphabetic() => {
                             names.extend(words(list.get(at..).unwrap_or_default()).next().map(str::to_owned));
-                            begins = false;
+                            at_start = false;
                         }
                         _ => {}
                     }
@@ -180,8 +180,8 @@ fn after(text: &str, path: &str) -> Vec<String> {
     names
 }
 
-/// The modules from which a way leads back to themselves.
-fn in_cycles(graph: &Graph) -> BTreeSet<String> {
+/// Returns the modules that depend on themselves, directly or through others.
+fn modules_in_cycles(graph: &Graph) -> BTreeSet<String> {
     let leads_back = |start: &String| {
         let mut seen = BTreeSet::new();
         let mut open: Vec<&String> = graph.get(start).into_iter().flatten().collect();

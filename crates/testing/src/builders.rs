@@ -1,10 +1,10 @@
-//! Archives made by hand, byte by byte, so that each can lie in its own way.
+//! Builders of zip and tar archives, byte by byte, so that tests can create inconsistent ones.
 
 #![allow(missing_docs)]
 
 use miniz_oxide::deflate::compress_to_vec;
 
-/// One entry of a zip, with what each of its headers says.
+/// One entry of a zip archive. The fields `local_*` are values of the local header, the others of the central directory.
 #[derive(Clone)]
 pub struct ZipEntry {
     pub name: Vec<u8>,
@@ -60,9 +60,9 @@ impl ZipEntry {
         Self { attributes: mode << 16, ..self }
     }
 
-    /// With checksum and sizes after the bytes, and zeros before them.
-    pub fn streamed(self, with_mark: bool) -> Self {
-        let mut after = if with_mark { b"PK\x07\x08".to_vec() } else { Vec::new() };
+    /// Moves the checksum and the sizes from the local header into a data descriptor after the data.
+    pub fn streamed(self, with_signature: bool) -> Self {
+        let mut after = if with_signature { b"PK\x07\x08".to_vec() } else { Vec::new() };
         for number in [self.crc, self.packed, self.size] {
             after.extend(number.to_le_bytes());
         }
@@ -70,7 +70,7 @@ impl ZipEntry {
     }
 }
 
-/// A whole zip, and how to spoil what stands around its entries.
+/// A zip archive, with overrides for the bytes around its entries.
 #[derive(Clone, Default)]
 pub struct Zip {
     pub entries: Vec<ZipEntry>,
@@ -94,15 +94,15 @@ impl Zip {
         for entry in &self.entries {
             let offset = bytes.len() as u32;
             bytes.extend(b"PK\x03\x04");
-            short(&mut bytes, [20, entry.flags, entry.method, 0, 0x21]);
-            long(&mut bytes, [entry.local_crc, entry.local_packed, entry.local_size]);
-            short(&mut bytes, [entry.local_name.len() as u16, entry.local_extra.len() as u16]);
+            push_u16(&mut bytes, [20, entry.flags, entry.method, 0, 0x21]);
+            push_u32(&mut bytes, [entry.local_crc, entry.local_packed, entry.local_size]);
+            push_u16(&mut bytes, [entry.local_name.len() as u16, entry.local_extra.len() as u16]);
             bytes.extend([&entry.local_name[..], &entry.local_extra, &entry.data, &entry.after].concat());
             directory.extend(b"PK\x01\x02");
-            short(&mut directory, [entry.made_by, 20, entry.flags, entry.method, 0, 0x21]);
-            long(&mut directory, [entry.crc, entry.packed, entry.size]);
-            short(&mut directory, [entry.name.len() as u16, entry.extra.len() as u16, 0, entry.disk, 0]);
-            long(&mut directory, [entry.attributes, offset]);
+            push_u16(&mut directory, [entry.made_by, 20, entry.flags, entry.method, 0, 0x21]);
+            push_u32(&mut directory, [entry.crc, entry.packed, entry.size]);
+            push_u16(&mut directory, [entry.name.len() as u16, entry.extra.len() as u16, 0, entry.disk, 0]);
+            push_u32(&mut directory, [entry.attributes, offset]);
             directory.extend([&entry.name[..], &entry.extra].concat());
         }
         bytes.extend(&self.before_directory);
@@ -119,26 +119,27 @@ impl Zip {
 
 pub fn end_record(count: u16, size: u32, start: u32, comment: u16) -> Vec<u8> {
     let mut bytes = b"PK\x05\x06".to_vec();
-    short(&mut bytes, [0, 0, count, count]);
-    long(&mut bytes, [size, start]);
-    short(&mut bytes, [comment]);
+    push_u16(&mut bytes, [0, 0, count, count]);
+    push_u32(&mut bytes, [size, start]);
+    push_u16(&mut bytes, [comment]);
     bytes
 }
 
-fn short<const N: usize>(bytes: &mut Vec<u8>, numbers: [u16; N]) {
+fn push_u16<const N: usize>(bytes: &mut Vec<u8>, numbers: [u16; N]) {
     numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
 }
 
-fn long<const N: usize>(bytes: &mut Vec<u8>, numbers: [u32; N]) {
+fn push_u32<const N: usize>(bytes: &mut Vec<u8>, numbers: [u32; N]) {
     numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
 }
 
-/// A tar header with its bytes, filled up to whole blocks.
+/// Returns a tar header with its data, padded to whole blocks.
 pub fn tar_entry(name: &[u8], kind: u8, bytes: &[u8]) -> Vec<u8> {
-    tar_sized(name, kind, bytes, bytes.len() as u64, 0o644)
+    tar_entry_with(name, kind, bytes, bytes.len() as u64, 0o644)
 }
 
-pub fn tar_sized(name: &[u8], kind: u8, bytes: &[u8], size: u64, mode: u32) -> Vec<u8> {
+/// Returns a [`tar_entry`] with this size in its header, and this mode.
+pub fn tar_entry_with(name: &[u8], kind: u8, bytes: &[u8], size: u64, mode: u32) -> Vec<u8> {
     let mut header = [0_u8; 512];
     let name = &name[..name.len().min(100)];
     header[..name.len()].copy_from_slice(name);
@@ -146,21 +147,21 @@ pub fn tar_sized(name: &[u8], kind: u8, bytes: &[u8], size: u64, mode: u32) -> V
     header[124..135].copy_from_slice(format!("{size:011o}").as_bytes());
     header[156] = kind;
     header[257..265].copy_from_slice(b"ustar\x0000");
-    seal(&mut header);
+    write_checksum(&mut header);
     let mut entry = header.to_vec();
     entry.extend(bytes);
     entry.resize(entry.len().next_multiple_of(512), 0);
     entry
 }
 
-/// Puts the right checksum into a header.
-pub fn seal(header: &mut [u8; 512]) {
+/// Writes the checksum into a header.
+pub fn write_checksum(header: &mut [u8; 512]) {
     header[148..156].fill(b' ');
     let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
     header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
 }
 
-/// An extended header with these records.
+/// Returns a pax extended header with these records.
 pub fn pax(kind: u8, records: &[(&str, &str)]) -> Vec<u8> {
     let mut text = String::new();
     for (key, value) in records {
@@ -171,7 +172,7 @@ pub fn pax(kind: u8, records: &[(&str, &str)]) -> Vec<u8> {
     tar_entry(b"PaxHeaders/x", kind, text.as_bytes())
 }
 
-/// A tar with its end.
+/// Returns a tar archive, including the end marker.
 pub fn tar(entries: &[Vec<u8>]) -> Vec<u8> {
     [entries.concat(), vec![0; 1024]].concat()
 }

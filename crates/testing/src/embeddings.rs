@@ -1,7 +1,6 @@
-//! A server that turns texts into vectors as OpenAI and Ollama do, or does what it is told instead.
+//! An embeddings server with the APIs of OpenAI and Ollama. It can also send scripted failures.
 //!
-//! Its vectors mean something: words that mean the same share a number, so that a test can ask for "billing" and find what
-//! speaks of invoices.
+//! Synonyms share a dimension, so that a search for "billing" finds a text about invoices.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,8 +10,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Words that mean the same. Each row is a number of the vectors; the last number is the same for all texts.
-const MEANINGS: [&[&str]; 6] = [
+/// Groups of synonyms, one per dimension. The last dimension of a vector is the same for all texts.
+const SYNONYMS: [&[&str]; 6] = [
     &["invoice", "invoices", "billing", "bill"],
     &["pdf", "document", "documents", "merge", "merges"],
     &["weather", "forecast", "rain", "umbrella"],
@@ -21,113 +20,115 @@ const MEANINGS: [&[&str]; 6] = [
     &["image", "images", "picture", "photo"],
 ];
 
-/// What happens to one request.
+/// The response to one request.
 #[derive(Debug, Clone)]
-pub enum Reply {
-    /// Vectors.
+pub enum EmbeddingReply {
+    /// One vector per text.
     Vectors,
-    /// This status, and what `Retry-After` says.
+    /// An error with this status and this `Retry-After` header.
     Status(u16, Option<&'static str>),
-    /// Nothing, for so long.
+    /// No response; the connection is closed after this time.
     Silence(Duration),
-    /// Vectors with one number more than usual.
+    /// Vectors with one dimension too many.
     Longer,
-    /// One vector less than there are texts.
+    /// One vector too few.
     Fewer,
-    /// These bytes with status 200.
+    /// This body with status 200.
     Bytes(String),
-    /// More bytes than anybody should read.
+    /// An endless body.
     Flood,
-    /// The connection ends.
-    Gone,
+    /// No response; the connection is closed at once.
+    Close,
 }
 
-/// A request as it came.
+/// A request that the server received.
 #[derive(Debug, Clone)]
-pub struct Asked {
-    /// Where it was sent.
+pub struct EmbeddingRequest {
+    /// The path of the URL.
     pub path: String,
-    /// What `Authorization` said.
+    /// The `Authorization` header.
     pub authorization: Option<String>,
-    /// The texts.
+    /// The texts to embed.
     pub texts: Vec<String>,
-    /// The model.
+    /// The name of the model.
     pub model: String,
 }
 
-/// A server on a free port of this machine. It ends with the process of the test.
+/// A server on a free local port. It runs until the test process exits.
 #[derive(Debug, Clone)]
-pub struct Embeddings {
+pub struct EmbeddingServer {
     address: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
-    replies: Arc<Mutex<VecDeque<Reply>>>,
+    requests: Arc<Mutex<Vec<EmbeddingRequest>>>,
+    replies: Arc<Mutex<VecDeque<EmbeddingReply>>>,
 }
 
-impl Embeddings {
-    /// Begins to serve vectors.
+impl EmbeddingServer {
+    /// Starts a server that responds with vectors.
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let server = Self { address, asked: Arc::default(), replies: Arc::default() };
-        let served = server.clone();
+        let server = Self { address, requests: Arc::default(), replies: Arc::default() };
+        let handler = server.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                let served = served.clone();
-                std::thread::spawn(move || served.talk(stream.unwrap()));
+                let handler = handler.clone();
+                std::thread::spawn(move || handler.serve(stream.unwrap()));
             }
         });
         server
     }
 
-    /// Where it is.
+    /// Returns the base URL.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// What happens to the next requests, before there are vectors again.
-    pub fn then(&self, replies: impl IntoIterator<Item = Reply>) {
+    /// Queues responses to the next requests. After them, the server responds with vectors again.
+    pub fn queue(&self, replies: impl IntoIterator<Item = EmbeddingReply>) {
         self.replies.lock().unwrap().extend(replies);
     }
 
-    /// What was asked since this was last called.
-    pub fn take_asked(&self) -> Vec<Asked> {
-        std::mem::take(&mut self.asked.lock().unwrap())
+    /// Returns the requests since the last call of this function.
+    pub fn take_requests(&self) -> Vec<EmbeddingRequest> {
+        std::mem::take(&mut self.requests.lock().unwrap())
     }
 
-    /// How many texts were sent since this was last called.
+    /// Returns the texts of all requests since the last call of this function.
     pub fn take_texts(&self) -> Vec<String> {
-        self.take_asked().into_iter().flat_map(|asked| asked.texts).collect()
+        self.take_requests().into_iter().flat_map(|request| request.texts).collect()
     }
 
-    fn talk(&self, stream: TcpStream) {
+    fn serve(&self, stream: TcpStream) {
         let mut reader = BufReader::new(stream.try_clone().unwrap());
         let mut stream = stream;
-        while let Some(asked) = read(&mut reader) {
-            let reply = self.replies.lock().unwrap().pop_front().unwrap_or(Reply::Vectors);
-            self.asked.lock().unwrap().push(asked.clone());
+        while let Some(request) = read_request(&mut reader) {
+            let reply = self.replies.lock().unwrap().pop_front().unwrap_or(EmbeddingReply::Vectors);
+            self.requests.lock().unwrap().push(request.clone());
             let (status, more, body) = match reply {
-                Reply::Vectors => (200, String::new(), answer(&asked, vectors(&asked.texts))),
-                Reply::Status(status, after) => {
+                EmbeddingReply::Vectors => {
+                    (200, String::new(), response_body(&request, vectors(&request.texts)))
+                }
+                EmbeddingReply::Status(status, after) => {
                     let after = after.map_or_else(String::new, |after| format!("Retry-After: {after}\r\n"));
                     (status, after, "{\"error\": {\"message\": \"wrong key sk-SECRET\"}}".to_owned())
                 }
-                Reply::Silence(long) => {
-                    std::thread::sleep(long);
+                EmbeddingReply::Silence(duration) => {
+                    std::thread::sleep(duration);
                     return;
                 }
-                Reply::Longer => {
-                    let mut vectors = vectors(&asked.texts);
+                EmbeddingReply::Longer => {
+                    let mut vectors = vectors(&request.texts);
                     vectors.iter_mut().for_each(|vector| vector.push(1.0));
-                    (200, String::new(), answer(&asked, vectors))
+                    (200, String::new(), response_body(&request, vectors))
                 }
-                Reply::Fewer => {
-                    let mut vectors = vectors(&asked.texts);
+                EmbeddingReply::Fewer => {
+                    let mut vectors = vectors(&request.texts);
                     vectors.pop();
-                    (200, String::new(), answer(&asked, vectors))
+                    (200, String::new(), response_body(&request, vectors))
                 }
-                Reply::Bytes(bytes) => (200, String::new(), bytes),
-                Reply::Flood => return flood(stream),
-                Reply::Gone => return,
+                EmbeddingReply::Bytes(bytes) => (200, String::new(), bytes),
+                EmbeddingReply::Flood => return send_endless_body(stream),
+                EmbeddingReply::Close => return,
             };
             let head = format!(
                 "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {}\r\n{more}\r\n",
@@ -140,14 +141,14 @@ impl Embeddings {
     }
 }
 
-/// A body without an end, until the client has enough of it.
-fn flood(mut stream: TcpStream) {
+/// Sends a body without end, until the client disconnects.
+fn send_endless_body(mut stream: TcpStream) {
     let _ = stream.write_all(b"HTTP/1.1 200 X\r\nContent-Type: application/json\r\n\r\n");
     let spaces = vec![b' '; 1 << 20];
     while stream.write_all(&spaces).is_ok() {}
 }
 
-fn read(reader: &mut BufReader<TcpStream>) -> Option<Asked> {
+fn read_request(reader: &mut BufReader<TcpStream>) -> Option<EmbeddingRequest> {
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|length| *length > 0)?;
     let path = line.split(' ').nth(1)?.to_owned();
@@ -166,31 +167,31 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Asked> {
     reader.read_exact(&mut body).ok()?;
     let body: Value = serde_json::from_slice(&body).ok()?;
     let texts = body["input"].as_array()?.iter().map(|text| text.as_str().unwrap().to_owned()).collect();
-    Some(Asked { path, authorization, texts, model: body["model"].as_str()?.to_owned() })
+    Some(EmbeddingRequest { path, authorization, texts, model: body["model"].as_str()?.to_owned() })
 }
 
-fn answer(asked: &Asked, vectors: Vec<Vec<f32>>) -> String {
-    if asked.path.ends_with("/api/embed") {
-        return json!({"model": asked.model, "embeddings": vectors}).to_string();
+fn response_body(request: &EmbeddingRequest, vectors: Vec<Vec<f32>>) -> String {
+    if request.path.ends_with("/api/embed") {
+        return json!({"model": request.model, "embeddings": vectors}).to_string();
     }
-    // The last first: it is the index that says which text a vector is of.
+    // In reverse order, because clients must use the index to match vectors to texts.
     let data: Vec<Value> = vectors
         .iter()
         .enumerate()
         .rev()
         .map(|(index, vector)| json!({"object": "embedding", "index": index, "embedding": vector}))
         .collect();
-    json!({"object": "list", "data": data, "model": asked.model}).to_string()
+    json!({"object": "list", "data": data, "model": request.model}).to_string()
 }
 
 fn vectors(texts: &[String]) -> Vec<Vec<f32>> {
     texts.iter().map(|text| vector(text)).collect()
 }
 
-/// The vector of a text.
+/// Returns the vector of a text.
 pub fn vector(text: &str) -> Vec<f32> {
     let text = text.to_lowercase();
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
-    let has = |meaning: &[&str]| words.iter().filter(|word| meaning.contains(word)).count() as f32;
-    MEANINGS.iter().map(|meaning| has(meaning)).chain([0.2]).collect()
+    let count = |synonyms: &[&str]| words.iter().filter(|word| synonyms.contains(word)).count() as f32;
+    SYNONYMS.iter().map(|synonyms| count(synonyms)).chain([0.2]).collect()
 }

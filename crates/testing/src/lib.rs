@@ -1,28 +1,28 @@
-//! What the tests of several crates need. It is no part of the program.
+//! Test support that several crates share. It is not part of the program.
 //!
 //! | module | subject |
 //! |---|---|
-//! | [`builders`] | archives made by hand, byte by byte |
-//! | [`embeddings`] | a server that turns texts into vectors, or does what it is told instead |
-//! | [`html`] | what HTML made of Markdown may hold |
-//! | [`library`] | a project, a home, and skills in them, for tests of the library alone |
-//! | [`model`] | a server that speaks as providers of models do, byte by byte |
-//! | [`postgres`] | a real PostgreSQL for one test |
-//! | [`scripts`] | a skill whose scripts run |
-//! | [`servers`] | git over https and over ssh, and repositories to serve |
-//! | [`world`] | a project, a home, and skills in them |
+//! | [`builders`] | zip and tar archives, built byte by byte |
+//! | [`embeddings`] | an embeddings server with scripted replies |
+//! | [`html`] | which HTML rendered Markdown may contain |
+//! | [`model`] | a model server with scripted replies |
+//! | [`postgres`] | a PostgreSQL server for one test |
+//! | [`registry_env`] | a project and a home directory, for tests of the library `prowess` alone |
+//! | [`script_env`] | a skill whose scripts are run |
+//! | [`servers`] | git over HTTPS and SSH, and repositories to serve |
+//! | [`test_env`] | a project and a home directory, with a toolbox and chat settings |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod builders;
 pub mod embeddings;
 pub mod html;
-pub mod library;
 pub mod model;
 pub mod postgres;
+pub mod registry_env;
 #[cfg(target_os = "linux")]
-pub mod scripts;
+pub mod script_env;
 pub mod servers;
-pub mod world;
+pub mod test_env;
 
-pub use world::World;
+pub use test_env::TestEnv;

@@ -1,5 +1,4 @@
-//! A real PostgreSQL for one test: its own folder, its own port, an unprivileged user. It ends with the test, even if the test is
-//! killed.
+//! A PostgreSQL server for one test, with its own data directory and port. It ends with the test, even if the test is killed.
 
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -10,55 +9,55 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// The user that runs it where tests run as root, which PostgreSQL refuses to: nobody.
+/// The uid of `nobody`, which runs the server if the tests run as root. PostgreSQL refuses to run as root.
 const NOBODY: &str = "65534";
 
-/// A database server. It is stopped when it is dropped.
-pub struct Server {
-    folder: TempDir,
-    /// Its port, on this machine.
+/// A database server. It is stopped on drop.
+pub struct PostgresServer {
+    dir: TempDir,
+    /// The local port.
     pub port: u16,
     running: Option<Child>,
-    /// Settings for its next start, such as `max_connections=3`.
+    /// Settings for the next start, such as `max_connections=3`.
     pub settings: Vec<String>,
 }
 
-impl Default for Server {
+impl Default for PostgresServer {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Server {
-    /// A server that runs.
+impl PostgresServer {
+    /// Starts a server.
     pub fn start() -> Self {
         let mut server = Self::new();
         server.run();
         server
     }
 
-    /// A server that was not started yet.
+    /// Creates a server without starting it.
     pub fn new() -> Self {
-        let folder = tempfile::Builder::new().prefix("prowess-postgres-").tempdir().unwrap();
-        let data = folder.path().join("data");
-        done(Command::new("cp").arg("-a").arg(template()).arg(&data));
+        let dir = tempfile::Builder::new().prefix("prowess-postgres-").tempdir().unwrap();
+        let data = dir.path().join("data");
+        run_checked(Command::new("cp").arg("-a").arg(template()).arg(&data));
         if is_root() {
-            done(Command::new("chown").args(["-R", &format!("{NOBODY}:{NOBODY}")]).arg(folder.path()));
+            run_checked(Command::new("chown").args(["-R", &format!("{NOBODY}:{NOBODY}")]).arg(dir.path()));
         }
-        Self { folder, port: 0, running: None, settings: vec![] }
+        Self { dir, port: 0, running: None, settings: vec![] }
     }
 
-    /// The folder of its data.
-    pub fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
+    /// Returns the data directory.
+    pub fn data_dir(&self) -> PathBuf {
+        self.dir.path().join("data")
     }
 
-    /// The address of an empty database.
+    /// Returns the URL of the database `prowess`, which is empty at first.
     pub fn url(&self) -> String {
         format!("postgresql://prowess@127.0.0.1:{}/prowess", self.port)
     }
 
-    /// Starts it, on the port that it had before.
+    /// Starts the server, on its previous port if it had one.
     pub fn run(&mut self) {
         for _ in 0..5 {
             if self.port == 0 {
@@ -67,28 +66,28 @@ impl Server {
             if self.try_run() {
                 return;
             }
-            // Somebody else took the port in between.
+            // Another process may have taken the port; try a new one.
             self.port = 0;
         }
         panic!("PostgreSQL does not start: {}", self.log());
     }
 
     fn try_run(&mut self) -> bool {
-        // It dies with this thread, which is the test's.
+        // The server is ended when this thread, which runs the test, exits.
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "QUIT"]);
         if is_root() {
             command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]);
         }
-        let log = File::create(self.folder.path().join("log")).unwrap();
-        command.arg("--").arg(program("postgres")).arg("-D").arg(self.data());
+        let log = File::create(self.dir.path().join("log")).unwrap();
+        command.arg("--").arg(program("postgres")).arg("-D").arg(self.data_dir());
         command.args(["-p", &self.port.to_string(), "-c", "listen_addresses=127.0.0.1"]);
         let settings = ["unix_socket_directories=", "fsync=off", "shared_buffers=16MB", "autovacuum=off"];
         for setting in settings.into_iter().chain(self.settings.iter().map(String::as_str)) {
             command.args(["-c", setting]);
         }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).current_dir("/");
-        let mut child = command.spawn().expect("setpriv is there (Debian: util-linux)");
+        let mut child = command.spawn().expect("cannot run setpriv; on Debian, install util-linux");
         let until = Instant::now() + Duration::from_secs(60);
         while Instant::now() < until {
             if child.try_wait().unwrap().is_some() {
@@ -105,21 +104,21 @@ impl Server {
         false
     }
 
-    /// What it has logged.
+    /// Returns the log since the last start.
     pub fn log(&self) -> String {
-        fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+        fs::read_to_string(self.dir.path().join("log")).unwrap_or_default()
     }
 
-    /// `INT` ends it in order, `QUIT` as if the power failed.
+    /// Stops the server: `INT` shuts it down cleanly, `QUIT` simulates a power failure.
     pub fn stop(&mut self, signal: &str) {
         if let Some(mut child) = self.running.take() {
-            done(Command::new("kill").args(["-s", signal, &child.id().to_string()]));
+            run_checked(Command::new("kill").args(["-s", signal, &child.id().to_string()]));
             child.wait().unwrap();
         }
     }
 }
 
-impl Drop for Server {
+impl Drop for PostgresServer {
     fn drop(&mut self) {
         self.stop("QUIT");
     }
@@ -129,34 +128,30 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").unwrap().uid() == 0
 }
 
-/// A program of PostgreSQL. Debian keeps them apart by version and out of the PATH.
+/// Returns the path of a PostgreSQL program. Debian installs them in a directory per version that is not in `PATH`.
 pub fn program(name: &str) -> PathBuf {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut found: Vec<_> = versions.map(|version| version.path().join("bin").join(name)).collect();
     found.retain(|path| path.is_file());
     found.sort();
-    let in_path = std::env::var_os("PATH").and_then(|path| {
-        std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
-    });
-    found
-        .pop()
-        .or(in_path)
-        .unwrap_or_else(|| panic!("{name} is not there; it is in Debian's package postgresql"))
+    let in_path = std::env::var_os("PATH")
+        .and_then(|path| std::env::split_paths(&path).map(|dir| dir.join(name)).find(|path| path.is_file()));
+    found.pop().or(in_path).unwrap_or_else(|| panic!("cannot find {name}; on Debian, install postgresql"))
 }
 
-/// An empty database, made once and copied for every test.
+/// Returns the data directory of an empty database. It is created once and copied for every test.
 fn template() -> PathBuf {
-    // Beside what was built, whichever crate's tests these are.
+    // In the target directory, which all crates share.
     let test = std::env::current_exe().unwrap();
-    let folder = test.ancestors().nth(3).unwrap().join("tmp");
-    fs::create_dir_all(&folder).unwrap();
-    let template = folder.join("postgres-template-1");
-    let lock = File::create(folder.join("postgres-template.lock")).unwrap();
+    let dir = test.ancestors().nth(3).unwrap().join("tmp");
+    fs::create_dir_all(&dir).unwrap();
+    let template = dir.join("postgres-template-1");
+    let lock = File::create(dir.join("postgres-template.lock")).unwrap();
     lock.lock().unwrap();
     if !template.exists() {
         let scratch = tempfile::Builder::new().prefix("prowess-postgres-").tempdir().unwrap();
         if is_root() {
-            done(Command::new("chown").arg(format!("{NOBODY}:{NOBODY}")).arg(scratch.path()));
+            run_checked(Command::new("chown").arg(format!("{NOBODY}:{NOBODY}")).arg(scratch.path()));
         }
         let data = scratch.path().join("data");
         let mut command = Command::new("setpriv");
@@ -171,8 +166,8 @@ fn template() -> PathBuf {
             "--locale=C.UTF-8",
             "--no-sync",
         ]);
-        done(command.args(["--wal-segsize=1"]));
-        // A database of its own, made without a server.
+        run_checked(command.args(["--wal-segsize=1"]));
+        // Create the database in single-user mode, without a server.
         let mut single = Command::new("setpriv");
         if is_root() {
             single.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]);
@@ -187,17 +182,17 @@ fn template() -> PathBuf {
             .current_dir("/");
         let sql = scratch.path().join("sql");
         fs::write(&sql, "CREATE DATABASE prowess\n").unwrap();
-        done(single.stdin(File::open(&sql).unwrap()));
-        let staged = folder.join("postgres-template-staged");
+        run_checked(single.stdin(File::open(&sql).unwrap()));
+        let staged = dir.join("postgres-template-staged");
         let _ = fs::remove_dir_all(&staged);
-        done(Command::new("cp").arg("-a").arg(&data).arg(&staged));
+        run_checked(Command::new("cp").arg("-a").arg(&data).arg(&staged));
         fs::rename(&staged, &template).unwrap();
     }
     template
 }
 
-/// Runs a command that has to succeed.
-pub fn done(command: &mut Command) {
+/// Runs a command. Panics if it fails.
+pub fn run_checked(command: &mut Command) {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }

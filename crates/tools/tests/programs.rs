@@ -5,8 +5,8 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-#[path = "it/world/mod.rs"]
-mod world;
+#[path = "it/support/mod.rs"]
+mod support;
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use prowess::policy::ScriptPolicy;
 use prowess_tools::{Envelope, Session, Toolbox, system_prompt};
 use prowess_toolset::ProgramLimits;
 use serde_json::{Value, json};
-use world::{TestProject, error};
+use support::{TestProject, error};
 
 fn main() {
     prowess_sandbox::helper_main();
@@ -68,27 +68,27 @@ for line in sys.stdin:
 "#;
 
 /// Creates a skill with a program that provides these tools and executes `call`.
-fn program(world: &TestProject, folder: &str, names: &[&str], call: &str) {
+fn program(project: &TestProject, folder: &str, names: &[&str], call: &str) {
     let name = folder.rsplit('/').next().unwrap();
     let head =
         format!("---\nname: {name}\ndescription: Does {name}.\ntoolsets: [toolsets/tools.py]\n---\nB\n");
-    world.file(&format!("{folder}/SKILL.md"), head);
+    project.file(&format!("{folder}/SKILL.md"), head);
     let names = serde_json::to_string(names).unwrap();
     let text = PROGRAM.replace("NAMES", &names).replace("CALL", call);
-    world.file(&format!("{folder}/toolsets/tools.py"), text);
+    project.file(&format!("{folder}/toolsets/tools.py"), text);
 }
 
 const SAY_NAME: &str =
     r#"say(type="result", id=message["id"], title="T", metadata={"n": 1}, output=message["tool"])"#;
 
 fn allowed() -> TestProject {
-    let mut world = TestProject::new(Preset::Standard);
-    world.policy.run.scripts = ScriptPolicy::Allowed;
-    world
+    let mut project = TestProject::new(Preset::Standard);
+    project.policy.run.scripts = ScriptPolicy::Allowed;
+    project
 }
 
-fn toolbox(world: &TestProject) -> Toolbox {
-    world.toolbox_on(std::env::var_os("PATH").unwrap_or_default())
+fn toolbox(project: &TestProject) -> Toolbox {
+    project.toolbox_on(std::env::var_os("PATH").unwrap_or_default())
 }
 
 fn called(skills: &[&str]) -> Session {
@@ -110,11 +110,11 @@ fn shown(envelope: &Envelope) -> Value {
 }
 
 fn scripts_run_through_the_library() {
-    let mut world = TestProject::with_bundled(Preset::Standard);
-    world.policy.run.scripts = ScriptPolicy::Allowed;
-    let toolbox = toolbox(&world);
+    let mut project = TestProject::with_bundled(Preset::Standard);
+    project.policy.run.scripts = ScriptPolicy::Allowed;
+    let toolbox = toolbox(&project);
     let run = |params: Value| toolbox.call(&mut Session::default(), "skills.run", params);
-    let answer = world::checked(run(json!({
+    let answer = support::checked(run(json!({
         "name": "skills-system-validation", "script": "scripts/echo.sh", "args": ["hello", "two words"]
     })));
     assert!(
@@ -129,39 +129,39 @@ fn scripts_run_through_the_library() {
     assert!(error(&missing).1.contains("did you mean scripts/echo.sh?"), "{}", missing.text);
     let wrong = run(json!({"name": "skills-system-validation", "script": "scripts/echo.sh", "args": "x"}));
     assert_eq!(error(&wrong).0, "INVALID_PARAM");
-    world.file(&format!("{ROOT}/s/SKILL.md"), "---\nname: s\ndescription: S.\n---\nB\n");
-    world.file(&format!("{ROOT}/s/fail.sh"), "#!/bin/sh\necho out; echo no >&2; exit 3\n");
+    project.file(&format!("{ROOT}/s/SKILL.md"), "---\nname: s\ndescription: S.\n---\nB\n");
+    project.file(&format!("{ROOT}/s/fail.sh"), "#!/bin/sh\necho out; echo no >&2; exit 3\n");
     let failed = run(json!({"name": "s", "script": "fail.sh"}));
     assert_eq!(error(&failed), ("EXECUTION_ERROR", "the script failed: exit code 3"));
     assert_eq!(failed.text, "out\n[standard error]\nno\n[exit code 3]\n");
 }
 
 fn scripts_that_are_not_allowed_are_rejected() {
-    let mut world = TestProject::with_bundled(Preset::Standard);
+    let mut bundled = TestProject::with_bundled(Preset::Standard);
     let params = json!({"name": "skills-system-validation", "script": "scripts/echo.sh"});
-    let refused = toolbox(&world).call(&mut Session::default(), "skills.run", params.clone());
+    let refused = toolbox(&bundled).call(&mut Session::default(), "skills.run", params.clone());
     assert_eq!(error(&refused).0, "ACCESS_DENIED");
     // The tool is available because some skills are allowed, but not this one. The path of a project's skill is
     // not shown to models.
-    world.policy.run.allowed_skills = vec!["other".to_owned()];
+    bundled.policy.run.allowed_skills = vec!["other".to_owned()];
     let mut project = TestProject::new(Preset::Triggers);
     project.policy.run.allowed_skills = vec!["other".to_owned()];
-    project.policy.activation = world.policy.activation;
+    project.policy.activation = bundled.policy.activation;
     project.file(".agent/skills/p/SKILL.md", "---\nname: p\ndescription: P.\n---\nB\n");
     project.file(".agent/skills/p/x.sh", "#!/bin/sh\n");
-    for (world, params) in [(&world, params), (&project, json!({"name": "p", "script": "x.sh"}))] {
-        let refused = toolbox(world).call(&mut Session::default(), "skills.run", params);
+    for (env, params) in [(&bundled, params), (&project, json!({"name": "p", "script": "x.sh"}))] {
+        let refused = toolbox(env).call(&mut Session::default(), "skills.run", params);
         assert_eq!(error(&refused).0, "ACCESS_DENIED", "{}", refused.text);
         assert!(refused.text.contains("run.allowed-skills = [\""), "{}", refused.text);
-        assert!(!world.is_named_in(&refused.text), "{}", refused.text);
+        assert!(!env.is_named_in(&refused.text), "{}", refused.text);
     }
 }
 
 fn tools_are_available_while_their_skill_is_active() {
-    let world = allowed();
-    program(&world, &format!("{ROOT}/a"), &["t", "u"], SAY_NAME);
-    program(&world, &format!("{ROOT}/b"), &["v"], SAY_NAME);
-    let (toolbox, mut session) = (toolbox(&world), Session::default());
+    let project = allowed();
+    program(&project, &format!("{ROOT}/a"), &["t", "u"], SAY_NAME);
+    program(&project, &format!("{ROOT}/b"), &["v"], SAY_NAME);
+    let (toolbox, mut session) = (toolbox(&project), Session::default());
     assert_eq!((brought(&toolbox, &session), toolbox.running_programs()), (Vec::new(), 0));
     toolbox.call(&mut session, "skills.activate", json!({"name": "a"}));
     assert_eq!((brought(&toolbox, &session), toolbox.running_programs()), (vec!["t".into(), "u".into()], 1));
@@ -182,10 +182,10 @@ fn tools_are_available_while_their_skill_is_active() {
 }
 
 fn results_are_envelopes() {
-    let world = allowed();
+    let project = allowed();
     let call = |body: &str| {
-        program(&world, &format!("{ROOT}/a"), &["t"], body);
-        toolbox(&world).call(&mut called(&["a"]), "t", json!({}))
+        program(&project, &format!("{ROOT}/a"), &["t"], body);
+        toolbox(&project).call(&mut called(&["a"]), "t", json!({}))
     };
     assert_eq!(
         shown(&call(SAY_NAME)),
@@ -206,15 +206,15 @@ fn results_are_envelopes() {
     assert_eq!(more.data["attachments"], json!([{"mime": "image/png", "url": "data:,"}]));
     let long = call(r#"say(type="result", id=message["id"], output="x" * 2000000)"#);
     assert!(long.text.ends_with("x\n\n[truncated: 1048576 bytes shown]"));
-    let refused = toolbox(&world).call(&mut called(&["a"]), "t", json!([]));
+    let refused = toolbox(&project).call(&mut called(&["a"]), "t", json!([]));
     assert_eq!(error(&refused), ("INVALID_PARAM", "the parameters must be an object"));
 }
 
-fn module(world: &TestProject, name: &str, tool: &str, more: &str) {
+fn module(project: &TestProject, name: &str, tool: &str, more: &str) {
     let head =
         format!("---\nname: {name}\ndescription: D.\ntoolsets: [\"toolsets/index:Set\"{more}]\n---\nB\n");
-    world.file(&format!("{ROOT}/{name}/SKILL.md"), head);
-    world.file(
+    project.file(&format!("{ROOT}/{name}/SKILL.md"), head);
+    project.file(
         &format!("{ROOT}/{name}/toolsets/index.js"),
         format!(
             "import {{ Tool }} from '@agent/tools';\nexport const Set = [Tool.define('{tool}', {{ description: 'D.', \
@@ -224,10 +224,10 @@ fn module(world: &TestProject, name: &str, tool: &str, more: &str) {
 }
 
 fn names_are_qualified_across_modules_and_programs() {
-    let world = allowed();
-    program(&world, &format!("{ROOT}/a"), &["t", "only", "Skill"], SAY_NAME);
-    module(&world, "b", "t", "");
-    let (toolbox, mut session) = (toolbox(&world), called(&["a", "b"]));
+    let project = allowed();
+    program(&project, &format!("{ROOT}/a"), &["t", "only", "Skill"], SAY_NAME);
+    module(&project, "b", "t", "");
+    let (toolbox, mut session) = (toolbox(&project), called(&["a", "b"]));
     assert_eq!(brought(&toolbox, &session), ["a.t", "only", "a.Skill", "b.t"]);
     for (name, text) in [("a.t", "t"), ("b_t", "module"), ("a_only", "only"), ("only", "only")] {
         assert_eq!(toolbox.call(&mut session, name, json!({})).text, text, "{name}");
@@ -235,10 +235,10 @@ fn names_are_qualified_across_modules_and_programs() {
 }
 
 fn a_program_cannot_reuse_the_name_of_a_module_tool() {
-    let world = allowed();
-    program(&world, &format!("{ROOT}/a"), &["t", "u"], SAY_NAME);
-    module(&world, "a", "t", ", toolsets/tools.py");
-    let (toolbox, mut session) = (toolbox(&world), called(&["a"]));
+    let project = allowed();
+    program(&project, &format!("{ROOT}/a"), &["t", "u"], SAY_NAME);
+    module(&project, "a", "t", ", toolsets/tools.py");
+    let (toolbox, mut session) = (toolbox(&project), called(&["a"]));
     assert_eq!(brought(&toolbox, &session), ["t", "u"]);
     assert_eq!(toolbox.call(&mut session, "t", json!({})).text, "module");
     let said = toolbox.take_diagnostics();
@@ -249,9 +249,9 @@ fn a_program_cannot_reuse_the_name_of_a_module_tool() {
 }
 
 fn without_allowed_scripts_there_are_no_tools() {
-    let world = TestProject::new(Preset::Standard);
-    program(&world, &format!("{ROOT}/a"), &["t"], SAY_NAME);
-    let (toolbox, mut session) = (toolbox(&world), called(&["a"]));
+    let project = TestProject::new(Preset::Standard);
+    program(&project, &format!("{ROOT}/a"), &["t"], SAY_NAME);
+    let (toolbox, mut session) = (toolbox(&project), called(&["a"]));
     assert!(brought(&toolbox, &session).is_empty());
     let said = toolbox.take_diagnostics();
     assert_eq!((said.len(), said[0].diagnostic.code.as_str()), (1, "SK064"));
@@ -263,23 +263,23 @@ fn without_allowed_scripts_there_are_no_tools() {
 }
 
 fn unused_skills_start_no_programs() {
-    let world = allowed();
+    let project = allowed();
     for n in 0..100 {
-        program(&world, &format!("{ROOT}/s{n}"), &["t"], SAY_NAME);
+        program(&project, &format!("{ROOT}/s{n}"), &["t"], SAY_NAME);
     }
-    let toolbox = toolbox(&world);
+    let toolbox = toolbox(&project);
     assert_eq!(toolbox.definitions().iter().filter(|tool| tool.name == "t").count(), 0);
     assert_eq!(toolbox.running_programs(), 0);
     assert_eq!(toolbox.call(&mut called(&["s7"]), "t", json!({})).text, "t");
 }
 
 fn pushed_skills_are_active() {
-    let mut world = TestProject::new(Preset::Triggers);
-    world.policy.run.scripts = ScriptPolicy::Allowed;
-    program(&world, ".agent/skills/a", &["t"], SAY_NAME);
+    let mut project = TestProject::new(Preset::Triggers);
+    project.policy.run.scripts = ScriptPolicy::Allowed;
+    program(&project, ".agent/skills/a", &["t"], SAY_NAME);
     let head = "---\nname: a\ndescription: Does a.\ntoolsets: [toolsets/tools.py]\ntriggers:\n  keywords: [merge]\n---\nB\n";
-    world.file(".agent/skills/a/SKILL.md", head);
-    let (toolbox, mut session) = (toolbox(&world), Session::default());
+    project.file(".agent/skills/a/SKILL.md", head);
+    let (toolbox, mut session) = (toolbox(&project), Session::default());
     assert!(!brought(&toolbox, &session).contains(&"t".to_owned()));
     let prompt = system_prompt(&toolbox, &session, Some("please merge these"));
     assert!(prompt.contains('B'), "{prompt}");
@@ -292,10 +292,10 @@ fn pushed_skills_are_active() {
 }
 
 fn a_failing_program_is_reported() {
-    let world = allowed();
-    program(&world, &format!("{ROOT}/a"), &["t"], "sys.exit('no more')");
+    let project = allowed();
+    program(&project, &format!("{ROOT}/a"), &["t"], "sys.exit('no more')");
     let toolbox =
-        toolbox(&world).with_program_limits(ProgramLimits { failures: 1, ..ProgramLimits::default() });
+        toolbox(&project).with_program_limits(ProgramLimits { failures: 1, ..ProgramLimits::default() });
     let mut session = called(&["a"]);
     let failed = toolbox.call(&mut session, "t", json!({}));
     let told = "toolsets/tools.py exited (exit code 1) without answering; last error output: no more";

@@ -1,10 +1,9 @@
-// A model that follows a script, on loopback, in the three protocols agents speak: OpenAI's Responses, OpenAI's Chat
-// Completions and Anthropic's Messages. It knows nothing but what it is asked: each turn of the script looks at the
-// request (which tools it offers, what the tools gave) and answers with a text or with one call of a tool.
+// A scripted local model server with three APIs: Responses and Chat Completions of OpenAI, and Messages of Anthropic. For
+// each request, the script receives the tools and the tool results, and returns a text or one tool call.
 
 import { createServer } from "node:http";
 
-/** The text in a value of any shape, as a model would read it. */
+/** Returns all text in a value. */
 const textOf = (value) => {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return value;
@@ -13,7 +12,7 @@ const textOf = (value) => {
   return String(value);
 };
 
-/** Names and descriptions of the tools on offer; a namespace holds tools of its own. */
+/** Returns the names and descriptions of tools, including those in namespaces. */
 const toolsOf = (tools, namespace) =>
   (tools ?? []).flatMap((tool) => {
     const { name, description } = tool.function ?? tool;
@@ -23,8 +22,8 @@ const toolsOf = (tools, namespace) =>
       : [];
   });
 
-/** Each protocol: how a request is read, and how an answer is written as events. */
-const protocols = {
+/** For each API: `read` parses a request, and `write` returns the events of a reply. */
+const apis = {
   "/v1/responses": {
     read: (body) => ({
       tools: toolsOf(body.tools),
@@ -36,15 +35,15 @@ const protocols = {
         .filter((item) => item.type?.endsWith("_call_output"))
         .map((item) => ({ id: item.call_id, text: textOf(item.output) })),
     }),
-    write: (answer, id) => {
-      const item = answer.call
+    write: (reply, id) => {
+      const item = reply.call
         ? {
             type: "function_call",
             id: `fc_${id}`,
             call_id: `call_${id}`,
-            name: answer.call.name,
-            ...(answer.call.namespace && { namespace: answer.call.namespace }),
-            arguments: JSON.stringify(answer.call.arguments),
+            name: reply.call.name,
+            ...(reply.call.namespace && { namespace: reply.call.namespace }),
+            arguments: JSON.stringify(reply.call.arguments),
             status: "completed",
           }
         : {
@@ -52,7 +51,7 @@ const protocols = {
             id: `msg_${id}`,
             role: "assistant",
             status: "completed",
-            content: [{ type: "output_text", text: answer.text, annotations: [] }],
+            content: [{ type: "output_text", text: reply.text, annotations: [] }],
           };
       const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
       const response = { id: `resp_${id}`, object: "response", model: "scripted", output: [] };
@@ -72,7 +71,7 @@ const protocols = {
         .filter((message) => message.role === "tool")
         .map((message) => ({ id: message.tool_call_id, text: textOf(message.content) })),
     }),
-    write: (answer, id) => {
+    write: (reply, id) => {
       const chunk = (delta, finish_reason = null) => [
         null,
         {
@@ -82,9 +81,9 @@ const protocols = {
           choices: [{ index: 0, delta, finish_reason }],
         },
       ];
-      if (!answer.call)
-        return [chunk({ role: "assistant", content: answer.text }), chunk({}, "stop"), [null, "[DONE]"]];
-      const called = { name: answer.call.name, arguments: JSON.stringify(answer.call.arguments) };
+      if (!reply.call)
+        return [chunk({ role: "assistant", content: reply.text }), chunk({}, "stop"), [null, "[DONE]"]];
+      const called = { name: reply.call.name, arguments: JSON.stringify(reply.call.arguments) };
       const call = { index: 0, id: `call_${id}`, type: "function", function: called };
       return [chunk({ role: "assistant", tool_calls: [call] }), chunk({}, "tool_calls"), [null, "[DONE]"]];
     },
@@ -98,7 +97,7 @@ const protocols = {
         .filter((part) => part.type === "tool_result")
         .map((part) => ({ id: part.tool_use_id, text: textOf(part.content) })),
     }),
-    write: (answer, id) => {
+    write: (reply, id) => {
       const usage = { input_tokens: 1, output_tokens: 1 };
       const message = {
         id: `msg_${id}`,
@@ -108,16 +107,16 @@ const protocols = {
         content: [],
         usage,
       };
-      const [block, delta] = answer.call
+      const [block, delta] = reply.call
         ? [
-            { type: "tool_use", id: `call_${id}`, name: answer.call.name, input: {} },
-            { type: "input_json_delta", partial_json: JSON.stringify(answer.call.arguments) },
+            { type: "tool_use", id: `call_${id}`, name: reply.call.name, input: {} },
+            { type: "input_json_delta", partial_json: JSON.stringify(reply.call.arguments) },
           ]
         : [
             { type: "text", text: "" },
-            { type: "text_delta", text: answer.text },
+            { type: "text_delta", text: reply.text },
           ];
-      const stop_reason = answer.call ? "tool_use" : "end_turn";
+      const stop_reason = reply.call ? "tool_use" : "end_turn";
       return [
         { type: "message_start", message },
         { type: "content_block_start", index: 0, content_block: block },
@@ -131,28 +130,28 @@ const protocols = {
 };
 
 /**
- * Starts the model. `script` is called with each request read, and gives `{text}` or `{call: {name, arguments}}`.
- * What was asked is kept in `asked`, in order; requests to any other path are kept in `strange`.
+ * Starts the model. `script` is called with each parsed request and returns `{text}` or `{call: {name, arguments}}`.
+ * The requests are in `requests`, in order; requests to other paths are in `unknownRequests`.
  */
 export const startModel = async (script) => {
-  const asked = [];
-  const strange = [];
+  const requests = [];
+  const unknownRequests = [];
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const part of request) body += part;
     const path = new URL(request.url, "http://model").pathname;
-    const protocol = protocols[path];
-    if (request.method !== "POST" || !protocol) {
-      strange.push(`${request.method} ${path}`);
+    const api = apis[path];
+    if (request.method !== "POST" || !api) {
+      unknownRequests.push(`${request.method} ${path}`);
       response.writeHead(404).end();
       return;
     }
     const sent = JSON.parse(body);
-    const read = { path, body: sent, text: textOf(sent), ...protocol.read(sent) };
-    read.answer = script(read, asked);
-    asked.push(read);
+    const parsed = { path, body: sent, text: textOf(sent), ...api.read(sent) };
+    parsed.reply = script(parsed, requests);
+    requests.push(parsed);
     response.writeHead(200, { "content-type": "text/event-stream" });
-    for (const [event, data] of protocol.write(read.answer, asked.length)) {
+    for (const [event, data] of api.write(parsed.reply, requests.length)) {
       if (event) response.write(`event: ${event}\n`);
       response.write(`data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`);
     }
@@ -163,5 +162,5 @@ export const startModel = async (script) => {
     server.closeAllConnections();
     server.close();
   };
-  return { url: `http://127.0.0.1:${server.address().port}/v1`, asked, strange, stop };
+  return { url: `http://127.0.0.1:${server.address().port}/v1`, requests, unknownRequests, stop };
 };

@@ -1,16 +1,16 @@
-// Checks the server with the official clients, over both transports. Usage: run.mjs PROWESS TOOLS [WORDS…], where TOOLS
-// is the folder that scripts/test installs the clients into; with words, only the clients whose label has one of them.
+// Checks the server with the official clients over both transports. Usage: run.mjs PROWESS TOOLS [FILTER…], where TOOLS is
+// the directory into which scripts/test installs the clients. With filters, only clients whose label contains one of them run.
 
 import { join } from "node:path";
 import { report } from "../lib/report.mjs";
-import { environment, here, makeWorld, run, serverCall, startHttp } from "../lib/world.mjs";
+import { environment, here, makeTestEnv, run, serverCall, startHttp } from "../lib/test-env.mjs";
 
-const [prowess, tools, ...words] = process.argv.slice(2);
+const [prowess, tools, ...filters] = process.argv.slice(2);
 const SKILLS = ["greet-user", "kept-from-people", "patience", "pictures", "temperature"];
 const MODERN = "2026-07-28";
 const FIXTURE = "skills-system-validation";
 
-// Each client in each version of the protocol that it can be had for.
+// Each client, with each protocol version that it supports.
 const CLIENTS = [
   {
     label: "TypeScript sdk 1.22",
@@ -58,7 +58,7 @@ const PROGRAMS = {
   ],
 };
 
-/** Runs one client's program, and passes its lines on. A program that does not come to its end has failed. */
+/** Runs the program of one client and reports its lines. The check fails if the program does not print `done`. */
 const check = async (label, client, server, root) => {
   const settings = {
     sdk: "@modelcontextprotocol/client",
@@ -70,32 +70,32 @@ const check = async (label, client, server, root) => {
   const [program, ...args] = [...PROGRAMS[client.kind](client), JSON.stringify(settings)];
   let done = false;
   const onLine = (line) => {
-    const [, verdict, name, why] = line.match(/^(ok|failed|left out|done) (.*?)(?:: (.*))?$/) ?? [];
-    if (verdict === "ok") report.ok(`${label}: ${line.slice(3)}`);
-    if (verdict === "failed") report.failed(`${label}: ${name}`, why);
-    if (verdict === "left out") report.leftOut(`${label}: ${name}`, why);
-    done ||= verdict === "done";
+    const [, status, name, why] = line.match(/^(ok|failed|skipped|done) (.*?)(?:: (.*))?$/) ?? [];
+    if (status === "ok") report.ok(`${label}: ${line.slice(3)}`);
+    if (status === "failed") report.failed(`${label}: ${name}`, why);
+    if (status === "skipped") report.skipped(`${label}: ${name}`, why);
+    done ||= status === "done";
   };
   const ended = await run(program, args, { seconds: 180, onLine, env: environment(root) });
   if (!done)
     report.failed(
-      `${label}: the client's end`,
-      ended.timedOut ? "it was too slow" : ended.stderr.slice(-400),
+      `${label}: exit`,
+      ended.timedOut ? "timed out" : ended.stderr.slice(-400),
     );
 };
 
 for (const client of CLIENTS) {
   for (const transport of ["stdio", "http"]) {
     const label = `${client.label}, ${transport}, ${client.expects}`;
-    if (words.length > 0 && !words.some((word) => label.includes(word))) continue;
-    const world = makeWorld([FIXTURE, ...SKILLS.map((skill) => `skills/${skill}`)]);
+    if (filters.length > 0 && !filters.some((filter) => label.includes(filter))) continue;
+    const env = makeTestEnv([FIXTURE, ...SKILLS.map((skill) => `skills/${skill}`)]);
     if (transport === "stdio") {
-      await check(label, client, serverCall(prowess, world), world.root);
+      await check(label, client, serverCall(prowess, env), env.root);
       continue;
     }
     try {
-      const server = await startHttp(prowess, world);
-      await check(label, client, { url: server.url }, world.root);
+      const server = await startHttp(prowess, env);
+      await check(label, client, { url: server.url }, env.root);
       server.stop();
     } catch (error) {
       report.failed(`${label}: the server`, error);

@@ -1,8 +1,8 @@
-// What the conformance suite asks for that a server of skills does not have. The suite is made for SDKs: many of its
-// scenarios call tools, prompts and resources of given names, which the example server of an SDK brings. Some of these a
-// skill can bring as well; the others are named here, each with the reason.
+// Scenarios of the conformance suite that a server of skills cannot pass. The suite is made for SDKs: many scenarios call
+// tools, prompts and resources with given names, which the example server of an SDK provides. A skill can provide some of
+// them; the others are listed here with the reason.
 
-/** Scenarios that are run against a server with the fixture skills of this folder, and how that server is started. */
+/** Scenarios that run against a server with the fixture skills of this directory, and the flags of that server. */
 export const FIXTURES = {
   skills: ["conformance-tools", "test_simple_prompt", "test_prompt_with_arguments"],
   flags: ["--skill", "conformance-tools"],
@@ -20,60 +20,60 @@ export const FIXTURES = {
   ],
 };
 
-const ADDRESSES =
-  "resources have skill:// addresses here, and the scenario wants one that begins with test://";
-const ASKS =
-  "it needs a tool that asks the client for something (a text, a choice, a completion), and none of ours does";
-const PROMPTS = "a skill as a prompt is one text, and the scenario wants other kinds of content in it";
-const TOOLSETS =
-  "it needs a tool that reports in numbers or logs while it works, which tools of skills do not; progress and logging are checked with the official clients";
+const URIS =
+  "it requires a resource whose URI begins with test://, but ours begin with skill://";
+const CLIENT_INPUT =
+  "it requires a tool that requests input from the client (a text, a choice, a completion), which ours do not";
+const PROMPTS = "it requires other content than text in a prompt, but a skill as a prompt is one text";
+const PROGRESS =
+  "it requires a tool that reports progress or logs while it runs, which tools of skills do not; progress and logging are checked with the official clients";
 const SCHEMAS =
-  "it needs a tool whose schema has keywords that tools of skills may not use, for nothing would check them";
-const CHANGES =
-  "it needs a tool that changes the lists; that they are told is checked with the official clients";
+  "it requires a tool whose schema has keywords that tools of skills may not use, because they would not be checked";
+const LIST_CHANGES =
+  "it requires a tool that changes the lists; the notifications are checked with the official clients";
 
-/** Scenarios that cannot pass, and why. */
+/** Scenarios that cannot pass, with the reason. */
 export const SCENARIOS = {
-  "elicitation-sep1034-defaults": ASKS,
-  "elicitation-sep1330-enums": ASKS,
+  "elicitation-sep1034-defaults": CLIENT_INPUT,
+  "elicitation-sep1330-enums": CLIENT_INPUT,
   "http-custom-header-server-validation": SCHEMAS,
-  "input-required-result-basic-elicitation": ASKS,
-  "input-required-result-basic-list-roots": ASKS,
-  "input-required-result-basic-sampling": ASKS,
-  "input-required-result-capability-check": ASKS,
-  "input-required-result-ignore-extra-params": ASKS,
-  "input-required-result-missing-input-response": ASKS,
-  "input-required-result-multi-round": ASKS,
-  "input-required-result-multiple-input-requests": ASKS,
-  "input-required-result-non-tool-request": ASKS,
-  "input-required-result-request-state": ASKS,
-  "input-required-result-result-type": ASKS,
-  "input-required-result-tampered-state": ASKS,
+  "input-required-result-basic-elicitation": CLIENT_INPUT,
+  "input-required-result-basic-list-roots": CLIENT_INPUT,
+  "input-required-result-basic-sampling": CLIENT_INPUT,
+  "input-required-result-capability-check": CLIENT_INPUT,
+  "input-required-result-ignore-extra-params": CLIENT_INPUT,
+  "input-required-result-missing-input-response": CLIENT_INPUT,
+  "input-required-result-multi-round": CLIENT_INPUT,
+  "input-required-result-multiple-input-requests": CLIENT_INPUT,
+  "input-required-result-non-tool-request": CLIENT_INPUT,
+  "input-required-result-request-state": CLIENT_INPUT,
+  "input-required-result-result-type": CLIENT_INPUT,
+  "input-required-result-tampered-state": CLIENT_INPUT,
   "json-schema-2020-12": SCHEMAS,
   "prompts-get-embedded-resource": PROMPTS,
   "prompts-get-with-image": PROMPTS,
-  "resources-read-binary": ADDRESSES,
-  "resources-read-text": ADDRESSES,
-  "resources-subscribe": ADDRESSES,
-  "resources-templates-read": ADDRESSES,
-  "resources-unsubscribe": ADDRESSES,
+  "resources-read-binary": URIS,
+  "resources-read-text": URIS,
+  "resources-subscribe": URIS,
+  "resources-templates-read": URIS,
+  "resources-unsubscribe": URIS,
   "server-sse-polling":
-    "it needs a tool that cuts its own stream; that a cut stream is taken up again is checked with the official clients",
-  "tools-call-elicitation": ASKS,
-  "tools-call-sampling": ASKS,
-  "tools-call-with-logging": TOOLSETS,
-  "tools-call-with-progress": TOOLSETS,
+    "it requires a tool that closes its own stream; resuming a stream is checked with the official clients",
+  "tools-call-elicitation": CLIENT_INPUT,
+  "tools-call-sampling": CLIENT_INPUT,
+  "tools-call-with-logging": PROGRESS,
+  "tools-call-with-progress": PROGRESS,
 };
 
-/** Scenarios that pass, and show nothing. */
+/** Scenarios that pass without testing anything, with the reason. */
 export const EMPTY = {
-  "input-required-result-validate-input": "it passes, but only because the tool that it calls is not there",
+  "input-required-result-validate-input": "it passes only because the tool that it calls does not exist",
 };
 
-/** Single checks that cannot pass, as `scenario:check`, and why. */
+/** Single checks that cannot pass, as `scenario:check`, with the reason. */
 export const CHECKS = {
-  "server-stateless:sep-2575-missing-capability-http-400": ASKS,
-  "server-stateless:sep-2575-server-rejects-undeclared-capability": ASKS,
-  "server-stateless:sep-2575-server-sends-prompts-list-changed-on-subscription": CHANGES,
-  "server-stateless:sep-2575-server-sends-tools-list-changed-on-subscription": CHANGES,
+  "server-stateless:sep-2575-missing-capability-http-400": CLIENT_INPUT,
+  "server-stateless:sep-2575-server-rejects-undeclared-capability": CLIENT_INPUT,
+  "server-stateless:sep-2575-server-sends-prompts-list-changed-on-subscription": LIST_CHANGES,
+  "server-stateless:sep-2575-server-sends-tools-list-changed-on-subscription": LIST_CHANGES,
 };

@@ -1,54 +1,54 @@
-// Runs the official conformance suite for servers against the server over HTTP, in every version of the protocol that the
-// suite has scenarios for. Usage: run.mjs PROWESS TOOLS, where TOOLS is the folder that scripts/test installs it into.
+// Runs the official conformance suite for servers over HTTP, with every protocol version of the suite.
+// Usage: run.mjs PROWESS TOOLS, where TOOLS is the directory into which scripts/test installs the suite.
 //
-// Every scenario of the suite is run, and is held to this: it passes, without a warning, or exceptions.mjs says why it
-// cannot. What is said there and passes all the same is a failure, too: the line has to go.
+// Every scenario must pass without a warning, unless exceptions.mjs contains the reason why it cannot. An exception that
+// passes is a failure, too, and must be removed.
 
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { report } from "../lib/report.mjs";
-import { environment, makeWorld, run, startHttp } from "../lib/world.mjs";
+import { environment, makeTestEnv, run, startHttp } from "../lib/test-env.mjs";
 import { CHECKS, EMPTY, FIXTURES, SCENARIOS } from "./exceptions.mjs";
 import { checkTable } from "./table.mjs";
 
 const [prowess, tools] = process.argv.slice(2);
 const suite = join(tools, "clients/node_modules/.bin/conformance");
-// The first of them has a folder, which the suite wants to see.
+// The first skill has a subdirectory, which the suite requires.
 const SKILLS = ["skills/pictures", "skills-system-validation", "skills/temperature"];
-const OURS = "sep-2640-";
-const FOREIGN = "it is of an extension that Prowess does not have";
+const SKILLS_EXTENSION = "sep-2640-";
+const OTHER_EXTENSION = "it belongs to an extension that Prowess does not implement";
 
 const conformance = async (home, ...args) => {
   const { stdout, stderr, timedOut } = await run(process.execPath, [suite, ...args], {
     seconds: 300,
     env: environment(home),
   });
-  if (timedOut) throw new Error(`conformance ${args.join(" ")} was too slow: ${stderr}`);
+  if (timedOut) throw new Error(`conformance ${args.join(" ")} timed out: ${stderr}`);
   return stdout;
 };
 
-/** Every scenario for servers, with the versions it is for; one of an extension is tried in those that extensions are for. */
-const scenarios = async (home) =>
+/** Returns all server scenarios with their protocol versions. Scenarios of extensions run with the versions that have them. */
+const listScenarios = async (home) =>
   [...(await conformance(home, "list", "--server")).matchAll(/^ +- (\S+) \[(.*)\]$/gm)].map(
     ([, name, versions]) => ({
       name,
       versions: versions === "extension" ? ["2025-11-25", "2026-07-28"] : versions.split(","),
       extension: versions === "extension",
-      foreign: versions === "extension" && !name.startsWith(OURS) ? FOREIGN : null,
+      unsupported: versions === "extension" && !name.startsWith(SKILLS_EXTENSION) ? OTHER_EXTENSION : null,
     }),
   );
 
-/** The checks of each scenario, out of the folder that the suite wrote its results to. */
-const resultsIn = (folder) =>
+/** Reads the checks of each scenario from the directory of the results. */
+const readResults = (directory) =>
   Object.fromEntries(
-    readdirSync(folder).map((entry) => [
+    readdirSync(directory).map((entry) => [
       entry.match(/^server-(.*)-\d{4}-\d\d-\d\dT.*$/)[1],
-      JSON.parse(readFileSync(join(folder, entry, "checks.json"), "utf8")),
+      JSON.parse(readFileSync(join(directory, entry, "checks.json"), "utf8")),
     ]),
   );
 
-/** What is wrong in the checks of a scenario, less the exceptions; and which exceptions were not needed. */
-const verdict = (scenario, checks) => {
+/** Returns the failed checks of a scenario, those without an exception, and the used and unused exceptions. */
+const applyExceptions = (scenario, checks) => {
   const bad = checks.filter(({ status }) => status === "FAILURE" || status === "WARNING");
   const excepted = Object.keys(CHECKS).filter((key) => key.startsWith(`${scenario}:`));
   const wrong = bad.filter(({ id }) => !excepted.includes(`${scenario}:${id}`));
@@ -63,57 +63,57 @@ const verdict = (scenario, checks) => {
   };
 };
 
-/** Messages are checked against the schema of the protocol in every scenario; that alone shows nothing of its subject. */
-const isOfScenario = ({ id }) => !id.startsWith("wire-schema-");
+/** Returns whether a check is specific to its scenario. The schema of messages is checked in every scenario. */
+const isSpecific = ({ id }) => !id.startsWith("wire-schema-");
 
-const judge = (label, name, checks) => {
-  if (!checks) return report.failed(label, "the suite gave no result");
-  const { bad, wrong, stale, used } = verdict(name, checks);
-  const passed = checks.filter((check) => check.status === "SUCCESS" && isOfScenario(check)).length;
-  const told = wrong.map(({ id, status, errorMessage }) => `${id} ${status}: ${errorMessage}`);
-  if (EMPTY[name]) return report.leftOut(label, EMPTY[name]);
+const reportScenario = (label, name, checks) => {
+  if (!checks) return report.failed(label, "the suite returned no result");
+  const { bad, wrong, stale, used } = applyExceptions(name, checks);
+  const passed = checks.filter((check) => check.status === "SUCCESS" && isSpecific(check)).length;
+  const failures = wrong.map(({ id, status, errorMessage }) => `${id} ${status}: ${errorMessage}`);
+  if (EMPTY[name]) return report.skipped(label, EMPTY[name]);
   if (SCENARIOS[name]) {
-    if (!bad.every(isOfScenario)) return report.failed(label, told.join("; "));
-    if (bad.length === 0 && passed > 0) return report.failed(label, "it passes; its exception has to go");
-    return report.leftOut(label, SCENARIOS[name]);
+    if (!bad.every(isSpecific)) return report.failed(label, failures.join("; "));
+    if (bad.length === 0 && passed > 0) return report.failed(label, "it passes; remove its exception");
+    return report.skipped(label, SCENARIOS[name]);
   }
-  for (const key of used) report.leftOut(`${label}, check ${key.split(":")[1]}`, CHECKS[key]);
-  if (stale.length > 0) return report.failed(label, `these pass; their exceptions have to go: ${stale}`);
-  if (wrong.length > 0) return report.failed(label, told.join("; "));
-  if (passed === 0) return report.failed(label, "no check of it was made");
+  for (const key of used) report.skipped(`${label}, check ${key.split(":")[1]}`, CHECKS[key]);
+  if (stale.length > 0) return report.failed(label, `these checks pass; remove their exceptions: ${stale}`);
+  if (wrong.length > 0) return report.failed(label, failures.join("; "));
+  if (passed === 0) return report.failed(label, "no check passed");
   return report.ok(`${label}, ${passed} checks`);
 };
 
-// Two servers: one with ordinary skills, and one with skills that bring what some scenarios ask for by name.
-const plain = makeWorld(SKILLS);
-const special = makeWorld([...SKILLS, ...FIXTURES.skills.map((skill) => `conformance/skills/${skill}`)]);
+// Two servers: one with ordinary skills, and one with skills that provide what some scenarios require by name.
+const plain = makeTestEnv(SKILLS);
+const special = makeTestEnv([...SKILLS, ...FIXTURES.skills.map((skill) => `conformance/skills/${skill}`)]);
 const servers = {
   plain: await startHttp(prowess, plain),
   special: await startHttp(prowess, special, FIXTURES.flags),
 };
-const listed = await scenarios(plain.home);
+const listed = await listScenarios(plain.home);
 const serverFor = (name) => (FIXTURES.scenarios.includes(name) ? "special" : "plain");
 
 for (const version of ["2025-06-18", "2025-11-25", "2026-07-28"]) {
   const results = {};
   for (const [kind, { url }] of Object.entries(servers)) {
-    const folder = mkdtempSync(join(plain.world, "results-"));
-    const args = ["--url", url, "--suite", "all", "--spec-version", version, "-o", folder];
+    const directory = mkdtempSync(join(plain.base, "results-"));
+    const args = ["--url", url, "--suite", "all", "--spec-version", version, "-o", directory];
     await conformance(plain.home, "server", ...args);
-    results[kind] = resultsIn(folder);
+    results[kind] = readResults(directory);
   }
-  for (const { name, versions, extension, foreign } of listed) {
+  for (const { name, versions, extension, unsupported } of listed) {
     const label = `conformance ${version}: ${name}`;
     if (!versions.includes(version)) continue;
-    if (foreign) {
-      report.leftOut(label, foreign);
+    if (unsupported) {
+      report.skipped(label, unsupported);
     } else if (extension) {
-      const folder = mkdtempSync(join(plain.world, "results-"));
-      const args = ["--scenario", name, "--spec-version", version, "--force", "-o", folder];
+      const directory = mkdtempSync(join(plain.base, "results-"));
+      const args = ["--scenario", name, "--spec-version", version, "--force", "-o", directory];
       await conformance(plain.home, "server", "--url", servers.plain.url, ...args);
-      judge(label, name, resultsIn(folder)[name]);
+      reportScenario(label, name, readResults(directory)[name]);
     } else {
-      judge(label, name, results[serverFor(name)][name]);
+      reportScenario(label, name, results[serverFor(name)][name]);
     }
   }
 }

@@ -1,6 +1,6 @@
-// What the conformance suite starts as the client, with the URL of its server as the last argument: Prowess takes the
-// skill that the server lists, approves it, and where told to load it, loads it as an agent would: the instructions, and
-// only if they could be had, a file that they refer to. Usage: client.mjs PROWESS HOME URL.
+// The client that the conformance suite starts, with the URL of its server as the last argument. Prowess lists and approves
+// the skill of the server. Unless the scenario forbids loading, it then activates the skill and, if that succeeds, reads a file.
+// Usage: client.mjs PROWESS HOME URL.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ writeFileSync(
   `[[sources.mcp]]\nlabel = "suite"\nurl = ${JSON.stringify(url)}\n`,
 );
 
-/** Calls Prowess; says what came of it, and whether it went well. */
+/** Runs Prowess and prints the result as JSON. Returns whether it succeeded. */
 const call = (...args) => {
   const { status, stdout, stderr } = spawnSync(prowess, ["--home", home, "--project", home, ...args], {
     env: { PATH: process.env.PATH, HOME: home },
@@ -26,6 +26,6 @@ const call = (...args) => {
   return status === 0;
 };
 
-const found = call("list", "--all") && call("trust", "--mcp", SKILL);
-if (found && process.env.MCP_CONFORMANCE_SCENARIO !== "sep-2640-client-no-prefetch")
+const approved = call("list", "--all") && call("trust", "--mcp", SKILL);
+if (approved && process.env.MCP_CONFORMANCE_SCENARIO !== "sep-2640-client-no-prefetch")
   process.exitCode = call("activate", SKILL) && call("read", SKILL, FILE) ? 0 : 1;

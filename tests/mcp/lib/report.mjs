@@ -1,13 +1,13 @@
-// Lines of a test: one for each check, what was left out with the reason, and the count that scripts/test reads.
+// Test output: a line per check, skipped checks with the reason, and the count that scripts/test reads.
 
 let passed = 0;
 let failed = 0;
-const leftOut = new Map();
+const skippedByReason = new Map();
 
 /** Thrown by a check that does not apply, with the reason. */
-export class LeftOut extends Error {}
+export class Skipped extends Error {}
 
-const short = (error) =>
+const messageOf = (error) =>
   String(error?.message ?? error)
     .replace(/\s+/g, " ")
     .slice(0, 500);
@@ -20,29 +20,29 @@ export const report = {
 
   failed(name, why) {
     failed++;
-    console.log(`FAILED  ${name}: ${short(why)}`);
+    console.log(`FAILED  ${name}: ${messageOf(why)}`);
   },
 
-  /** What cannot be checked, and why. Named at the end; neither a success nor a failure. */
-  leftOut(name, why) {
-    leftOut.set(why, [...(leftOut.get(why) ?? []), name]);
+  /** Records a check that cannot run. It is listed at the end with the reason, and counts neither as passed nor as failed. */
+  skipped(name, why) {
+    skippedByReason.set(why, [...(skippedByReason.get(why) ?? []), name]);
   },
 
-  /** Runs a check: whatever it throws is the reason for its failure, or for leaving it out. */
+  /** Runs a check. It passes unless it throws: `Skipped` skips it, and any other error is a failure. */
   async check(name, check) {
     try {
       await check();
       this.ok(name);
     } catch (error) {
-      if (error instanceof LeftOut) this.leftOut(name, error.message);
+      if (error instanceof Skipped) this.skipped(name, error.message);
       else this.failed(name, error);
     }
   },
 
-  /** Prints what was left out and the count; gives the exit code. */
+  /** Prints the skipped checks and the count. Returns the exit code. */
   end() {
-    for (const [why, names] of leftOut) {
-      console.log(`\nleft out, ${why}:`);
+    for (const [why, names] of skippedByReason) {
+      console.log(`\nskipped: ${why}`);
       for (const name of names) console.log(`    ${name}`);
     }
     console.log(`\n${passed} passed, ${failed} failed`);

@@ -1,15 +1,15 @@
-// Strangers' texts stay texts, the policy holds, and a token is asked for where there is one.
+// Untrusted text stays text, the content security policy is enforced, and a configured token is required.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { answered, say } from "../lib/browser.mjs";
-import { makeWorld } from "../lib/world.mjs";
+import { waitForReply, send } from "../lib/browser.mjs";
+import { makeTestEnv } from "../lib/test-env.mjs";
 
 export const HOSTILE = `<img src=x onerror=window.hacked=1><script>window.hacked=2</script>`;
 export const BODY = `# ${HOSTILE}\n\n<script>window.hacked=3</script>\n\n[x](javascript:window.hacked=4)\n`;
 
-/** Skills whose texts are markup: one that is refused for its name, and one that is offered. */
+/** Skills whose texts are markup: one with an invalid name, and one that is available. */
 export const hostileSkills = {
   hostile: {
     "SKILL.md": `---\nname: '${HOSTILE}'\ndescription: '${HOSTILE}'\n---\n${BODY}`,
@@ -21,21 +21,21 @@ export const hostileSkills = {
   },
 };
 
-const clean = async (page, where) => {
+const checkClean = async (page, where) => {
   assert.equal(await page.evaluate(() => globalThis.hacked), undefined, where);
   assert.equal(await page.locator("img, iframe, object, embed, script:not([src])").count(), 0, where);
 };
 
-export const hostile = (world, browser, check, prowess) => [
+export const hostile = (env, browser, check, prowess) => [
   check(
-    "a skill full of markup is text in the table, the files, the list, the cards, the inspector and the overview",
+    "markup in a skill is shown as text in the table, the files, the list, the cards, the inspector and the overview",
     async () => {
-      const page = await browser.open(await browser.person(), world.url);
+      const page = await browser.open(await browser.newContext(), env.url);
       await page.click("#open-skills");
       const row = (id) => page.locator(`.rows .row[data-id=${id}]`);
       assert.match(await row("zebra").innerText(), /<script>window\.hacked=2<\/script>/);
       assert.match(await row("hostile").innerText(), /Invalid · .*<script>window\.hacked=2<\/script>/);
-      await clean(page, "the table");
+      await checkClean(page, "the table");
       for (const id of ["zebra", "hostile"]) {
         await row(id).locator(".row-open").click();
         await row(id).locator(".file").first().waitFor();
@@ -47,52 +47,52 @@ export const hostile = (world, browser, check, prowess) => [
           await file.click();
           await page.locator(".lines", { hasText: "window.hacked=3" }).waitFor();
         }
-        await clean(page, `the files of ${id}`);
+        await checkClean(page, `the files of ${id}`);
       }
       await page.keyboard.press("Escape");
       await page.focus("#prompt");
       await page.keyboard.type("/stripes");
       await page.locator(".option", { hasText: "window.hacked=5" }).waitFor();
-      await clean(page, "the list");
+      await checkClean(page, "the list");
       await page.fill("#prompt", "");
-      await say(page, `Repeat: ${HOSTILE}`);
-      await answered(page);
-      await clean(page, "a message that repeats it");
-      await say(page, "load zebra");
-      await answered(page, 2);
+      await send(page, `Repeat: ${HOSTILE}`);
+      await waitForReply(page);
+      await checkClean(page, "a message that repeats it");
+      await send(page, "load zebra");
+      await waitForReply(page, 2);
       const card = page.locator("tool-card[data-tool='skills.activate']");
       await card.locator("summary").first().click();
       await card.getByText("window.hacked=3").first().waitFor();
-      await clean(page, "a card");
-      await page.goto(`${world.url}#/inspect?query=zebra`);
+      await checkClean(page, "a card");
+      await page.goto(`${env.url}#/inspect?query=zebra`);
       await page.locator("tr", { hasText: "zebra" }).first().waitFor();
       for (const fold of await page.locator(".fold > summary").all()) await fold.click();
       await page.getByText("window.hacked=5").first().waitFor();
-      await clean(page, "the inspector");
-      await page.goto(`${world.url}#/overview`);
+      await checkClean(page, "the inspector");
+      await page.goto(`${env.url}#/overview`);
       await page.locator(".diagnostic", { hasText: "<script>" }).first().waitFor();
-      await clean(page, "the overview");
+      await checkClean(page, "the overview");
       return page;
     },
   ),
 
-  check("a title and a tool's answer full of markup are text", async () => {
-    const page = await browser.open(await browser.person(), world.url);
-    await say(page, `load ${HOSTILE.replaceAll(" ", "_")}`);
-    await answered(page);
+  check("markup in titles and tool results is shown as text", async () => {
+    const page = await browser.open(await browser.newContext(), env.url);
+    await send(page, `load ${HOSTILE.replaceAll(" ", "_")}`);
+    await waitForReply(page);
     await page.locator(".card.error").waitFor();
     assert.match(await page.locator(".chat-link[aria-current] .chat-title").innerText(), /<img/);
-    await clean(page, "a card");
+    await checkClean(page, "a card");
     return page;
   }),
 
-  check("the policy refuses inline scripts, styles and requests to other hosts", async () => {
-    const page = await browser.open(await browser.person(), world.url);
-    const answer = await page.request.get(world.url);
+  check("the policy blocks inline scripts, styles and requests to other hosts", async () => {
+    const page = await browser.open(await browser.newContext(), env.url);
+    const answer = await page.request.get(env.url);
     const policy = answer.headers()["content-security-policy"];
     assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'/);
     assert.equal(/unsafe|\*/.test(policy), false);
-    const tried = await page.evaluate(async () => {
+    const attempts = await page.evaluate(async () => {
       const script = document.createElement("script");
       let assigned = "refused";
       try {
@@ -100,7 +100,7 @@ export const hostile = (world, browser, check, prowess) => [
         document.body.append(script);
         assigned = globalThis.hacked ? "ran" : "did not run";
       } catch {
-        // Trusted types refuse it before the policy on scripts is asked.
+        // Trusted Types reject it before the script policy applies.
       }
       const elsewhere = await fetch("http://127.0.0.1:9/").then(
         () => "sent",
@@ -112,24 +112,24 @@ export const hostile = (world, browser, check, prowess) => [
         marked.innerHTML = "<b>x</b>";
         markup = "taken";
       } catch {
-        // As it should be.
+        // Expected.
       }
       return { assigned, elsewhere, markup, hacked: globalThis.hacked };
     });
-    assert.notEqual(tried.assigned, "ran");
+    assert.notEqual(attempts.assigned, "ran");
     assert.deepEqual(
-      { ...tried, assigned: null },
+      { ...attempts, assigned: null },
       { assigned: null, elsewhere: "refused", markup: "refused", hacked: undefined },
     );
-    // These violations were ours, and so was the request that the policy stopped.
-    page.told = page.told.filter(
+    // These violations and the blocked request are expected.
+    page.problems = page.problems.filter(
       (line) => !/policy:|Policy|TrustedScript|TrustedHTML|127\.0\.0\.1:9/.test(line),
     );
     return page;
   }),
 
-  check("characters that hide or reorder text are seen in what scripts print", async () => {
-    const page = await browser.open(await browser.person(), world.url);
+  check("characters that hide or reorder text are escaped in script output", async () => {
+    const page = await browser.open(await browser.newContext(), env.url);
     await page.locator(".model-name").waitFor();
     const text = await page.evaluate(async () => {
       await customElements.whenDefined("tool-card");
@@ -149,64 +149,64 @@ export const hostile = (world, browser, check, prowess) => [
     return page;
   }),
 
-  check("the printed address signs in one browser, and a used one asks nobody who is let in", async () => {
-    const place = await makeWorld(prowess);
+  check("the printed URL signs in one browser, and a used one does not ask for a token", async () => {
+    const other = await makeTestEnv(prowess);
     try {
-      await place.serve();
-      const addresses = () => place.said().match(/http:\S+\?token=\w+/g) ?? [];
+      await other.serve();
+      const addresses = () => other.stderr().match(/http:\S+\?token=\w+/g) ?? [];
       const [first] = addresses();
       const sessions = async (page) =>
         (await page.context().cookies()).filter((cookie) => cookie.name === "prowess_session").length;
-      const page = await browser.open(await browser.person(), first);
+      const page = await browser.open(await browser.newContext(), first);
       await page.locator(".model-name").waitFor();
-      assert.equal(page.url().includes("token"), false, "the token leaves the address");
+      assert.equal(page.url().includes("token"), false, "the token is removed from the URL");
       assert.equal(await sessions(page), 1);
       await page.reload();
       await page.locator(".model-name").waitFor();
-      // Here everybody is the user who runs the server, so that the page can be used without a session.
-      const other = await browser.open(await browser.person(), first);
-      await other.locator(".model-name").waitFor();
-      assert.equal(await sessions(other), 0, "a used address signs in nobody");
-      assert.equal(await other.locator("sign-in").count(), 0);
+      // All clients run as the user of the server, so the page works without a session.
+      const second = await browser.open(await browser.newContext(), first);
+      await second.locator(".model-name").waitFor();
+      assert.equal(await sessions(second), 0, "a used URL does not sign in");
+      assert.equal(await second.locator("sign-in").count(), 0);
       const next = addresses().at(-1);
       assert.notEqual(next, first);
-      const third = await browser.open(await browser.person(), next);
+      const third = await browser.open(await browser.newContext(), next);
       await third.locator(".model-name").waitFor();
       assert.equal(await sessions(third), 1);
-      // The browser itself notes the refused exchange.
-      other.told = other.told.filter((line) => !line.includes("401"));
-      for (const opened of [page, other, third]) assert.deepEqual(opened.told, []);
+      // The browser logs the rejected token exchange.
+      second.problems = second.problems.filter((line) => !line.includes("401"));
+      for (const opened of [page, second, third]) assert.deepEqual(opened.problems, []);
     } finally {
-      place.end();
+      other.end();
     }
   }),
 
   check(
-    "where there is a token the page asks for it, and non-administrators cannot change skills",
+    "the page asks for a configured token, and non-administrators cannot change skills",
     async () => {
-      const place = await makeWorld(prowess);
+      const other = await makeTestEnv(prowess);
       for (const [flag, name] of [
         ["--token-file", "token"],
         ["--admin-token-file", "admin"],
       ]) {
-        const file = join(place.world, name);
+        const file = join(other.base, name);
         writeFileSync(file, `${name}-0123456789abcdef0123456789`, { mode: 0o600 });
-        place.args.push(flag, file);
+        other.args.push(flag, file);
       }
       try {
-        await place.serve();
+        await other.serve();
         for (const [token, admin] of [
           ["token", false],
           ["admin", true],
         ]) {
-          const page = await browser.open(await browser.person(), place.url);
-          // The server answers; it only wants to know who asks.
+          const page = await browser.open(await browser.newContext(), other.url);
+          // The server responds, but requires a token.
           await page.waitForTimeout(900);
           assert.equal(await page.getByText("The server is not responding.").count(), 0);
           await page.getByLabel("Token").fill("wrong");
           await page.keyboard.press("Enter");
           await page.getByText("Invalid token.").waitFor();
-          await browser.accessible(page, "signing in");
+          await browser.checkAccessibility(page, "signing in");
           await page.getByLabel("Token").fill(`${token}-0123456789abcdef0123456789`);
           await page.keyboard.press("Enter");
           await page.locator(".model-name").waitFor();
@@ -218,14 +218,14 @@ export const hostile = (world, browser, check, prowess) => [
           await page.fill("#prompt", "A secret draft");
           await page.getByRole("button", { name: "Sign out" }).click();
           await page.getByLabel("Token").waitFor();
-          assert.deepEqual(await page.context().cookies(), [], "nothing of the token is left");
+          assert.deepEqual(await page.context().cookies(), [], "no cookie is left");
           assert.equal(await page.inputValue("#prompt"), "");
           await page.reload();
           await page.getByLabel("Token").waitFor();
-          assert.deepEqual(page.told, []);
+          assert.deepEqual(page.problems, []);
         }
       } finally {
-        place.end();
+        other.end();
       }
     },
   ),

@@ -1,9 +1,9 @@
-// Much of everything: what is in the document stays bounded. How fast it is, bench/ measures.
+// Large amounts of data: the size of the document stays bounded. The speed is measured in bench.
 
 import assert from "node:assert/strict";
-import { makeWorld, skillMd } from "../lib/world.mjs";
+import { makeTestEnv, skillMd } from "../lib/test-env.mjs";
 
-/** A chat of so many messages, as an export has it. */
+/** Returns an export of a chat with this many messages. */
 export const longChat = (count) => ({
   format: "prowess-chats",
   version: 1,
@@ -43,22 +43,22 @@ export const manySkills = (count) =>
     ]),
   );
 
-export const large = (world, browser, check, prowess) => [
-  check("a chat of 2,000 messages opens at its end and is read backwards to its beginning", async () => {
-    const imported = await world.api("/api/chats/import", {
+export const large = (env, browser, check, prowess) => [
+  check("a chat of 2,000 messages opens at its end and loads earlier messages on scrolling", async () => {
+    const imported = await env.api("/api/chats/import", {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(longChat(2000)),
     });
-    const { chats } = await world.api("/api/chats?limit=50");
+    const { chats } = await env.api("/api/chats?limit=50");
     const chat = chats.find((one) => one.title === "A long one");
     assert(chat, JSON.stringify(imported));
-    const page = await browser.open(await browser.person(), `${world.url}#/chat/${chat.id}`);
+    const page = await browser.open(await browser.newContext(), `${env.url}#/chat/${chat.id}`);
     await page.getByText("Answer 1999.").waitFor();
     const count = await page.locator("message-view").count();
-    assert(count <= 120, `${count} messages to begin with`);
-    const seen = await page.locator("message-view").last().boundingBox();
-    assert(seen && seen.y < 800, "it opens at its end");
+    assert(count <= 120, `${count} messages at first`);
+    const last = await page.locator("message-view").last().boundingBox();
+    assert(last && last.y < 800, "it opens at its end");
     for (let tries = 0; tries < 200 && (await page.locator("message-view").count()) < 2000; tries++) {
       await page.evaluate(() => document.querySelector(".transcript").scrollTo(0, 0));
       await page.waitForTimeout(60);
@@ -80,11 +80,11 @@ export const large = (world, browser, check, prowess) => [
     return page;
   }),
 
-  check("a dialog of 5,000 skills has only the rows that can be seen", async () => {
-    const place = await makeWorld(prowess, { skills: manySkills(5000) });
+  check("a dialog of 5,000 skills contains only visible rows", async () => {
+    const other = await makeTestEnv(prowess, { skills: manySkills(5000) });
     try {
-      await place.serve();
-      const page = await browser.open(await browser.person(), place.url);
+      await other.serve();
+      const page = await browser.open(await browser.newContext(), other.url);
       await page.click("#open-skills");
       await page.locator(".rows .row").first().waitFor({ timeout: 30_000 });
       assert((await page.locator(".rows .row").count()) < 60);
@@ -101,10 +101,10 @@ export const large = (world, browser, check, prowess) => [
       await page.fill("#skills-filter", "skill-4321");
       await page.locator(".row[data-id=skill-4321]").waitFor();
       assert.equal(await page.locator(".rows .row").count(), 1);
-      await browser.accessible(page, "many skills");
+      await browser.checkAccessibility(page, "many skills");
       return page;
     } finally {
-      place.end();
+      other.end();
     }
   }),
 ];

@@ -1,11 +1,11 @@
-// What is pure in the page's modules, without a browser.
+// Pure functions of the page's modules, without a browser.
 
 import assert from "node:assert/strict";
 
 const page = (path) => import(`../../../crates/server/page/${path}`);
 
 export const units = (check) => [
-  check("events come out of text that is cut anywhere", async () => {
+  check("events are parsed from text split at any position", async () => {
     const { parser } = await page("lib/stream.js");
     const text =
       ': hello\n\nid: 7\nevent: delta\ndata: {"text":\ndata: "ä"}\n\nevent: missed\r\ndata: {}\r\n\r\ndata: no json\n\n';
@@ -15,14 +15,14 @@ export const units = (check) => [
       ["message", null, "7"],
     ];
     for (let size = 1; size <= text.length; size++) {
-      const seen = [];
-      const parse = parser((...event) => seen.push(event));
+      const events = [];
+      const parse = parser((...event) => events.push(event));
       for (let at = 0; at < text.length; at += size) parse(text.slice(at, at + size));
-      assert.deepEqual(seen, expected, `in pieces of ${size}`);
+      assert.deepEqual(events, expected, `in pieces of ${size}`);
     }
   }),
 
-  check("the rows that are drawn are those that are seen", async () => {
+  check("the rendered rows are the visible ones", async () => {
     const { heightOf, rowsBetween, topOf } = await page("lib/window.js");
     for (const open of [-1, 0, 3, 9]) {
       const m = { count: 10, height: 50, open, extra: open < 0 ? 0 : 120 };
@@ -40,7 +40,7 @@ export const units = (check) => [
     assert.deepEqual(rowsBetween({ count: 0, height: 50, open: -1, extra: 0 }, 0, 100), [0, 0]);
   }),
 
-  check("both languages say the same things", async () => {
+  check("both languages have the same texts", async () => {
     const [{ texts: en }, { texts: zh }] = await Promise.all([page("texts/en.js"), page("texts/zh.js")]);
     const shape = (value, at = "") =>
       value && typeof value === "object"

@@ -1,4 +1,4 @@
-// Debian's Chromium, and pages in it that tell on themselves: errors, violations of the policy, and requests to other hosts.
+// Chromium, with pages that record problems: errors, violations of the content security policy, and requests to other hosts.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -15,7 +15,7 @@ const FLAGS = [
   "--no-first-run",
 ];
 
-/** Starts the browser; `tools` is the folder that the packages are installed in. */
+/** Starts the browser. `tools` is the directory of the installed packages. */
 export const startBrowser = async (tools, more = []) => {
   const require = createRequire(resolve(tools, "page/package.json"));
   const { chromium } = require("playwright-core");
@@ -35,37 +35,37 @@ class Browser {
     this.axe = axe;
   }
 
-  /** A person with a browser of their own. */
-  async person(options = {}) {
+  /** Creates a browser context, which shares no state with others. */
+  async newContext(options = {}) {
     const context = await this.browser.newContext({
       viewport: { width: 1200, height: 800 },
       locale: "en-GB",
       ...options,
     });
     context.setDefaultTimeout(30_000);
-    if (process.env.PAGE_FROM) await fromDisk(context, process.env.PAGE_FROM);
+    if (process.env.PAGE_FROM) await serveAssetsFrom(context, process.env.PAGE_FROM);
     this.#contexts.add(context);
     return context;
   }
 
-  /** A page that is watched. `told` collects what should not be. */
+  /** Opens a page. Errors, policy violations, dialogs and requests to other hosts are added to `problems`. */
   async open(context, url) {
     const page = await context.newPage();
-    page.told = [];
+    page.problems = [];
     const host = new URL(url).host;
-    page.on("pageerror", (error) => page.told.push(`error: ${error.message}`));
+    page.on("pageerror", (error) => page.problems.push(`error: ${error.message}`));
     page.on("console", (message) => {
       const text = message.text();
-      // What the server refuses, or does not answer, is the page's to show; browsers write it down as well.
+      // Failed requests are expected: the page shows them, and browsers log them as well.
       if (message.type() === "error" && !/Failed to load resource|net::ERR_/.test(text))
-        page.told.push(`console: ${text}`);
+        page.problems.push(`console: ${text}`);
     });
     page.on("request", (request) => {
-      const asked = new URL(request.url());
-      if (asked.protocol !== "data:" && asked.host !== host) page.told.push(`request to ${asked.href}`);
+      const target = new URL(request.url());
+      if (target.protocol !== "data:" && target.host !== host) page.problems.push(`request to ${target.href}`);
     });
     page.on("dialog", (dialog) => {
-      page.told.push(`dialog: ${dialog.message()}`);
+      page.problems.push(`dialog: ${dialog.message()}`);
       dialog.dismiss();
     });
     await page.addInitScript(() => {
@@ -77,8 +77,8 @@ class Browser {
     return page;
   }
 
-  /** Nothing is wrong for those who cannot see or point. */
-  async accessible(page, where) {
+  /** Checks the accessibility of a page with axe. */
+  async checkAccessibility(page, where) {
     await page.evaluate(`${this.axe};0`);
     const violations = await page.evaluate(async () => {
       const result = await globalThis.axe.run(document, { resultTypes: ["violations"] });
@@ -93,8 +93,8 @@ class Browser {
     assert.deepEqual(violations, [], where);
   }
 
-  /** What is on the screens of this check, for whoever wonders why it failed: `PAGE_SHOTS` names the folder. */
-  async picture(name) {
+  /** Saves screenshots of all pages of this check in the directory `PAGE_SHOTS`. */
+  async saveScreenshots(name) {
     const pages = [...this.#contexts].flatMap((context) => context.pages());
     for (const [index, page] of pages.entries()) {
       const path = join(process.env.PAGE_SHOTS, `${name.replace(/\W+/g, "-").slice(0, 60)}-${index}.png`);
@@ -102,8 +102,8 @@ class Browser {
     }
   }
 
-  /** Ends what this check opened. */
-  async clear() {
+  /** Closes all contexts of this check. */
+  async closeContexts() {
     for (const context of this.#contexts) await context.close().catch(() => {});
     this.#contexts.clear();
   }
@@ -113,38 +113,38 @@ class Browser {
   }
 }
 
-/** While the page is being written: its files as they are on the disk, without building the server again. */
-const fromDisk = (context, folder) =>
+/** Serves the files of the page from a directory, so that the server need not be rebuilt during development. */
+const serveAssetsFrom = (context, directory) =>
   context.route(/\/assets\//, async (route) => {
     const path = new URL(route.request().url()).pathname.replace(/^\/assets\/([0-9a-f]{16}\/)?/, "");
-    await route.fulfill({ path: join(folder, path) });
+    await route.fulfill({ path: join(directory, path) });
   });
 
-/** Says something and sends it with the keyboard. */
-export const say = async (page, text) => {
+/** Types a message and sends it with the keyboard. */
+export const send = async (page, text) => {
   await page.fill("#prompt", text);
   await page.press("#prompt", "Enter");
 };
 
-/** Waits until the last answer is complete. */
-export const answered = (page, count = 1) =>
+/** Waits until this many replies are complete. */
+export const waitForReply = (page, count = 1) =>
   page.waitForFunction(
-    (wanted) =>
-      document.querySelectorAll(".message.assistant:not(.writing) .message-tools a").length >= wanted,
+    (expected) =>
+      document.querySelectorAll(".message.assistant:not(.writing) .message-tools a").length >= expected,
     count,
   );
 
-/** Nothing is wider than the screen. */
-export const fits = async (page, where) => {
+/** Checks that nothing is wider than the screen. */
+export const checkNoOverflow = async (page, where) => {
   const wide = await page.evaluate(() => {
     const width = document.documentElement.clientWidth;
     const scrolls = (element) => {
-      for (let up = element.parentElement; up; up = up.parentElement) {
-        if (/auto|scroll|hidden|clip/.test(getComputedStyle(up).overflowX)) return true;
+      for (let parent = element.parentElement; parent; parent = parent.parentElement) {
+        if (/auto|scroll|hidden|clip/.test(getComputedStyle(parent).overflowX)) return true;
       }
       return false;
     };
-    const beyond = [...document.querySelectorAll("body *")].filter((element) => {
+    const overflowing = [...document.querySelectorAll("body *")].filter((element) => {
       const box = element.getBoundingClientRect();
       return (
         box.width > 0 && box.right > width + 1 && !element.closest(".unseen, .side") && !scrolls(element)
@@ -152,7 +152,7 @@ export const fits = async (page, where) => {
     });
     return [
       document.documentElement.scrollWidth > width ? "the document" : "",
-      ...beyond.map((one) => one.className || one.tagName),
+      ...overflowing.map((one) => one.className || one.tagName),
     ].filter(Boolean);
   });
   assert.deepEqual(wide, [], where);

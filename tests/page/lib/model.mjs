@@ -1,38 +1,37 @@
-// A model that follows a script, on loopback, speaking OpenAI's Chat Completions as a stream. What it does depends on the last
-// thing a person said and on how many tools have answered since.
+// A scripted local model server with the streaming Chat Completions API of OpenAI. The reply depends on the last message of the
+// user and on the number of tool results since then.
 
 import { createServer } from "node:http";
 
 const textOf = (content) =>
   typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? "").join("");
 
-/** Words with the white space before them, so that they come one by one. */
-/** What is not a text gives its words itself. */
-const words = (text) => (typeof text !== "string" ? text : (text.match(/\s*\S+\s*$|\s*\S+/g) ?? []));
+/** Splits a text into words with their leading white space. Other values are iterated as they are. */
+const splitWords = (text) => (typeof text !== "string" ? text : (text.match(/\s*\S+\s*$|\s*\S+/g) ?? []));
 
 /**
- * Starts it. `script(asked, step, request)` gives `{ text, pause, hold }`, `{ call: { name, arguments } }` or `{ calls: […] }`: `pause` is the time between words,
- * and after `hold` words it waits until `release` is called.
+ * Starts the model. `script(message, step, request)` returns `{ text, pause, hold }`, `{ call: { name, arguments } }` or
+ * `{ calls: […] }`. `pause` is the time between words; after `hold` words, the model waits until `release` is called.
  */
 export const startModel = (script) =>
-  new Promise((started) => {
+  new Promise((resolve) => {
     const requests = [];
     let waiting = [];
     const server = createServer(async (request, response) => {
       let body = "";
       for await (const piece of request) body += piece;
-      const asked = JSON.parse(body);
-      requests.push(asked);
-      const at = asked.messages.findLastIndex((message) => message.role === "user");
-      const said = textOf(asked.messages[at]?.content);
-      const step = asked.messages.slice(at + 1).filter((message) => message.role === "tool").length;
-      const answer = script(said, step, asked);
+      const parsed = JSON.parse(body);
+      requests.push(parsed);
+      const at = parsed.messages.findLastIndex((message) => message.role === "user");
+      const message = textOf(parsed.messages[at]?.content);
+      const step = parsed.messages.slice(at + 1).filter((message) => message.role === "tool").length;
+      const reply = script(message, step, parsed);
       response.writeHead(200, { "content-type": "text/event-stream" });
       const send = (delta, finish = null) =>
         response.write(
           `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", model: "scripted", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`,
         );
-      const calls = answer.calls ?? (answer.call ? [answer.call] : []);
+      const calls = reply.calls ?? (reply.call ? [reply.call] : []);
       if (calls.length > 0) {
         for (const [index, { name, arguments: given }] of calls.entries()) {
           const called = { name, arguments: JSON.stringify(given) };
@@ -42,11 +41,11 @@ export const startModel = (script) =>
         send({}, "tool_calls");
       } else {
         let count = 0;
-        for (const word of words(answer.text)) {
+        for (const word of splitWords(reply.text)) {
           if (response.destroyed) return;
-          if (count++ === answer.hold) await new Promise((go) => waiting.push(go));
+          if (count++ === reply.hold) await new Promise((resume) => waiting.push(resume));
           send({ content: word });
-          if (answer.pause) await new Promise((go) => setTimeout(go, answer.pause));
+          if (reply.pause) await new Promise((resume) => setTimeout(resume, reply.pause));
         }
         send({}, "stop");
       }
@@ -57,12 +56,12 @@ export const startModel = (script) =>
       response.end("data: [DONE]\n\n");
     });
     server.listen(0, "127.0.0.1", () =>
-      started({
+      resolve({
         url: `http://127.0.0.1:${server.address().port}/v1`,
         requests,
-        /** Lets answers go on that are held. */
+        /** Continues replies that wait after `hold` words. */
         release() {
-          for (const go of waiting) go();
+          for (const resume of waiting) resume();
           waiting = [];
         },
         stop() {

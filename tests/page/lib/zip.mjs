@@ -1,4 +1,4 @@
-// A zip archive, with its files as they are.
+// Creates a zip archive of uncompressed files.
 
 import { crc32 } from "node:zlib";
 
@@ -24,12 +24,12 @@ export const zip = (files) => {
     parts.push(local);
     offset += local.length;
   }
-  const listed = Buffer.concat(central);
+  const directory = Buffer.concat(central);
   const end = Buffer.alloc(22);
   end.write("PK\x05\x06", "latin1");
   end.writeUInt16LE(central.length, 8);
   end.writeUInt16LE(central.length, 10);
-  end.writeUInt32LE(listed.length, 12);
+  end.writeUInt32LE(directory.length, 12);
   end.writeUInt32LE(offset, 16);
-  return Buffer.concat([...parts, listed, end]);
+  return Buffer.concat([...parts, directory, end]);
 };

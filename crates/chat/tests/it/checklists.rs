@@ -1,59 +1,60 @@
 //! Requirements of the founding documents about an agent, its turn and its prompt that fit nowhere else.
 
-use crate::world::{StartConversation, TestConversation, World};
+use crate::support::{StartConversation, TestConversation, TestEnv};
 use prowess::Preset;
 use prowess_chat::EndReason;
 use prowess_config::ChatProvider;
-use prowess_testing::model::speech::{Say, answer, call, results, system, text};
-use prowess_testing::model::{Reply, Server};
+use prowess_testing::model::wire_format::{ReplyPart, call, encode_reply, system_prompt, text, tool_results};
+use prowess_testing::model::{ModelServer, Reply};
 use serde_json::json;
 
 const CHAT: ChatProvider = ChatProvider::OpenAiChat;
 
-async fn talk(preset: Preset, steps: &[Vec<Say>]) -> (World, TestConversation, Server) {
-    let server = Server::start(steps.iter().map(|step| Reply::events(answer(CHAT, step)))).await;
-    let world = World::new(preset).talking(CHAT, &server.base);
-    world.skill("report", "The BODY of report.");
-    let talk = world.start();
-    (world, talk, server)
+async fn talk(preset: Preset, steps: &[Vec<ReplyPart>]) -> (TestEnv, TestConversation, ModelServer) {
+    let server = ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(CHAT, step)))).await;
+    let env = TestEnv::new(preset).with_provider(CHAT, &server.base);
+    env.skill("report", "The BODY of report.");
+    let talk = env.start();
+    (env, talk, server)
 }
 
 #[tokio::test]
 async fn s000_04_s000_05_s002_06_the_first_prompt_has_only_names_and_descriptions() {
     for preset in Preset::ALL {
-        let (_world, mut talk, server) = talk(preset, &[vec![text("ok")]]).await;
+        let (_env, mut talk, server) = talk(preset, &[vec![text("ok")]]).await;
         talk.send("hello").await;
-        let body = server.asked()[0].body.to_string();
+        let body = server.requests()[0].body.to_string();
         assert!(body.contains("Does report.") && !body.contains("BODY"), "{preset}: {body}");
     }
 }
 
 #[tokio::test]
 async fn s000_16_an_added_skill_is_in_the_next_request_after_a_reload() {
-    let (world, mut talk, server) = talk(Preset::App, &[vec![text("ok")]]).await;
+    let (env, mut talk, server) = talk(Preset::App, &[vec![text("ok")]]).await;
     talk.send("hello").await;
-    world.skill("added", "x");
+    env.skill("added", "x");
     talk.send("hello").await;
     // As after an add, a delete or an import.
-    let mut reloaded = world.start();
+    let mut reloaded = env.start();
     reloaded.send("hello").await;
-    let has: Vec<bool> = server.asked().iter().map(|asked| system(CHAT, asked).contains("added")).collect();
+    let has: Vec<bool> =
+        server.requests().iter().map(|request| system_prompt(CHAT, request).contains("added")).collect();
     assert_eq!(has, [false, false, true]);
 }
 
 #[tokio::test]
 async fn s003_02_to_s003_05_the_tier_follows_the_message() {
-    let server = Server::start([Reply::events(answer(CHAT, &[text("ok")]))]).await;
-    let world = World::new(Preset::Triggers).talking(CHAT, &server.base);
-    let mut talk = world.start();
+    let server = ModelServer::start([Reply::events(encode_reply(CHAT, &[text("ok")]))]).await;
+    let env = TestEnv::new(Preset::Triggers).with_provider(CHAT, &server.base);
+    let mut talk = env.start();
     talk.send("deploy it").await;
     let trigger = "---\nname: ship\ndescription: Ships it. And more.\ntriggers:\n  keywords: [deploy]\n---\n\nThe BODY of ship.\n";
-    world.file(".agent/skills/ship/SKILL.md", trigger);
-    let mut talk = world.start();
+    env.file(".agent/skills/ship/SKILL.md", trigger);
+    let mut talk = env.start();
     for message in ["hello there", "what can you do?", "deploy it"] {
         talk.send(message).await;
     }
-    let prompts: Vec<String> = server.asked().iter().map(|asked| system(CHAT, asked)).collect();
+    let prompts: Vec<String> = server.requests().iter().map(|request| system_prompt(CHAT, request)).collect();
     assert!(!prompts[0].contains("skill"), "tier 0: {}", prompts[0]);
     assert!(prompts[1].contains("[1 skill available]") && !prompts[1].contains("Ships it."), "tier 1");
     assert!(
@@ -66,14 +67,14 @@ async fn s003_02_to_s003_05_the_tier_follows_the_message() {
 
 #[tokio::test]
 async fn s004_11_s004_12_the_prompt_is_json_without_paths_with_rules_and_a_reminder() {
-    let (world, mut talk, server) = talk(Preset::Chat, &[vec![text("ok")]]).await;
+    let (env, mut talk, server) = talk(Preset::Chat, &[vec![text("ok")]]).await;
     talk.send("hello").await;
-    let prompt = system(CHAT, &server.asked()[0]);
+    let prompt = system_prompt(CHAT, &server.requests()[0]);
     assert!(prompt.contains(r#"{"available_skills":[{"name":"report","description":"Does report."}]}"#));
     assert!(
         prompt.contains("skills_activate before you use its instructions") && prompt.contains("only when")
     );
-    assert_eq!(world.filtered(&prompt), prompt, "no paths");
+    assert_eq!(env.redact(&prompt), prompt, "no paths");
     assert!(!prompt.contains(".skills"));
 }
 
@@ -86,11 +87,11 @@ async fn s004_20_a_card_has_the_name_and_a_truncation_flag_but_no_long_text() {
         ],
         vec![text("ok")],
     ];
-    let (mut world, _, server) = talk(Preset::Chat, &steps).await;
-    world.policy.limits.skill_md_bytes = 20_000;
-    world.policy.limits.resource_bytes = 20_000;
-    world.skill("long", &"instruction ".repeat(5_000)).file(".skills/long/big.txt", "line\n".repeat(10_000));
-    let mut talk = world.start();
+    let (mut env, _, server) = talk(Preset::Chat, &steps).await;
+    env.policy.limits.skill_md_bytes = 20_000;
+    env.policy.limits.resource_bytes = 20_000;
+    env.skill("long", &"instruction ".repeat(5_000)).file(".skills/long/big.txt", "line\n".repeat(10_000));
+    let mut talk = env.start();
     talk.send("go").await;
     let cards = talk.results();
     assert_eq!((&cards[0].2["name"], &cards[0].2["truncated"]), (&json!("long"), &json!(true)));
@@ -98,10 +99,10 @@ async fn s004_20_a_card_has_the_name_and_a_truncation_flag_but_no_long_text() {
     for (_, status, data) in &cards {
         assert_eq!(status, "partial");
         assert!(data.to_string().len() < 8_000);
-        assert_eq!(world.filtered(&data.to_string()), data.to_string(), "no paths");
+        assert_eq!(env.redact(&data.to_string()), data.to_string(), "no paths");
     }
     // The model receives the whole result and a note about what is missing.
-    let texts = results(CHAT, &server.asked()[1]);
+    let texts = tool_results(CHAT, &server.requests()[1]);
     assert!(texts.iter().all(|(_, text)| text.len() > 19_000 && text.contains("20000")), "s004_22");
 }
 
@@ -114,12 +115,12 @@ async fn s004_21_only_allowed_scripts_run() {
         ],
         vec![text("ok")],
     ];
-    let (world, mut talk, server) = talk(Preset::Chat, &steps).await;
-    world.file(".skills/report/scripts/x.sh", "#!/bin/sh\ntouch \"$0.ran\"\n");
+    let (env, mut talk, server) = talk(Preset::Chat, &steps).await;
+    env.file(".skills/report/scripts/x.sh", "#!/bin/sh\ntouch \"$0.ran\"\n");
     assert_eq!(talk.send("run it").await.end, Ok(EndReason::Finished));
-    let tools = server.asked()[0].body["tools"].to_string();
+    let tools = server.requests()[0].body["tools"].to_string();
     assert!(!tools.contains("skills_run"));
-    assert!(results(CHAT, &server.asked()[1])[0].1.contains("scripts are not allowed to run"));
+    assert!(tool_results(CHAT, &server.requests()[1])[0].1.contains("scripts are not allowed to run"));
     assert!(talk.results().iter().all(|(_, status, _)| status == "error"));
-    assert!(!world.path(".skills/report/scripts/x.sh.ran").exists());
+    assert!(!env.path(".skills/report/scripts/x.sh.ran").exists());
 }

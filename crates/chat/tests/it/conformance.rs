@@ -1,11 +1,13 @@
 //! The procedure of the conformance fixture, through the turn loop, with every provider.
 
-use crate::world::{StartConversation, World};
+use crate::support::{StartConversation, TestEnv};
 use prowess::Preset;
 use prowess_chat::EndReason;
 use prowess_config::{ChatProvider, ToolCalling};
-use prowess_testing::model::speech::{ALL, Say, answer, call, results, system, text};
-use prowess_testing::model::{Reply, Server};
+use prowess_testing::model::wire_format::{
+    PROVIDERS, ReplyPart, call, encode_reply, system_prompt, text, tool_results,
+};
+use prowess_testing::model::{ModelServer, Reply};
 use serde_json::json;
 
 const NAME: &str = "skills-system-validation";
@@ -16,7 +18,7 @@ const FILES: [(&str, &str); 3] = [
     ("scripts/echo.sh", "PROWESS_SCRIPT_MARKER_E9810C5F"),
 ];
 
-fn read(id: &'static str, path: &str) -> Say {
+fn read(id: &'static str, path: &str) -> ReplyPart {
     call(id, "skills_readResource", json!({"name": NAME, "path": path}))
 }
 
@@ -42,14 +44,14 @@ fn steps(provider: ChatProvider, explicit: bool) -> Vec<Reply> {
         steps.remove(0);
     }
     // Pieces of seven bytes split characters, names and JSON anywhere.
-    steps.iter().map(|step| Reply::cut(answer(provider, step), 7)).collect()
+    steps.iter().map(|step| Reply::chunked(encode_reply(provider, step), 7)).collect()
 }
 
 async fn implicit_and_explicit(preset: Preset, provider: ChatProvider, explicit: bool) {
-    let server = Server::start(steps(provider, explicit)).await;
-    let world = World::new(preset).talking(provider, &server.base);
-    world.fixture();
-    let mut talk = world.start();
+    let server = ModelServer::start(steps(provider, explicit)).await;
+    let env = TestEnv::new(preset).with_provider(provider, &server.base);
+    env.fixture();
+    let mut talk = env.start();
     let message =
         if explicit { format!("/{NAME} run all steps") } else { "Validate the skills system".to_owned() };
     let outcome = talk.send(&message).await;
@@ -59,22 +61,22 @@ async fn implicit_and_explicit(preset: Preset, provider: ChatProvider, explicit:
         if explicit { "Result: PASS ✓" } else { "Ich prüfe das jetzt. Result: PASS ✓" }
     );
 
-    let asked = server.asked();
+    let requests = server.requests();
     // Step 1: metadata only. With an explicit mention, the body is in the conversation, but not in the system prompt.
-    let first = system(provider, &asked[0]);
+    let first = system_prompt(provider, &requests[0]);
     assert!(first.contains(NAME) && !first.contains("_MARKER_"), "{first}");
     let at = usize::from(!explicit);
-    let activated = &results(provider, &asked[at])[0].1;
+    let activated = &tool_results(provider, &requests[at])[0].1;
     assert!(activated.contains(BODY) && FILES.iter().all(|(_, marker)| !activated.contains(marker)));
     // Steps 2 and 3.
-    let read: Vec<_> = results(provider, &asked[at + 1]).split_off(1);
+    let read: Vec<_> = tool_results(provider, &requests[at + 1]).split_off(1);
     assert_eq!(read.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["c2", "c3", "c4", "c5"]);
     assert!(read[0].1.contains("no skill named no-such-skill-here"));
     for ((_, marker), (_, content)) in FILES.iter().zip(&read[1..]) {
         assert!(content.contains(marker) && content.matches("_MARKER_").count() == 1);
     }
     // Steps 4 and the rest.
-    let last = results(provider, &asked[at + 3]);
+    let last = tool_results(provider, &requests[at + 3]);
     for (id, text) in &last[5..8] {
         assert!(!text.contains("root:") && !text.contains("_MARKER_"), "{id}: {text}");
     }
@@ -91,7 +93,7 @@ async fn implicit_and_explicit(preset: Preset, provider: ChatProvider, explicit:
 
 #[tokio::test]
 async fn s004_24_s004_12_implicit_invocation_with_every_provider() {
-    for provider in ALL {
+    for provider in PROVIDERS {
         for preset in [Preset::Chat, Preset::Standard, Preset::Harness, Preset::Triggers] {
             implicit_and_explicit(preset, provider, false).await;
         }
@@ -100,7 +102,7 @@ async fn s004_24_s004_12_implicit_invocation_with_every_provider() {
 
 #[tokio::test]
 async fn s004_24_s004_13_explicit_invocation_with_every_provider() {
-    for provider in ALL {
+    for provider in PROVIDERS {
         for preset in [Preset::Chat, Preset::Standard] {
             implicit_and_explicit(preset, provider, true).await;
         }
@@ -109,39 +111,39 @@ async fn s004_24_s004_13_explicit_invocation_with_every_provider() {
 
 #[tokio::test]
 async fn s004_24_s004_14_a_model_that_cannot_call_tools_with_every_provider() {
-    for provider in ALL {
+    for provider in PROVIDERS {
         for tools in [ToolCalling::Off, ToolCalling::Auto] {
-            let reply = answer(provider, &[text("I read the marker.")]);
-            let server = Server::answering(move |asked, _| match asked.body.get("tools") {
+            let reply = encode_reply(provider, &[text("I read the marker.")]);
+            let server = ModelServer::with_handler(move |request, _| match request.body.get("tools") {
                 Some(_) => Reply::failure(400, r#"{"error": {"message": "model-1 does not support tools"}}"#),
-                None => Reply::cut(reply.clone(), 5),
+                None => Reply::chunked(reply.clone(), 5),
             });
             let server = server.await;
-            let mut world = World::new(Preset::Chat).talking(provider, &server.base);
-            world.chat.tools = tools;
-            world.fixture();
-            let mut talk = world.start();
+            let mut env = TestEnv::new(Preset::Chat).with_provider(provider, &server.base);
+            env.chat.tools = tools;
+            env.fixture();
+            let mut talk = env.start();
             let outcome = talk.send(&format!("/{NAME} what is your marker?")).await;
             assert_eq!((outcome.end, outcome.activated), (Ok(EndReason::Finished), vec![NAME.to_owned()]));
             assert_eq!(talk.reply_text(), "I read the marker.");
             talk.send("and what else?").await;
 
-            let asked: Vec<_> =
-                server.asked().into_iter().filter(|asked| asked.body.get("tools").is_none()).collect();
-            assert_eq!(asked.len(), 2, "at most one request has tools");
-            assert!(system(provider, &asked[0]).contains(BODY), "the first request has the body");
-            let body = asked[1].body.to_string();
+            let requests: Vec<_> =
+                server.requests().into_iter().filter(|request| request.body.get("tools").is_none()).collect();
+            assert_eq!(requests.len(), 2, "at most one request has tools");
+            assert!(system_prompt(provider, &requests[0]).contains(BODY), "the first request has the body");
+            let body = requests[1].body.to_string();
             assert!(!body.contains("_MARKER_"), "only the first request has it");
-            assert!(results(provider, &asked[1]).is_empty());
+            assert!(tool_results(provider, &requests[1]).is_empty());
             assert!(body.contains("what is your marker?") && !body.contains(&format!("/{NAME}")));
-            assert!(!system(provider, &asked[1]).contains("skills_activate"));
+            assert!(!system_prompt(provider, &requests[1]).contains("skills_activate"));
         }
     }
 }
 
 #[tokio::test]
 async fn s000_06_s001_16_the_procedure_with_read_file_and_skill() {
-    for provider in ALL {
+    for provider in PROVIDERS {
         let path = format!(".agents/skills/{NAME}/SKILL.md");
         let file = format!(".agents/skills/{NAME}/references/REFERENCE.md");
         let steps = [
@@ -151,20 +153,22 @@ async fn s000_06_s001_16_the_procedure_with_read_file_and_skill() {
             ],
             vec![text("PASS")],
         ];
-        let server = Server::start(steps.iter().map(|step| Reply::events(answer(provider, step)))).await;
-        let world = World::new(Preset::App).talking(provider, &server.base);
-        world.fixture();
-        let mut talk = world.start();
+        let server =
+            ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await;
+        let env = TestEnv::new(Preset::App).with_provider(provider, &server.base);
+        env.fixture();
+        let mut talk = env.start();
         assert_eq!(talk.send("validate").await.end, Ok(EndReason::Finished));
-        let read = results(provider, &server.asked()[1]);
+        let read = tool_results(provider, &server.requests()[1]);
         assert!(read[0].1.contains(BODY) && read[1].1.contains(FILES[0].1));
 
         let steps = [vec![call("c1", "Skill", json!({"name": NAME}))], vec![text("PASS")]];
-        let server = Server::start(steps.iter().map(|step| Reply::events(answer(provider, step)))).await;
-        let world = World::new(Preset::SkillTool).talking(provider, &server.base);
-        world.fixture();
-        let mut talk = world.start();
+        let server =
+            ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await;
+        let env = TestEnv::new(Preset::SkillTool).with_provider(provider, &server.base);
+        env.fixture();
+        let mut talk = env.start();
         assert_eq!(talk.send("validate").await.activated, [NAME]);
-        assert!(results(provider, &server.asked()[1])[0].1.contains(BODY));
+        assert!(tool_results(provider, &server.requests()[1])[0].1.contains(BODY));
     }
 }

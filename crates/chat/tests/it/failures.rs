@@ -2,25 +2,25 @@
 
 use std::time::Duration;
 
-use crate::world::{StartConversation, TestConversation, World};
+use crate::support::{StartConversation, TestConversation, TestEnv};
 use prowess::Preset;
 use prowess_chat::EndReason;
 use prowess_chat::provider::connect;
 use prowess_config::{ChatProvider, ChatSettings};
-use prowess_testing::model::speech::{ALL, answer, text};
-use prowess_testing::model::{Piece, Reply, Server};
+use prowess_testing::model::wire_format::{PROVIDERS, encode_reply, text};
+use prowess_testing::model::{ModelServer, Piece, Reply};
 use serde_json::json;
 
 async fn talk(
     provider: ChatProvider,
     replies: Vec<Reply>,
     set: impl Fn(&mut ChatSettings),
-) -> (TestConversation, Server) {
-    let server = Server::start(replies).await;
-    let mut world = World::new(Preset::Standard).talking(provider, &server.base);
-    world.chat.limits.retries = 2;
-    set(&mut world.chat);
-    let mut talk = world.start();
+) -> (TestConversation, ModelServer) {
+    let server = ModelServer::start(replies).await;
+    let mut env = TestEnv::new(Preset::Standard).with_provider(provider, &server.base);
+    env.chat.limits.retries = 2;
+    set(&mut env.chat);
+    let mut talk = env.start();
     talk.send("hello").await;
     let debug = format!("{:?} {:?} {:?}", talk.agent, talk.chat, talk.events);
     assert!(!debug.contains("SECRET"), "{debug}");
@@ -30,8 +30,8 @@ async fn talk(
 #[tokio::test]
 async fn requests_to_a_busy_provider_are_retried() {
     let busy = || Reply::failure(429, r#"{"error":{"message":"slow down","type":"rate_limit_error"}}"#);
-    for provider in ALL {
-        let fine = Reply::events(answer(provider, &[text("hello")]));
+    for provider in PROVIDERS {
+        let fine = Reply::events(encode_reply(provider, &[text("hello")]));
         for replies in [
             vec![busy().header("retry-after", "0"), fine.clone()],
             vec![busy().header("retry-after-ms", "5"), fine.clone()],
@@ -40,10 +40,10 @@ async fn requests_to_a_busy_provider_are_retried() {
             vec![Reply::events("").then(Piece::Reset), fine.clone()],
             vec![Reply { pieces: vec![Piece::Reset], ..Reply::events("") }, fine.clone()],
         ] {
-            let asked = replies.len();
+            let attempts = replies.len();
             let (talk, server) = talk(provider, replies, |_| {}).await;
-            assert_eq!((talk.reply_text().as_str(), server.asked().len()), ("hello", asked));
-            let bodies: Vec<_> = server.asked().into_iter().map(|asked| asked.body).collect();
+            assert_eq!((talk.reply_text().as_str(), server.requests().len()), ("hello", attempts));
+            let bodies: Vec<_> = server.requests().into_iter().map(|request| request.body).collect();
             assert!(bodies.windows(2).all(|pair| pair[0] == pair[1]), "the same request each time");
         }
     }
@@ -51,13 +51,13 @@ async fn requests_to_a_busy_provider_are_retried() {
 
 #[tokio::test]
 async fn retries_are_limited() {
-    for provider in ALL {
+    for provider in PROVIDERS {
         let (talk, server) = talk(provider, vec![Reply::failure(500, r#"{"error":"boom"}"#)], |_| {}).await;
         assert_eq!(
             talk.last_error(),
             ("UNAVAILABLE".to_owned(), "the provider failed (status 500): boom".to_owned())
         );
-        assert_eq!(server.asked().len(), 3);
+        assert_eq!(server.requests().len(), 3);
     }
 }
 
@@ -65,7 +65,7 @@ async fn retries_are_limited() {
 async fn a_long_retry_after_is_not_waited_for() {
     let reply = Reply::failure(429, r#"{"error":{"message":"tomorrow"}}"#).header("retry-after", "86400");
     let (talk, server) = talk(ChatProvider::OpenAiChat, vec![reply], |_| {}).await;
-    assert_eq!((talk.last_error().0.as_str(), server.asked().len()), ("UNAVAILABLE", 1));
+    assert_eq!((talk.last_error().0.as_str(), server.requests().len()), ("UNAVAILABLE", 1));
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn errors_that_are_not_retried() {
         (404, "EXECUTION_ERROR"),
         (413, "TOO_LARGE"),
     ] {
-        for provider in ALL {
+        for provider in PROVIDERS {
             let body = r#"{"error":{"message":"no: sk-SECRET-123 is wrong"}}"#;
             let (talk, server) =
                 talk(provider, vec![Reply::failure(status, body)], |chat| chat.limits.steps = 1).await;
@@ -85,27 +85,27 @@ async fn errors_that_are_not_retried() {
             assert_eq!(actual, code);
             assert!(message.contains("no: [key] is wrong"), "{message}");
             // A conversation that is too long is retried twice, each time shorter.
-            assert_eq!(server.asked().len(), if status == 413 { 3 } else { 1 });
+            assert_eq!(server.requests().len(), if status == 413 { 3 } else { 1 });
         }
     }
 }
 
 #[tokio::test]
 async fn redirects_are_not_followed() {
-    let elsewhere = Server::start([Reply::events("")]).await;
+    let elsewhere = ModelServer::start([Reply::events("")]).await;
     for status in [301, 302, 303, 307, 308] {
-        for provider in ALL {
+        for provider in PROVIDERS {
             let reply = Reply::failure(status, "").header("location", &format!("{}/v1", elsewhere.base));
             let (talk, _) = talk(provider, vec![reply], |_| {}).await;
             assert!(talk.last_error().1.contains(&format!("redirected the request (status {status})")));
         }
     }
-    assert!(elsewhere.asked().is_empty(), "the key is not sent elsewhere");
+    assert!(elsewhere.requests().is_empty(), "the key is not sent elsewhere");
 }
 
 #[tokio::test]
 async fn a_provider_that_never_responds() {
-    for provider in ALL {
+    for provider in PROVIDERS {
         for (set, expected) in [
             (
                 Box::new(|chat: &mut ChatSettings| chat.timeouts.first_byte = Duration::from_millis(100))
@@ -122,7 +122,7 @@ async fn a_provider_that_never_responds() {
                 let (talk, server) = talk(provider, vec![Reply { pieces, ..Reply::events("") }], &*set).await;
                 assert_eq!(talk.last_error().0, "TIMEOUT");
                 assert!(talk.last_error().1.ends_with(expected), "{}", talk.last_error().1);
-                assert_eq!(server.asked().len(), 1);
+                assert_eq!(server.requests().len(), 1);
             }
         }
     }
@@ -145,9 +145,9 @@ async fn an_unreachable_provider() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    let mut world = World::new(Preset::Standard).talking(ChatProvider::OpenAi, &base);
-    world.chat.limits.retries = 1;
-    let mut talk = world.start();
+    let mut env = TestEnv::new(Preset::Standard).with_provider(ChatProvider::OpenAi, &base);
+    env.chat.limits.retries = 1;
+    let mut talk = env.start();
     talk.send("hello").await;
     let (code, message) = talk.last_error();
     assert_eq!(code, "UNAVAILABLE");
@@ -157,14 +157,14 @@ async fn an_unreachable_provider() {
 
 #[tokio::test]
 async fn cancelling_ends_a_request_at_once() {
-    for provider in ALL {
-        let half = answer(provider, &[text("I was saying")]);
+    for provider in PROVIDERS {
+        let half = encode_reply(provider, &[text("I was saying")]);
         let reply = Reply::events(half[..half.len() - 80].to_vec()).then(Piece::Hang);
-        let server = Server::start([reply]).await;
-        let mut talk = World::new(Preset::Standard).talking(provider, &server.base).start();
+        let server = ModelServer::start([reply]).await;
+        let mut talk = TestEnv::new(Preset::Standard).with_provider(provider, &server.base).start();
         let cancel = talk.cancel.clone();
         let cancel_later = async {
-            while server.asked().is_empty() {
+            while server.requests().is_empty() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -184,18 +184,18 @@ async fn the_key_goes_into_one_header() {
         (ChatProvider::OpenAiChat, "authorization", "Bearer sk-SECRET-123", "/v1/chat/completions"),
     ] {
         let (_, server) =
-            talk(provider, vec![Reply::events(answer(provider, &[text("hello")]))], |_| {}).await;
-        let asked = &server.asked()[0];
-        assert_eq!((asked.path.as_str(), asked.header(header)), (path, Some(value)));
-        assert_eq!(asked.headers.iter().filter(|(_, value)| value.contains("SECRET")).count(), 1);
-        assert!(!asked.body.to_string().contains("SECRET"));
-        assert_eq!(asked.header("accept-encoding"), None, "compression is not requested");
+            talk(provider, vec![Reply::events(encode_reply(provider, &[text("hello")]))], |_| {}).await;
+        let request = &server.requests()[0];
+        assert_eq!((request.path.as_str(), request.header(header)), (path, Some(value)));
+        assert_eq!(request.headers.iter().filter(|(_, value)| value.contains("SECRET")).count(), 1);
+        assert!(!request.body.to_string().contains("SECRET"));
+        assert_eq!(request.header("accept-encoding"), None, "compression is not requested");
     }
 }
 
 #[test]
 fn incomplete_settings_are_reported() {
-    let toolbox = World::new(Preset::Standard).toolbox();
+    let toolbox = TestEnv::new(Preset::Standard).toolbox();
     let chat = |provider, set: &dyn Fn(&mut ChatSettings)| {
         let mut chat = ChatSettings { provider, model: Some("m".to_owned()), ..ChatSettings::default() };
         set(&mut chat);
@@ -224,20 +224,22 @@ fn incomplete_settings_are_reported() {
 #[tokio::test]
 async fn tools_are_switched_off_for_the_model_that_cannot_call_them() {
     let provider = ChatProvider::OpenAiChat;
-    let fine = answer(provider, &[text("ok")]);
-    let server = Server::answering(move |asked, _| match (asked.body.get("tools"), &asked.body["model"]) {
-        (Some(_), model) if model == "small" => {
-            Reply::failure(400, r#"{"error": {"message": "small does not support tools"}}"#)
+    let fine = encode_reply(provider, &[text("ok")]);
+    let server = ModelServer::with_handler(move |request, _| {
+        match (request.body.get("tools"), &request.body["model"]) {
+            (Some(_), model) if model == "small" => {
+                Reply::failure(400, r#"{"error": {"message": "small does not support tools"}}"#)
+            }
+            _ => Reply::events(fine.clone()),
         }
-        _ => Reply::events(fine.clone()),
     })
     .await;
     let start = |model: &str| {
-        let mut world = World::new(Preset::Standard).talking(provider, &server.base);
-        world.skill("pdf", "Do it.");
-        world.chat.model = Some(model.to_owned());
-        let talk = world.start();
-        (world, talk)
+        let mut env = TestEnv::new(Preset::Standard).with_provider(provider, &server.base);
+        env.skill("pdf", "Do it.");
+        env.chat.model = Some(model.to_owned());
+        let talk = env.start();
+        (env, talk)
     };
     let ((_first, mut small), (_second, mut large)) = (start("small"), start("large"));
     assert_eq!(small.send("hello").await.end, Ok(EndReason::Finished));
@@ -245,10 +247,10 @@ async fn tools_are_switched_off_for_the_model_that_cannot_call_them() {
     assert_eq!(large.send("hello").await.end, Ok(EndReason::Finished));
     assert!(large.agent.model().can_call_tools());
     assert_eq!(small.send("again").await.end, Ok(EndReason::Finished));
-    let asked: Vec<_> = server.asked();
-    let with_tools = asked
-        .iter()
-        .map(|asked| (asked.body["model"].as_str().unwrap().to_owned(), asked.body.get("tools").is_some()));
+    let requests: Vec<_> = server.requests();
+    let with_tools = requests.iter().map(|request| {
+        (request.body["model"].as_str().unwrap().to_owned(), request.body.get("tools").is_some())
+    });
     let with_tools: Vec<_> = with_tools.collect();
     let expected = [("small", true), ("small", false), ("large", true), ("small", false)];
     assert_eq!(with_tools, expected.map(|(model, tools)| (model.to_owned(), tools)));
@@ -257,25 +259,25 @@ async fn tools_are_switched_off_for_the_model_that_cannot_call_them() {
 #[tokio::test]
 async fn rejected_parameters_are_replaced_and_remembered() {
     let provider = ChatProvider::OpenAiChat;
-    let fine = answer(provider, &[text("ok")]);
-    let server = Server::answering(move |asked, _| {
+    let fine = encode_reply(provider, &[text("ok")]);
+    let server = ModelServer::with_handler(move |request, _| {
         let refused =
             |message: &str| Reply::failure(400, &json!({"error": {"message": message}}).to_string());
-        if asked.body.get("max_tokens").is_some() {
+        if request.body.get("max_tokens").is_some() {
             return refused("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.");
         }
-        if asked.body.get("stream_options").is_some() {
+        if request.body.get("stream_options").is_some() {
             return refused("Unknown field: stream_options");
         }
         Reply::events(fine.clone())
     })
     .await;
-    let mut world = World::new(Preset::Chat).talking(provider, &server.base);
-    world.chat.limits.retries = 0;
-    let mut talk = world.start();
+    let mut env = TestEnv::new(Preset::Chat).with_provider(provider, &server.base);
+    env.chat.limits.retries = 0;
+    let mut talk = env.start();
     assert_eq!(talk.send("hello").await.end, Ok(EndReason::Finished));
-    assert_eq!(server.asked().len(), 3);
+    assert_eq!(server.requests().len(), 3);
     assert_eq!(talk.send("again").await.end, Ok(EndReason::Finished));
-    assert_eq!(server.asked().len(), 4, "the accepted form is remembered");
-    assert!(server.asked()[3].body["max_completion_tokens"].is_u64());
+    assert_eq!(server.requests().len(), 4, "the accepted form is remembered");
+    assert!(server.requests()[3].body["max_completion_tokens"].is_u64());
 }

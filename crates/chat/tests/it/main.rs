@@ -5,12 +5,12 @@
 mod checklists;
 mod conformance;
 mod failures;
-mod long;
+mod long_conversations;
 mod mentions;
 mod rehearsal;
 mod requests;
 mod store;
 mod streams;
+mod support;
 mod tls;
 mod turn;
-mod world;

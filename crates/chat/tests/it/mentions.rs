@@ -1,24 +1,24 @@
 //! Skills that the user mentions by name, and their traces in later turns.
 
-use crate::world::{StartConversation, TestConversation, World};
+use crate::support::{StartConversation, TestConversation, TestEnv};
 use prowess::Preset;
 use prowess_chat::EndReason;
 use prowess_config::ChatProvider;
-use prowess_testing::model::speech::{ALL, answer, call, results, system, text};
-use prowess_testing::model::{Asked, Reply, Server};
+use prowess_testing::model::wire_format::{PROVIDERS, call, encode_reply, system_prompt, text, tool_results};
+use prowess_testing::model::{ModelServer, RecordedRequest, Reply};
 use serde_json::json;
 
-async fn talk(preset: Preset, provider: ChatProvider) -> (World, TestConversation, Server) {
-    let server = Server::start([Reply::events(answer(provider, &[text("ok")]))]).await;
-    let world = World::new(preset).talking(provider, &server.base);
-    world.skill("pdf", "Merge with care.").skill("pdf-tools", "Other tools.");
-    let talk = world.start();
-    (world, talk, server)
+async fn talk(preset: Preset, provider: ChatProvider) -> (TestEnv, TestConversation, ModelServer) {
+    let server = ModelServer::start([Reply::events(encode_reply(provider, &[text("ok")]))]).await;
+    let env = TestEnv::new(preset).with_provider(provider, &server.base);
+    env.skill("pdf", "Merge with care.").skill("pdf-tools", "Other tools.");
+    let talk = env.start();
+    (env, talk, server)
 }
 
 /// Returns the messages of the user as sent to the model.
-fn user_messages(asked: &Asked) -> Vec<String> {
-    let messages = asked.body["messages"].as_array().unwrap().iter();
+fn user_messages(request: &RecordedRequest) -> Vec<String> {
+    let messages = request.body["messages"].as_array().unwrap().iter();
     messages.filter(|m| m["role"] == "user").map(|m| m["content"].as_str().unwrap().to_owned()).collect()
 }
 
@@ -26,12 +26,12 @@ const CHAT: ChatProvider = ChatProvider::OpenAiChat;
 
 #[tokio::test]
 async fn s004_13_a_slash_at_the_start_is_stripped_and_marks_the_turn() {
-    let (_world, mut talk, server) = talk(Preset::Chat, CHAT).await;
+    let (_env, mut talk, server) = talk(Preset::Chat, CHAT).await;
     let outcome = talk.send("/pdf  merge these").await;
     assert_eq!((outcome.end, outcome.activated), (Ok(EndReason::Finished), vec!["pdf".to_owned()]));
-    let asked = &server.asked()[0];
-    assert_eq!(user_messages(asked), ["merge these"]);
-    assert!(results(CHAT, asked)[0].1.contains("Merge with care."));
+    let request = &server.requests()[0];
+    assert_eq!(user_messages(request), ["merge these"]);
+    assert!(tool_results(CHAT, request)[0].1.contains("Merge with care."));
     assert_eq!(talk.results()[0].0, "skills.activate", "the turn is marked before the model is asked");
     // The stored message is unchanged.
     assert_eq!(serde_json::to_value(&talk.chat.messages[0].parts).unwrap()[0]["text"], "/pdf  merge these");
@@ -39,13 +39,13 @@ async fn s004_13_a_slash_at_the_start_is_stripped_and_marks_the_turn() {
 
 #[tokio::test]
 async fn s004_13_an_unknown_name_is_ordinary_text() {
-    let (world, mut talk, server) = talk(Preset::Chat, CHAT).await;
-    world.file(".skills/off/SKILL.md", "no frontmatter");
+    let (env, mut talk, server) = talk(Preset::Chat, CHAT).await;
+    env.file(".skills/off/SKILL.md", "no frontmatter");
     for message in
         ["/nope merge", "/pdf-toolsx y", " /pdf late", "say /pdf", "//pdf", "/", "/off x", "$pdf x"]
     {
         assert_eq!(talk.send(message).await.activated, Vec::<String>::new(), "{message}");
-        assert_eq!(user_messages(server.asked().last().unwrap()).last().unwrap(), message);
+        assert_eq!(user_messages(server.requests().last().unwrap()).last().unwrap(), message);
         assert!(talk.results().is_empty());
     }
 }
@@ -53,10 +53,10 @@ async fn s004_13_an_unknown_name_is_ordinary_text() {
 #[tokio::test]
 async fn a_skill_that_is_not_user_invocable_cannot_be_mentioned() {
     for preset in [Preset::Standard, Preset::Chat] {
-        let (world, mut talk, _server) = talk(preset, CHAT).await;
+        let (env, mut talk, _server) = talk(preset, CHAT).await;
         let root = if preset == Preset::Chat { ".skills" } else { ".agents/skills" };
         let text = "---\nname: inner\ndescription: For models.\nuser-invocable: false\n---\nInner.";
-        world.file(&format!("{root}/inner/SKILL.md"), text);
+        env.file(&format!("{root}/inner/SKILL.md"), text);
         for message in ["/inner x", "use $inner"] {
             assert_eq!(talk.send(message).await.activated, Vec::<String>::new(), "{preset} {message}");
         }
@@ -65,19 +65,22 @@ async fn a_skill_that_is_not_user_invocable_cannot_be_mentioned() {
 
 #[tokio::test]
 async fn s004_13_a_message_with_only_a_name() {
-    let (_world, mut talk, server) = talk(Preset::Chat, CHAT).await;
+    let (_env, mut talk, server) = talk(Preset::Chat, CHAT).await;
     talk.send("/pdf-tools").await;
-    assert_eq!(user_messages(&server.asked()[0]), ["(The user invoked the skill without any other text.)"]);
-    assert!(results(CHAT, &server.asked()[0])[0].1.contains("Other tools."));
+    assert_eq!(
+        user_messages(&server.requests()[0]),
+        ["(The user invoked the skill without any other text.)"]
+    );
+    assert!(tool_results(CHAT, &server.requests()[0])[0].1.contains("Other tools."));
 }
 
 #[tokio::test]
 async fn s001_17_a_dollar_mention_loads_the_skill_and_stays_in_the_text() {
     for preset in [Preset::Standard, Preset::SkillTool] {
-        let (_world, mut talk, server) = talk(preset, CHAT).await;
+        let (_env, mut talk, server) = talk(preset, CHAT).await;
         let outcome = talk.send("merge with $pdf, not $pdf-tools or `$other`").await;
         assert_eq!(outcome.activated, ["pdf", "pdf-tools"]);
-        assert_eq!(user_messages(&server.asked()[0]), ["merge with $pdf, not $pdf-tools or `$other`"]);
+        assert_eq!(user_messages(&server.requests()[0]), ["merge with $pdf, not $pdf-tools or `$other`"]);
         let tool = if preset == Preset::SkillTool { "Skill" } else { "skills.activate" };
         assert!(talk.results().iter().all(|(name, ..)| name == tool));
     }
@@ -85,62 +88,62 @@ async fn s001_17_a_dollar_mention_loads_the_skill_and_stays_in_the_text() {
 
 #[tokio::test]
 async fn s000_06_an_app_reads_the_file_for_the_user() {
-    let (_world, mut talk, server) = talk(Preset::App, CHAT).await;
+    let (_env, mut talk, server) = talk(Preset::App, CHAT).await;
     let outcome = talk.send("/pdf merge").await;
     assert_eq!(outcome.activated, ["pdf"]);
-    let calls = server.asked()[0].body["messages"].to_string();
+    let calls = server.requests()[0].body["messages"].to_string();
     assert!(calls.contains(".agents/skills/pdf/SKILL.md") && calls.contains("Merge with care."), "{calls}");
     talk.send("more").await;
-    assert_eq!(user_messages(server.asked().last().unwrap()), ["merge", "more"]);
+    assert_eq!(user_messages(server.requests().last().unwrap()), ["merge", "more"]);
 }
 
 #[tokio::test]
 async fn arguments_replace_placeholders_in_the_instructions() {
-    let (world, mut talk, server) = talk(Preset::Standard, CHAT).await;
-    world.skill("greet", "Greet $ARGUMENTS warmly.").skill("second", "Take $1.").skill("plain", "No place.");
+    let (env, mut talk, server) = talk(Preset::Standard, CHAT).await;
+    env.skill("greet", "Greet $ARGUMENTS warmly.").skill("second", "Take $1.").skill("plain", "No place.");
     for (message, expected) in
         [("/greet Ada L", "Greet Ada L warmly."), ("/second a b", "Take b."), ("/plain x", "No place.")]
     {
         talk.send(message).await;
-        let text = results(CHAT, server.asked().last().unwrap()).pop().unwrap().1;
+        let text = tool_results(CHAT, server.requests().last().unwrap()).pop().unwrap().1;
         assert!(text.contains(expected) && !text.contains("ARGUMENTS"), "{text}");
     }
 }
 
 #[tokio::test]
 async fn s004_19_names_are_stored_and_instructions_are_restored_in_place() {
-    for provider in ALL {
-        let (world, mut talk, server) = talk(Preset::Chat, provider).await;
+    for provider in PROVIDERS {
+        let (env, mut talk, server) = talk(Preset::Chat, provider).await;
         talk.send("/pdf merge").await;
         assert_eq!(talk.chat.activated, ["pdf"]);
         talk.send("go on").await;
-        let asked = &server.asked()[1];
-        let prompt = system(provider, asked);
+        let request = &server.requests()[1];
+        let prompt = system_prompt(provider, request);
         assert!(prompt.contains("Skills already active in this conversation: pdf."), "{prompt}");
         assert!(!prompt.contains("Merge with care."), "only the name");
-        assert!(results(provider, asked)[0].1.contains("Merge with care."), "restored in place");
-        let before = server.asked()[0].body.to_string();
-        let after = asked.body.to_string();
+        assert!(tool_results(provider, request)[0].1.contains("Merge with care."), "restored in place");
+        let before = server.requests()[0].body.to_string();
+        let after = request.body.to_string();
         assert!(
             before.contains("\"merge\"") && after.contains("\"merge\""),
             "the mention is stripped in both requests"
         );
 
         // The skill changes and is then removed.
-        world.skill("pdf", "Merge with more care.");
-        let mut talk_again = world.start();
+        env.skill("pdf", "Merge with more care.");
+        let mut talk_again = env.start();
         std::mem::swap(&mut talk_again.chat, &mut talk.chat);
         talk_again.send("and now?").await;
-        let text = results(provider, server.asked().last().unwrap())[0].1.clone();
+        let text = tool_results(provider, server.requests().last().unwrap())[0].1.clone();
         assert!(
             text.starts_with("[The skill pdf has changed since.") && text.contains("more care"),
             "{text}"
         );
-        std::fs::remove_dir_all(world.path(".skills/pdf")).unwrap();
-        let mut talk_last = world.start();
+        std::fs::remove_dir_all(env.path(".skills/pdf")).unwrap();
+        let mut talk_last = env.start();
         std::mem::swap(&mut talk_last.chat, &mut talk_again.chat);
         talk_last.send("and now?").await;
-        let text = results(provider, server.asked().last().unwrap())[0].1.clone();
+        let text = tool_results(provider, server.requests().last().unwrap())[0].1.clone();
         assert_eq!(text, "[The skill pdf is no longer available.]");
     }
 }
@@ -156,14 +159,14 @@ async fn s004_19_only_successful_loads_activate_a_skill() {
         vec![call("c1", "skills_activate", json!({"name": "pdf"}))],
         vec![text("again")],
     ];
-    let server = Server::start(steps.iter().map(|step| Reply::events(answer(CHAT, step)))).await;
-    let world = World::new(Preset::Chat).talking(CHAT, &server.base);
-    world.skill("pdf", "Merge with care.");
-    let mut talk = world.start();
+    let server = ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(CHAT, step)))).await;
+    let env = TestEnv::new(Preset::Chat).with_provider(CHAT, &server.base);
+    env.skill("pdf", "Merge with care.");
+    let mut talk = env.start();
     assert_eq!(talk.send("merge").await.activated, ["pdf"]);
     talk.send("again").await;
     // The instructions are in the conversation: a reminder is enough.
-    let texts = results(CHAT, server.asked().last().unwrap());
+    let texts = tool_results(CHAT, server.requests().last().unwrap());
     assert!(texts.last().unwrap().1.contains("already loaded in this conversation"), "{texts:?}");
     assert!(texts[1].1.contains("Merge with care."));
 }
@@ -178,14 +181,15 @@ async fn unchanged_files_are_restored() {
         vec![text("done")],
         vec![text("again")],
     ];
-    let server = Server::start(steps.iter().map(|step| Reply::events(answer(CHAT, step)))).await;
-    let world = World::new(Preset::Chat).talking(CHAT, &server.base);
-    world.skill("pdf", "x").file(".skills/pdf/a.md", "AAA").file(".skills/pdf/b.md", "BBB");
-    let mut talk = world.start();
+    let server = ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(CHAT, step)))).await;
+    let env = TestEnv::new(Preset::Chat).with_provider(CHAT, &server.base);
+    env.skill("pdf", "x").file(".skills/pdf/a.md", "AAA").file(".skills/pdf/b.md", "BBB");
+    let mut talk = env.start();
     talk.send("read").await;
     assert!(!serde_json::to_string(&talk.chat.messages).unwrap().contains("AAA"));
-    world.file(".skills/pdf/b.md", "CCC");
+    env.file(".skills/pdf/b.md", "CCC");
     talk.send("again").await;
-    let texts: Vec<String> = results(CHAT, &server.asked()[2]).into_iter().map(|(_, text)| text).collect();
+    let texts: Vec<String> =
+        tool_results(CHAT, &server.requests()[2]).into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts, ["AAA", "[b.md was read here and has changed since. Read it again if you need it.]"]);
 }

@@ -1,27 +1,27 @@
 //! The rehearsal: everything but the model.
 
-use crate::world::{StartConversation, World};
+use crate::support::{StartConversation, TestEnv};
 use prowess::Preset;
 use prowess_chat::EndReason;
 
 /// Returns the reply to one message.
-async fn rehearse(world: &World, message: &str) -> String {
-    let mut talk = world.start();
+async fn rehearse(env: &TestEnv, message: &str) -> String {
+    let mut talk = env.start();
     let outcome = talk.send(message).await;
     assert_eq!(outcome.end, Ok(EndReason::Finished));
     let second = {
-        let mut talk = world.start();
+        let mut talk = env.start();
         talk.send(message).await;
         talk.reply_text()
     };
     assert_eq!(second, talk.reply_text(), "the same each time");
     assert!(talk.reply_text().starts_with("This is a rehearsal, not a model"));
-    format!("> {message}\n\n{}", world.filtered(&talk.reply_text()))
+    format!("> {message}\n\n{}", env.redact(&talk.reply_text()))
 }
 
 #[tokio::test]
 async fn first_messages_with_bundled_skills() {
-    let world = World::with_bundled(Preset::Standard);
+    let env = TestEnv::with_bundled(Preset::Standard);
     let mut all = Vec::new();
     for message in [
         "/hello-world",
@@ -30,7 +30,7 @@ async fn first_messages_with_bundled_skills() {
         "what can you do?",
         "/nope hello",
     ] {
-        all.push(rehearse(&world, message).await);
+        all.push(rehearse(&env, message).await);
     }
     insta::assert_snapshot!(all.join("\n\n"));
 }
@@ -39,17 +39,17 @@ async fn first_messages_with_bundled_skills() {
 async fn the_tools_of_every_preset() {
     let mut all = Vec::new();
     for preset in Preset::ALL {
-        let world = World::new(preset);
-        world.file(
-            &format!("{}/report/SKILL.md", world.root()),
+        let env = TestEnv::new(preset);
+        env.file(
+            &format!("{}/report/SKILL.md", env.root()),
             "---\nname: report\ndescription: Writes quarterly revenue reports for the board.\n---\n\nFollow `references/style.md` and run scripts/go.sh. Not `other.md`.\n",
         );
         for path in ["references/style.md", "scripts/go.sh", "other.txt"] {
-            world.file(&format!("{}/report/{path}", world.root()), format!("Text of {path}.\n"));
+            env.file(&format!("{}/report/{path}", env.root()), format!("Text of {path}.\n"));
         }
         all.push(format!(
             "=== {preset}\n{}",
-            rehearse(&world, "quarterly revenue reports for the board, please").await
+            rehearse(&env, "quarterly revenue reports for the board, please").await
         ));
     }
     // The tokens of a path depend on where the test runs; with bundled skills they are exact.
@@ -59,21 +59,21 @@ async fn the_tools_of_every_preset() {
 
 #[tokio::test]
 async fn s003_05_s003_06_at_most_three_skills_are_loaded_by_triggers() {
-    let world = World::new(Preset::Triggers);
+    let env = TestEnv::new(Preset::Triggers);
     for name in ["a", "b", "c", "d"] {
-        world.file(
+        env.file(
             &format!(".agent/skills/{name}/SKILL.md"),
             format!("---\nname: {name}\ndescription: Does {name}.\ntriggers:\n  keywords: [deploy]\n---\n\nBody {name}.\n"),
         );
     }
-    let mut talk = world.start();
+    let mut talk = env.start();
     talk.send("deploy it").await;
     assert_eq!(talk.results().len(), 3);
     assert!(
         talk.reply_text().contains("- tier 3: complete skills")
             && talk.reply_text().contains("keyword: deploy")
     );
-    let mut talk = world.start();
+    let mut talk = env.start();
     talk.send("hello").await;
     assert!(talk.reply_text().contains("- tier 1: the number of skills"), "{}", talk.reply_text());
 }
@@ -84,19 +84,19 @@ async fn s004_24_the_fixture_rehearsed_implicitly_and_explicitly() {
     for preset in
         [Preset::Chat, Preset::Standard, Preset::Harness, Preset::Triggers, Preset::App, Preset::SkillTool]
     {
-        let world = World::new(preset);
-        world.fixture();
+        let env = TestEnv::new(preset);
+        env.fixture();
         for message in [
             "please validate the skills system, discovery and activation",
             "/skills-system-validation now",
             "use the skills-system-validation skill",
         ] {
             if message.starts_with('/')
-                && world.policy.mention.slash == prowess::policy::MentionSyntax::Disabled
+                && env.policy.mention.slash == prowess::policy::MentionSyntax::Disabled
             {
                 continue;
             }
-            let mut talk = world.start();
+            let mut talk = env.start();
             let outcome = talk.send(message).await;
             assert!(
                 talk.reply_text().contains("PROWESS_SKILL_MARKER_7F3A91D2"),
@@ -125,8 +125,8 @@ async fn s004_24_the_fixture_rehearsed_implicitly_and_explicitly() {
 
 #[tokio::test]
 async fn without_skills_the_reply_lists_none() {
-    let mut off = World::new(Preset::Standard);
+    let mut off = TestEnv::new(Preset::Standard);
     off.policy.enabled = false;
-    let none = World::new(Preset::Standard);
+    let none = TestEnv::new(Preset::Standard);
     insta::assert_snapshot!([rehearse(&off, "hello").await, rehearse(&none, "hello").await].join("\n\n"));
 }

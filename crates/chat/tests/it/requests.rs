@@ -1,10 +1,10 @@
 //! The complete requests to each provider.
 
-use crate::world::{StartConversation, World};
+use crate::support::{StartConversation, TestEnv};
 use prowess::Preset;
 use prowess_config::ChatProvider;
-use prowess_testing::model::speech::{ALL, answer, call, text};
-use prowess_testing::model::{Reply, Server};
+use prowess_testing::model::wire_format::{PROVIDERS, call, encode_reply, text};
+use prowess_testing::model::{ModelServer, Reply};
 use serde_json::json;
 
 /// Two turns: a mention and two tool calls, one of which fails; then a question.
@@ -18,21 +18,20 @@ async fn bodies(provider: ChatProvider, preset: Preset) -> Vec<String> {
         vec![text("Done.")],
         vec![text("Yes.")],
     ];
-    let server = Server::start(steps.iter().map(|step| Reply::events(answer(provider, step)))).await;
-    let world = World::new(preset).talking(provider, &server.base);
-    world
-        .skill("pdf", "Merge with care. See [a](a.md).")
-        .file(&format!("{}/pdf/a.md", world.root()), "AAA\n");
-    let mut talk = world.start();
+    let server =
+        ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await;
+    let env = TestEnv::new(preset).with_provider(provider, &server.base);
+    env.skill("pdf", "Merge with care. See [a](a.md).").file(&format!("{}/pdf/a.md", env.root()), "AAA\n");
+    let mut talk = env.start();
     talk.send("/pdf merge these").await;
     talk.send("was that all?").await;
-    let asked = server.asked();
-    asked.iter().map(|asked| world.filtered(&serde_json::to_string_pretty(&asked.body).unwrap())).collect()
+    let requests = server.requests();
+    requests.iter().map(|request| env.redact(&serde_json::to_string_pretty(&request.body).unwrap())).collect()
 }
 
 #[tokio::test]
 async fn requests_to_each_provider() {
-    for provider in ALL {
+    for provider in PROVIDERS {
         let bodies = bodies(provider, Preset::Chat).await;
         insta::assert_snapshot!(format!("{}_second_step", provider.as_str()), bodies[1]);
         insta::assert_snapshot!(format!("{}_second_turn", provider.as_str()), bodies[2]);
@@ -44,17 +43,17 @@ async fn the_system_prompt_of_every_preset() {
     let mut prompts = Vec::new();
     for preset in Preset::ALL {
         let provider = ChatProvider::OpenAiChat;
-        let server = Server::start([Reply::events(answer(provider, &[text("ok")]))]).await;
-        let world = World::new(preset).talking(provider, &server.base);
-        world.skill("pdf", "Merge with care.");
-        world.start().send("hello").await;
-        let mut off = World::new(preset).talking(provider, &server.base);
+        let server = ModelServer::start([Reply::events(encode_reply(provider, &[text("ok")]))]).await;
+        let env = TestEnv::new(preset).with_provider(provider, &server.base);
+        env.skill("pdf", "Merge with care.");
+        env.start().send("hello").await;
+        let mut off = TestEnv::new(preset).with_provider(provider, &server.base);
         off.skill("pdf", "Merge with care.");
         off.chat.tools = prowess_config::ToolCalling::Off;
         off.start().send("hello").await;
-        for (asked, world, tools) in [(0, &world, "with tools"), (1, &off, "without tools")] {
-            let text = server.asked()[asked].body["messages"][0]["content"].as_str().unwrap().to_owned();
-            prompts.push(format!("=== {preset}, {tools}\n{}", world.filtered(&text)));
+        for (index, env, tools) in [(0, &env, "with tools"), (1, &off, "without tools")] {
+            let text = server.requests()[index].body["messages"][0]["content"].as_str().unwrap().to_owned();
+            prompts.push(format!("=== {preset}, {tools}\n{}", env.redact(&text)));
         }
     }
     insta::assert_snapshot!(prompts.join("\n\n"));
@@ -62,7 +61,7 @@ async fn the_system_prompt_of_every_preset() {
 
 #[tokio::test]
 async fn every_step_has_the_same_prefix_so_that_caches_work() {
-    for provider in ALL {
+    for provider in PROVIDERS {
         let bodies = bodies(provider, Preset::Standard).await;
         let value = |at: usize| serde_json::from_str::<serde_json::Value>(&bodies[at]).unwrap();
         let key = match provider {

@@ -2,24 +2,24 @@
 
 use std::time::Duration;
 
-use crate::world::{StartConversation, World};
+use crate::support::{StartConversation, TestEnv};
 use prowess::Preset;
 use prowess_chat::provider::{Chunk, ConversationEntry, ModelError, ModelRequest, StopReason};
 use prowess_chat::{MessageState, TokenUsage};
 use prowess_config::ChatProvider;
-use prowess_testing::model::speech::{ALL, answer, call, text};
-use prowess_testing::model::{Piece, Reply, Server};
+use prowess_testing::model::wire_format::{PROVIDERS, call, encode_reply, text};
+use prowess_testing::model::{ModelServer, Piece, Reply};
 use serde_json::json;
 
 /// Sends one request, without the turn loop.
 async fn ask(provider: ChatProvider, replies: Vec<Reply>) -> (Vec<Chunk>, Option<ModelError>, usize) {
-    let server = Server::start(replies).await;
-    let mut world = World::new(Preset::Standard).talking(provider, &server.base);
-    world.chat.limits.retries = 2;
-    world.chat.timeouts.first_byte = Duration::from_secs(20);
-    world.chat.timeouts.idle = Duration::from_millis(300);
-    let toolbox = world.toolbox();
-    let model = world.model(&toolbox);
+    let server = ModelServer::start(replies).await;
+    let mut env = TestEnv::new(Preset::Standard).with_provider(provider, &server.base);
+    env.chat.limits.retries = 2;
+    env.chat.timeouts.first_byte = Duration::from_secs(20);
+    env.chat.timeouts.idle = Duration::from_millis(300);
+    let toolbox = env.toolbox();
+    let model = env.model(&toolbox);
     let entries = [ConversationEntry::User("hello".to_owned())];
     let mut stream =
         model.stream(ModelRequest { system: "", entries: &entries, tools: &[], max_output_tokens: 10 });
@@ -33,7 +33,7 @@ async fn ask(provider: ChatProvider, replies: Vec<Reply>) -> (Vec<Chunk>, Option
     };
     // A finished stream stays finished.
     assert_eq!(stream.next().await, Ok(None));
-    (chunks, error, server.asked().len())
+    (chunks, error, server.requests().len())
 }
 
 /// Returns the text, the calls and the stop reason of a reply.
@@ -58,10 +58,10 @@ async fn chunks_may_be_split_anywhere_and_interleaved() {
         call("c2", "two", json!({"path": "a/b.md"})),
         call("c3", "three", json!({})),
     ];
-    for provider in ALL {
-        let bytes = answer(provider, &reply);
+    for provider in PROVIDERS {
+        let bytes = encode_reply(provider, &reply);
         for size in [1, 2, 3, 7, 64, 100_000] {
-            let (chunks, error, _) = ask(provider, vec![Reply::cut(bytes.clone(), size)]).await;
+            let (chunks, error, _) = ask(provider, vec![Reply::chunked(bytes.clone(), size)]).await;
             assert_eq!(error, None);
             let (text, calls, end) = collect(&chunks);
             assert_eq!((text.as_str(), end), ("Grüße 👋🏽, 你好: \"ok\"\n", Some(StopReason::Finished)));
@@ -170,27 +170,27 @@ async fn stop_reasons_of_the_other_apis() {
 
 /// Returns a reply with this text, truncated after its first chunk.
 fn truncated_reply(provider: ChatProvider, full_text: &'static str, first: &str) -> Vec<u8> {
-    let reply = String::from_utf8(answer(provider, &[text(full_text)])).unwrap();
+    let reply = String::from_utf8(encode_reply(provider, &[text(full_text)])).unwrap();
     let at = reply.find(first).and_then(|at| reply[at..].find("\n\n").map(|end| at + end + 2)).unwrap();
     reply.as_bytes()[..at].to_vec()
 }
 
 #[tokio::test]
 async fn a_reply_that_ends_early_is_interrupted() {
-    for provider in ALL {
-        let whole = answer(provider, &[text("Hello there")]);
+    for provider in PROVIDERS {
+        let whole = encode_reply(provider, &[text("Hello there")]);
         let half = truncated_reply(provider, "Hello there", "Hel");
         let pause = Piece::Pause(Duration::from_millis(100));
         for reply in [Reply::events(half.clone()), Reply::events(half).then(pause).then(Piece::Reset)] {
-            let (chunks, error, asked) = ask(provider, vec![reply]).await;
+            let (chunks, error, request_count) = ask(provider, vec![reply]).await;
             assert!(matches!(error, Some(ModelError::Interrupted(_))), "{provider:?} {error:?}");
             assert_eq!(collect(&chunks).0, "Hel");
-            assert_eq!(asked, 1, "a partial reply is not retried");
+            assert_eq!(request_count, 1, "a partial reply is not retried");
         }
         // Without any text, the request is retried.
-        let (chunks, error, asked) =
+        let (chunks, error, request_count) =
             ask(provider, vec![Reply::events(": hi\n\n"), Reply::events(whole)]).await;
-        assert_eq!((collect(&chunks).0.as_str(), error, asked), ("Hello there", None, 2));
+        assert_eq!((collect(&chunks).0.as_str(), error, request_count), ("Hello there", None, 2));
     }
 }
 
@@ -205,14 +205,14 @@ async fn errors_in_mid_stream() {
         (ChatProvider::OpenAiChat, chunk),
     ] {
         // An error before any text is retried.
-        let whole = answer(provider, &[text("okay")]);
-        let (chunks, error, asked) =
+        let whole = encode_reply(provider, &[text("okay")]);
+        let (chunks, error, request_count) =
             ask(provider, vec![Reply::events(broken), Reply::events(whole.clone())]).await;
-        assert_eq!((collect(&chunks).0.as_str(), error, asked), ("okay", None, 2));
+        assert_eq!((collect(&chunks).0.as_str(), error, request_count), ("okay", None, 2));
         // A later error is reported, and the text stays.
         let mixed = [truncated_reply(provider, "okay", "oka").as_slice(), broken.as_bytes()].concat();
-        let (chunks, error, asked) = ask(provider, vec![Reply::events(mixed)]).await;
-        assert_eq!((collect(&chunks).0.as_str(), asked), ("oka", 1));
+        let (chunks, error, request_count) = ask(provider, vec![Reply::events(mixed)]).await;
+        assert_eq!((collect(&chunks).0.as_str(), request_count), ("oka", 1));
         assert!(matches!(error, Some(ModelError::StreamError { retryable: true, .. })), "{error:?}");
         assert!(!error.unwrap().to_string().contains("SECRET"));
     }
@@ -221,16 +221,16 @@ async fn errors_in_mid_stream() {
 #[tokio::test]
 async fn malformed_responses() {
     let huge = [b"data: ".as_slice(), &vec![b'x'; 9 * 1024 * 1024]].concat();
-    for provider in ALL {
+    for provider in PROVIDERS {
         for (body, expected) in [
             (b"data: {\"type\": oops}\n\n".to_vec(), "not JSON"),
             (b"data: <html>\n\n".to_vec(), "not JSON"),
             (huge.clone(), "more than 8388608 bytes"),
         ] {
-            let (_, error, asked) = ask(provider, vec![Reply::events(body)]).await;
+            let (_, error, request_count) = ask(provider, vec![Reply::events(body)]).await;
             let Some(ModelError::Malformed(message)) = error else { panic!("{error:?}") };
             assert!(message.contains(expected), "{message}");
-            assert_eq!(asked, 1);
+            assert_eq!(request_count, 1);
         }
         let json = Reply::events("{}").header("content-type", "application/json");
         let (_, error, _) = ask(provider, vec![json]).await;
@@ -245,8 +245,8 @@ async fn malformed_responses() {
 
 #[tokio::test]
 async fn a_slow_stream_is_read_and_a_silent_one_times_out() {
-    for provider in ALL {
-        let bytes = answer(provider, &[text("slow but sure")]);
+    for provider in PROVIDERS {
+        let bytes = encode_reply(provider, &[text("slow but sure")]);
         let mut slow = Reply::events("");
         for piece in bytes.chunks(bytes.len() / 6) {
             slow = slow.then(Piece::Pause(Duration::from_millis(30))).then(Piece::Bytes(piece.to_vec()));
@@ -254,25 +254,26 @@ async fn a_slow_stream_is_read_and_a_silent_one_times_out() {
         let (chunks, error, _) = ask(provider, vec![slow]).await;
         assert_eq!((collect(&chunks).0.as_str(), error), ("slow but sure", None));
         let silent = Reply::events(bytes[..bytes.len() / 2].to_vec()).then(Piece::Hang);
-        let (_, error, asked) = ask(provider, vec![silent]).await;
+        let (_, error, request_count) = ask(provider, vec![silent]).await;
         let error = error.unwrap().to_string();
         assert_eq!(
             error,
             "the provider timed out: no data for 300 ms in the middle of a reply (chat.idle-timeout-ms)"
         );
-        assert_eq!(asked, 1);
+        assert_eq!(request_count, 1);
     }
 }
 
 #[tokio::test]
 async fn an_interrupted_reply_is_kept_and_sent_in_the_next_turn() {
-    for provider in ALL {
+    for provider in PROVIDERS {
         let pause = Piece::Pause(Duration::from_millis(100));
         let half =
             Reply::events(truncated_reply(provider, "The first half", "The")).then(pause).then(Piece::Reset);
-        let server = Server::start([half, Reply::events(answer(provider, &[text("Again.")]))]).await;
-        let world = World::new(Preset::Standard).talking(provider, &server.base);
-        let mut talk = world.start();
+        let server =
+            ModelServer::start([half, Reply::events(encode_reply(provider, &[text("Again.")]))]).await;
+        let env = TestEnv::new(Preset::Standard).with_provider(provider, &server.base);
+        let mut talk = env.start();
         let outcome = talk.send("say it").await;
         assert!(outcome.end.is_err());
         assert_eq!(talk.last_error().0, "EXECUTION_ERROR");
@@ -281,7 +282,7 @@ async fn an_interrupted_reply_is_kept_and_sent_in_the_next_turn() {
         assert!(matches!(talk.chat.messages[1].state, MessageState::Interrupted { .. }));
         talk.send("go on").await;
         assert_eq!((talk.reply_text().as_str(), talk.end_reason().as_str()), ("Again.", "end"));
-        let body = server.asked()[1].body.to_string();
+        let body = server.requests()[1].body.to_string();
         assert!(
             body.contains(reply.trim())
                 && body.contains("[The reply was interrupted: the reply was interrupted"),

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::net::TcpListener;
 use std::sync::Arc;
 
-use crate::world::{StartConversation, World};
+use crate::support::{StartConversation, TestEnv};
 use prowess::Preset;
 use prowess_config::ChatProvider;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -30,10 +30,10 @@ async fn an_untrusted_certificate_is_refused() {
         let end = rustls::Stream::new(&mut connection, &mut stream).read_to_end(&mut received);
         (received, end.is_err())
     });
-    let mut world =
-        World::new(Preset::Standard).talking(ChatProvider::Anthropic, &format!("https://localhost:{port}"));
-    world.chat.limits.retries = 0;
-    let mut talk = world.start();
+    let mut env = TestEnv::new(Preset::Standard)
+        .with_provider(ChatProvider::Anthropic, &format!("https://localhost:{port}"));
+    env.chat.limits.retries = 0;
+    let mut talk = env.start();
     talk.send("hello").await;
     let (code, message) = talk.last_error();
     assert_eq!(code, "UNAVAILABLE");

@@ -1,33 +1,36 @@
 //! The turn loop: its ends, and errors that are reported to the model.
 
-use crate::world::{StartConversation, TestConversation, World};
+use crate::support::{StartConversation, TestConversation, TestEnv};
 use prowess::{ErrorCode, Preset};
 use prowess_chat::turn::{MemoryRecorder, RecordError, TurnError, TurnInput, TurnMessages, TurnRecorder};
 use prowess_chat::{EndReason, TurnOutcome};
 use prowess_chat::{MessageState, Part, TokenUsage, TurnEvent};
 use prowess_config::ChatProvider;
-use prowess_testing::model::speech::{ALL, Say, answer, call, results, text};
-use prowess_testing::model::{Reply, Server};
+use prowess_testing::model::wire_format::{PROVIDERS, ReplyPart, call, encode_reply, text, tool_results};
+use prowess_testing::model::{ModelServer, Reply};
 use serde_json::{Value, json};
 
 const CHAT: ChatProvider = ChatProvider::OpenAiChat;
 
-fn replies(provider: ChatProvider, steps: &[Vec<Say>]) -> Vec<Reply> {
-    steps.iter().map(|step| Reply::events(answer(provider, step))).collect()
+fn replies(provider: ChatProvider, steps: &[Vec<ReplyPart>]) -> Vec<Reply> {
+    steps.iter().map(|step| Reply::events(encode_reply(provider, step))).collect()
 }
 
 /// Starts a conversation with one skill `a` and a model that takes these steps.
-async fn talk(steps: &[Vec<Say>], set: impl Fn(&mut World)) -> (World, TestConversation, Server) {
-    let server = Server::start(replies(CHAT, steps)).await;
-    let mut world = World::new(Preset::Chat).talking(CHAT, &server.base);
-    world.skill("a", "Do it well.");
-    set(&mut world);
-    let talk = world.start();
-    (world, talk, server)
+async fn talk(
+    steps: &[Vec<ReplyPart>],
+    set: impl Fn(&mut TestEnv),
+) -> (TestEnv, TestConversation, ModelServer) {
+    let server = ModelServer::start(replies(CHAT, steps)).await;
+    let mut env = TestEnv::new(Preset::Chat).with_provider(CHAT, &server.base);
+    env.skill("a", "Do it well.");
+    set(&mut env);
+    let talk = env.start();
+    (env, talk, server)
 }
 
-fn raw(id: &'static str, name: &'static str, arguments: &str) -> Say {
-    Say::Call(id, name, arguments.to_owned())
+fn raw(id: &'static str, name: &'static str, arguments: &str) -> ReplyPart {
+    ReplyPart::Call(id, name, arguments.to_owned())
 }
 
 #[tokio::test]
@@ -36,7 +39,7 @@ async fn events_are_reported_in_order() {
         vec![text("One moment. "), call("c1", "skills_activate", json!({"name": "a"}))],
         vec![text("Done.")],
     ];
-    let (world, mut talk, _server) = talk(&steps, |_| {}).await;
+    let (env, mut talk, _server) = talk(&steps, |_| {}).await;
     let outcome = talk.send("do a").await;
     assert_eq!(outcome.usage, Some(TokenUsage { input: 200, output: 40, cached: 20 }));
     let mut events: Vec<Value> =
@@ -49,7 +52,7 @@ async fn events_are_reported_in_order() {
         }
         _ => false,
     });
-    insta::assert_snapshot!(world.filtered(&serde_json::to_string_pretty(&events).unwrap()));
+    insta::assert_snapshot!(env.redact(&serde_json::to_string_pretty(&events).unwrap()));
     let mut kept = serde_json::to_value(&talk.chat.messages).unwrap();
     kept[0]["at"] = 0.into();
     kept[1]["at"] = 0.into();
@@ -70,14 +73,14 @@ async fn invalid_calls_are_reported_to_the_model() {
         ],
         vec![text("Sorry.")],
     ];
-    let (_world, mut talk, server) = talk(&steps, |_| {}).await;
+    let (_env, mut talk, server) = talk(&steps, |_| {}).await;
     assert_eq!(talk.send("go").await.end, Ok(EndReason::Finished));
     let texts: Vec<String> =
-        results(CHAT, &server.asked()[1]).iter().map(|(id, text)| format!("{id}: {text}")).collect();
+        tool_results(CHAT, &server.requests()[1]).iter().map(|(id, text)| format!("{id}: {text}")).collect();
     insta::assert_snapshot!(texts.join("\n"));
     assert!(talk.results().iter().all(|(_, status, _)| status == "error"));
     // Arguments are sent back as an object, even if they were not one.
-    let calls = server.asked()[1].body["messages"]
+    let calls = server.requests()[1].body["messages"]
         .as_array()
         .unwrap()
         .iter()
@@ -92,21 +95,21 @@ async fn invalid_calls_are_reported_to_the_model() {
 
 #[tokio::test]
 async fn the_steps_of_a_turn_are_limited() {
-    for provider in ALL {
-        let server = Server::answering(move |_, number| {
+    for provider in PROVIDERS {
+        let server = ModelServer::with_handler(move |_, number| {
             let path = ["x1", "x2", "x3", "x4", "x5", "x6"][number];
-            Reply::events(answer(
+            Reply::events(encode_reply(
                 provider,
                 &[call("same", "skills_readResource", json!({"name": "a", "path": path}))],
             ))
         });
         let server = server.await;
-        let mut world = World::new(Preset::Chat).talking(provider, &server.base);
-        world.skill("a", "x");
-        world.chat.limits.steps = 3;
-        let mut talk = world.start();
+        let mut env = TestEnv::new(Preset::Chat).with_provider(provider, &server.base);
+        env.skill("a", "x");
+        env.chat.limits.steps = 3;
+        let mut talk = env.start();
         assert_eq!(talk.send("go").await.end, Ok(EndReason::Steps));
-        assert_eq!((talk.end_reason().as_str(), server.asked().len()), ("steps", 3));
+        assert_eq!((talk.end_reason().as_str(), server.requests().len()), ("steps", 3));
         let results = talk.results();
         assert_eq!(results.len(), 3, "every call has a result");
         assert!(
@@ -130,10 +133,10 @@ async fn the_steps_of_a_turn_are_limited() {
 #[tokio::test]
 async fn repeated_calls_end_the_turn() {
     let steps = [vec![call("c", "skills_readResource", json!({"name": "a", "path": "SKILL.md"}))]];
-    let (_world, mut talk, server) = talk(&steps, |_| {}).await;
+    let (_env, mut talk, server) = talk(&steps, |_| {}).await;
     assert_eq!(talk.send("go").await.end, Ok(EndReason::Repeated));
-    assert_eq!((talk.end_reason().as_str(), server.asked().len()), ("repeated", 6));
-    let texts = results(CHAT, server.asked().last().unwrap());
+    assert_eq!((talk.end_reason().as_str(), server.requests().len()), ("repeated", 6));
+    let texts = tool_results(CHAT, server.requests().last().unwrap());
     assert!(!texts[1].1.contains("made"), "{}", texts[1].1);
     assert!(texts[2].1.contains("[This call was made 3 times in this turn"), "{}", texts[2].1);
 }
@@ -141,18 +144,18 @@ async fn repeated_calls_end_the_turn() {
 #[tokio::test]
 async fn the_tokens_of_a_turn_are_limited() {
     let steps = [vec![call("c", "skills_activate", json!({"name": "a"}))]];
-    let (_world, mut talk, server) = talk(&steps, |world| world.chat.limits.turn_tokens = Some(300)).await;
+    let (_env, mut talk, server) = talk(&steps, |env| env.chat.limits.turn_tokens = Some(300)).await;
     assert_eq!(talk.send("go").await.end, Ok(EndReason::Tokens));
-    assert_eq!((talk.end_reason().as_str(), server.asked().len()), ("tokens", 3));
+    assert_eq!((talk.end_reason().as_str(), server.requests().len()), ("tokens", 3));
 
     // The limit also applies if the server does not report usage.
-    let silent = answer(CHAT, &steps[0]);
+    let silent = encode_reply(CHAT, &steps[0]);
     let silent = String::from_utf8(silent).unwrap().replace("\"usage\"", "\"no_usage\"");
-    let server = Server::start([Reply::events(silent)]).await;
-    let mut world = World::new(Preset::Chat).talking(CHAT, &server.base);
-    world.skill("a", "x");
-    world.chat.limits.turn_tokens = Some(1_000);
-    let mut talk = world.start();
+    let server = ModelServer::start([Reply::events(silent)]).await;
+    let mut env = TestEnv::new(Preset::Chat).with_provider(CHAT, &server.base);
+    env.skill("a", "x");
+    env.chat.limits.turn_tokens = Some(1_000);
+    let mut talk = env.start();
     let outcome = talk.send("go").await;
     assert_eq!((outcome.end, outcome.usage), (Ok(EndReason::Tokens), None));
 }
@@ -160,11 +163,11 @@ async fn the_tokens_of_a_turn_are_limited() {
 #[tokio::test]
 async fn a_reply_that_is_too_long_or_declined() {
     for (reason, end) in [("length", EndReason::Length), ("content_filter", EndReason::Declined)] {
-        let body = String::from_utf8(answer(CHAT, &[text("half")]))
+        let body = String::from_utf8(encode_reply(CHAT, &[text("half")]))
             .unwrap()
             .replace("\"stop\"", &format!("\"{reason}\""));
-        let server = Server::start([Reply::events(body)]).await;
-        let mut talk = World::new(Preset::Chat).talking(CHAT, &server.base).start();
+        let server = ModelServer::start([Reply::events(body)]).await;
+        let mut talk = TestEnv::new(Preset::Chat).with_provider(CHAT, &server.base).start();
         assert_eq!(talk.send("go").await.end, Ok(end));
         assert_eq!((talk.reply_text().as_str(), talk.end_reason().as_str()), ("half", end.as_str()));
     }
@@ -174,16 +177,16 @@ async fn a_reply_that_is_too_long_or_declined() {
 async fn long_results_are_truncated_with_a_note() {
     let steps =
         [vec![call("c", "skills_readResource", json!({"name": "a", "path": "big.txt"}))], vec![text("ok")]];
-    let (world, mut talk, server) = talk(&steps, |world| world.chat.limits.result_bytes = 1_000).await;
-    world.file(".skills/a/big.txt", "é".repeat(5_000));
+    let (env, mut talk, server) = talk(&steps, |env| env.chat.limits.result_bytes = 1_000).await;
+    env.file(".skills/a/big.txt", "é".repeat(5_000));
     talk.send("go").await;
-    let text = &results(CHAT, &server.asked()[1])[0].1;
+    let text = &tool_results(CHAT, &server.requests()[1])[0].1;
     assert!(text.ends_with("é\n[1000 of 10000 bytes shown]"), "{text}");
 }
 
 #[tokio::test]
 async fn invalid_messages_are_refused() {
-    let (_world, mut talk, server) = talk(&[vec![text("x")]], |_| {}).await;
+    let (_env, mut talk, server) = talk(&[vec![text("x")]], |_| {}).await;
     assert_eq!(talk.send("  \n").await.end, Err(TurnError::Empty));
     assert_eq!(talk.last_error().0, "INVALID_PARAM");
     let outcome = talk.send(&"x".repeat(10 * 1024 * 1024)).await;
@@ -192,7 +195,7 @@ async fn invalid_messages_are_refused() {
         talk.last_error(),
         ("TOO_LARGE".to_owned(), "the message has 10485760 bytes; the maximum is 1048576".to_owned())
     );
-    assert!(talk.chat.messages.is_empty() && server.asked().is_empty());
+    assert!(talk.chat.messages.is_empty() && server.requests().is_empty());
 }
 
 /// A recorder that fails after some calls.
@@ -247,7 +250,7 @@ impl TurnRecorder for FailingRecorder {
 async fn events_are_reported_only_after_they_are_recorded() {
     let steps = [vec![text("a"), call("c", "skills_activate", json!({"name": "a"}))], vec![text("b")]];
     for calls in 0..6 {
-        let (_world, talk, _server) = talk(&steps, |_| {}).await;
+        let (_env, talk, _server) = talk(&steps, |_| {}).await;
         let mut record = FailingRecorder(MemoryRecorder::default(), calls);
         let mut events = Vec::new();
         let input = TurnInput { chat: "c", history: &[], activated: &[], text: "go" };
@@ -264,23 +267,23 @@ async fn events_are_reported_only_after_they_are_recorded() {
 #[tokio::test]
 async fn skills_change_between_turns_without_a_restart() {
     let steps = [vec![text("x")]];
-    let server = Server::start(replies(CHAT, &steps)).await;
-    let world = World::new(Preset::Standard).talking(CHAT, &server.base);
-    world.skill("a", "x");
-    let mut talk = world.start();
+    let server = ModelServer::start(replies(CHAT, &steps)).await;
+    let env = TestEnv::new(Preset::Standard).with_provider(CHAT, &server.base);
+    env.skill("a", "x");
+    let mut talk = env.start();
     talk.send("one").await;
-    world.skill("b", "x");
+    env.skill("b", "x");
     talk.send("two").await;
     let names: Vec<bool> =
-        server.asked().iter().map(|asked| asked.body["tools"].to_string().contains("\"b\"")).collect();
+        server.requests().iter().map(|request| request.body["tools"].to_string().contains("\"b\"")).collect();
     assert_eq!(names, [false, true]);
 }
 
 #[tokio::test]
 async fn s004_05_s004_18_if_skills_are_disabled_the_request_does_not_mention_them() {
-    let (_world, mut talk, server) = talk(&[vec![text("x")]], |world| world.policy.enabled = false).await;
+    let (_env, mut talk, server) = talk(&[vec![text("x")]], |env| env.policy.enabled = false).await;
     talk.send("/a hello").await;
-    let body = &server.asked()[0].body;
+    let body = &server.requests()[0].body;
     assert!(body.get("tools").is_none());
     assert_eq!(body["messages"].as_array().unwrap().len(), 2);
     assert!(!body["messages"][0].to_string().contains("skill_"), "{body}");

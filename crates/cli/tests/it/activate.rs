@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::world::{BROKEN, TestEnv, keys, needing};
+use crate::support::{BROKEN, TestEnv, keys, needing};
 use insta::assert_snapshot;
 
 const TEXT: &str =

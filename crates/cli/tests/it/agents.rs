@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::world::{CHANGING, TestEnv};
+use crate::support::{CHANGING, TestEnv};
 use insta::{assert_snapshot, with_settings};
 
 fn env() -> TestEnv {

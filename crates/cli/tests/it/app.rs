@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::world::terminal::TerminalSession;
-use crate::world::{BROKEN, CHANGING, TestEnv, skill_md};
+use crate::support::terminal::TerminalSession;
+use crate::support::{BROKEN, CHANGING, TestEnv, skill_md};
 use insta::{assert_snapshot, with_settings};
 
 fn env() -> TestEnv {

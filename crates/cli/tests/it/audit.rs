@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::world::{TestEnv, keys, skill_md};
+use crate::support::{TestEnv, keys, skill_md};
 use insta::assert_snapshot;
 
 /// Creates a clean skill, one with a minor finding and one with a critical finding.

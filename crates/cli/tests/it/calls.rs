@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 use insta::assert_snapshot;
 
 /// Every command in the order of the help.

@@ -1,6 +1,6 @@
 //! `prowess check`.
 
-use crate::world::{BROKEN, TestEnv, keys, skill_md};
+use crate::support::{BROKEN, TestEnv, keys, skill_md};
 use insta::assert_snapshot;
 
 /// Creates a valid skill, one with warnings and an invalid one.

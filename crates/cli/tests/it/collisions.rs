@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-use crate::world::{TestEnv, skill_md};
+use crate::support::{TestEnv, skill_md};
 use insta::assert_snapshot;
 
 #[test]

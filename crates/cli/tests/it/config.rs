@@ -1,6 +1,6 @@
 //! `prowess config`: effective settings and configuration errors.
 
-use crate::world::{TestEnv, keys};
+use crate::support::{TestEnv, keys};
 use insta::assert_snapshot;
 
 /// Returns only settings that differ from the preset.

@@ -1,6 +1,6 @@
 //! `prowess doctor`.
 
-use crate::world::{BROKEN, RunOutput, TestEnv, keys, needing};
+use crate::support::{BROKEN, RunOutput, TestEnv, keys, needing};
 use insta::assert_snapshot;
 use serde_json::Value;
 

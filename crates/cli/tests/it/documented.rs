@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::net::{Net, README_URL};
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 use prowess_testing::servers::ssh;
 
 /// The website of the examples.
@@ -118,11 +118,11 @@ impl<'a> Reader<'a> {
         shell.arg("-c").arg(format!("prowess() {{ PATH=$COMMANDS \"$PROGRAM\" \"$@\"; }}\n{typed}"));
         let output = shell.output().unwrap();
         let seen = [output.stdout, output.stderr].concat();
-        let seen = self.env.filtered(&String::from_utf8(seen).unwrap());
+        let seen = self.env.redact(&String::from_utf8(seen).unwrap());
         let seen = self
             .names
             .iter()
-            .fold(seen, |seen, (documented, actual)| seen.replace(&self.env.filtered(actual), documented));
+            .fold(seen, |seen, (documented, actual)| seen.replace(&self.env.redact(actual), documented));
         seen.replace("[PROJECT]", "/home/you/project").replace("[HOME]", "~")
     }
 }
@@ -160,7 +160,7 @@ fn readme_over_https() {
 #[test]
 fn readme_over_ssh() {
     let mut net = Net::new();
-    let server = ssh::Server::start(ssh::Versions::Any);
+    let server = ssh::SshServer::start(ssh::ProtocolVersions::All);
     net.env = net.env.variable("GIT_SSH_COMMAND", &server.command());
     let url = server.url(&net.served.join("team/skills.git"));
     Reader::of(&net, &url).types("README.md", Some("Install skills"));

@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 use insta::assert_snapshot;
-use prowess_testing::embeddings::{Embeddings, Reply};
+use prowess_testing::embeddings::{EmbeddingReply, EmbeddingServer};
 
 const ROOTS: &str = "scan.roots = [\"~/.agents/skills\"]\n";
 
 /// Creates four skills and a configuration with the server.
-fn env(server: &Embeddings, provider: &str) -> TestEnv {
+fn env(server: &EmbeddingServer, provider: &str) -> TestEnv {
     let env = TestEnv::new().variable("EMBED_KEY", "sk-SECRET");
     env.described("~/.agents/skills/ledger", "Keeps invoices in order.");
     env.described("~/.agents/skills/paper", "Merges documents into one.");
@@ -27,20 +27,20 @@ fn configure(env: &TestEnv, url: &str, provider: &str) {
 }
 
 /// Replaces the port.
-fn without_port(text: &str, server: &Embeddings) -> String {
+fn without_port(text: &str, server: &EmbeddingServer) -> String {
     text.replace(&server.url().replace("http://", ""), "HOST")
 }
 
 #[test]
 fn semantic_matches_are_found_and_vectors_are_cached() {
     for (provider, path) in [("openai", "/embeddings"), ("ollama", "/api/embed")] {
-        let server = Embeddings::start();
+        let server = EmbeddingServer::start();
         let env = env(&server, provider);
         let first = env.runs(&[&["match", "my billing is a mess"]]);
-        let asked = server.take_asked();
-        assert_eq!(asked.iter().map(|asked| asked.texts.len()).collect::<Vec<_>>(), [4, 1]);
-        assert!(asked.iter().all(|asked| asked.path == path && asked.model == "m"), "{asked:?}");
-        assert!(asked.iter().all(|asked| asked.authorization.as_deref() == Some("Bearer sk-SECRET")));
+        let requests = server.take_requests();
+        assert_eq!(requests.iter().map(|request| request.texts.len()).collect::<Vec<_>>(), [4, 1]);
+        assert!(requests.iter().all(|request| request.path == path && request.model == "m"), "{requests:?}");
+        assert!(requests.iter().all(|request| request.authorization.as_deref() == Some("Bearer sk-SECRET")));
         // The next process reads the cached vectors, and only the changed skill is sent again.
         assert_eq!(env.runs(&[&["match", "my billing is a mess"]]), first);
         assert_eq!(server.take_texts(), ["my billing is a mess"]);
@@ -55,12 +55,14 @@ fn semantic_matches_are_found_and_vectors_are_cached() {
 
 #[test]
 fn routing_falls_back_to_words_with_a_notice() {
-    let server = Embeddings::start();
+    let server = EmbeddingServer::start();
     let env = env(&server, "openai");
     assert_eq!(env.run(&["match", "invoices"]).code, 0);
     let mut result = String::new();
-    for reply in [Reply::Status(401, None), Reply::Longer, Reply::Bytes("{}".to_owned())] {
-        server.then([reply]);
+    for reply in
+        [EmbeddingReply::Status(401, None), EmbeddingReply::Longer, EmbeddingReply::Bytes("{}".to_owned())]
+    {
+        server.queue([reply]);
         result += &env.runs(&[&["match", "invoices in order"]]);
     }
     assert!(!result.contains("SECRET"), "{result}");
@@ -69,20 +71,20 @@ fn routing_falls_back_to_words_with_a_notice() {
 
 #[test]
 fn a_project_cannot_configure_embeddings() {
-    let server = Embeddings::start();
+    let server = EmbeddingServer::start();
     let env = env(&server, "openai");
     env.file("~/.prowess/config.toml", ROOTS);
     let theirs =
         format!("[embeddings]\nprovider = \"ollama\"\nmodel = \"m\"\nbase-url = \"{}\"\n", server.url());
     env.file(".prowess/config.toml", theirs);
     let result = env.runs(&[&["match", "my billing is a mess"]]);
-    assert!(server.take_asked().is_empty());
+    assert!(server.take_requests().is_empty());
     assert!(result.contains("SK095") && !result.contains("close in meaning"), "{result}");
 }
 
 #[test]
 fn eval_compares_with_embeddings() {
-    let server = Embeddings::start();
+    let server = EmbeddingServer::start();
     let env = env(&server, "openai");
     let with = fs::read_to_string(env.path("~/.prowess/config.toml")).unwrap();
     env.file("with.toml", with);
@@ -104,7 +106,7 @@ fn eval_compares_with_embeddings() {
 
 #[test]
 fn doctor_requests_a_vector() {
-    let server = Embeddings::start();
+    let server = EmbeddingServer::start();
     let env = env(&server, "ollama");
     let lines = |env: &TestEnv| {
         let result = env.runs(&[&["doctor"]]);
@@ -112,7 +114,7 @@ fn doctor_requests_a_vector() {
         from.take(2).map(|line| format!("{line}\n")).collect::<String>()
     };
     let fine = lines(&env);
-    server.then([Reply::Status(404, None)]);
+    server.queue([EmbeddingReply::Status(404, None)]);
     let gone = without_port(&lines(&env), &server);
     configure(&env, "http://10.0.0.1", "openai");
     let refused = lines(&env);

@@ -1,7 +1,7 @@
 //! Installing and managing skills in preset `harness`, as specified in document 002.
 
-use crate::world::terminal::TerminalSession;
-use crate::world::{BROKEN, CHANGING, TestEnv, keys, skill_md};
+use crate::support::terminal::TerminalSession;
+use crate::support::{BROKEN, CHANGING, TestEnv, keys, skill_md};
 use insta::{assert_snapshot, with_settings};
 use prowess_testing::servers::repository::{Repository, skills};
 
@@ -57,7 +57,7 @@ fn s002_13_the_directory_takes_the_manifest_name_and_is_in_the_configuration() {
     assert_eq!(env.run(&["skill", "install", &url, "--ref", "main"]).code, 0);
     assert_eq!(env.tree("~/.agent/plugins"), ["pdf/SKILL.md"]);
     with_settings!({ filters => CHANGING }, {
-        assert_snapshot!(env.filtered(&env.text("~/.agent/config.yaml")));
+        assert_snapshot!(env.redact(&env.text("~/.agent/config.yaml")));
     });
     assert_eq!(env.run(&["skill", "manage", "remove", "pdf"]).code, 0);
     let left = "# mine\nmodel: x # theirs\nskills:\n  scriptTimeout: 30000\n";
@@ -138,7 +138,7 @@ fn s002_16_plugin_entries_are_complete_and_the_file_is_preserved() {
     env.file("~/.agent/config.yaml", "# mine\nskills:\n  userDir: ~/own # here\n  plugins:\n    # kept\n    - url: https://h.example/u/other\n      enabled: false\n");
     assert_eq!(env.run(&["skill", "install", &url, "--ref", "v1.0", "--all"]).code, 0);
     with_settings!({ filters => CHANGING }, {
-        assert_snapshot!(env.filtered(&env.text("~/.agent/config.yaml")));
+        assert_snapshot!(env.redact(&env.text("~/.agent/config.yaml")));
     });
 }
 

@@ -1,6 +1,6 @@
 //! No command prints text from skills unescaped.
 
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 use prowess_format::hidden;
 
 /// Colour, window title, C1 sequence, right-to-left override, tag character, bell, line break.

@@ -1,6 +1,6 @@
 //! `prowess import`.
 
-use crate::world::{CHANGING, TestEnv, keys, skill_md};
+use crate::support::{CHANGING, TestEnv, keys, skill_md};
 use insta::{assert_snapshot, with_settings};
 
 #[test]
@@ -45,7 +45,7 @@ fn the_skills_of_another_agent() {
 fn one_invalid_skill_stops_the_import() {
     let env = TestEnv::bare();
     env.skill(".claude/skills/pdf")
-        .file(".claude/skills/wrong/SKILL.md", crate::world::BROKEN)
+        .file(".claude/skills/wrong/SKILL.md", crate::support::BROKEN)
         .file(".git/HEAD", "");
     let result = env.run(&["import", "--from", "claude-code", "--all"]);
     assert_eq!(result.code, 1, "{}", result.transcript());
@@ -112,7 +112,7 @@ fn in_a_project_the_home_is_also_searched() {
     env.described(".claude/skills/csv", "Of the project.");
     let result = env.run(&["import", "--from", "claude-code", "--all"]);
     assert_eq!(result.code, 0, "{}", result.transcript());
-    assert_eq!(env.text(".agents/skills/csv/SKILL.md"), crate::world::skill_md("csv", "Of the project."));
+    assert_eq!(env.text(".agents/skills/csv/SKILL.md"), crate::support::skill_md("csv", "Of the project."));
     let result = env.run(&["import", "--from", "claude-code", "--skill", "xml", "--scope", "project"]);
     assert_eq!(result.code, 1, "{}", result.transcript());
 }

@@ -1,6 +1,6 @@
 //! `prowess info`.
 
-use crate::world::{BROKEN, TestEnv, keys};
+use crate::support::{BROKEN, TestEnv, keys};
 use insta::{assert_snapshot, with_settings};
 
 const FULL: &str = "---\nname: pdf\ndescription: Fills forms.\nlicense: MIT\ncompatibility: Needs a PDF.\n\

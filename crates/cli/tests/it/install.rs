@@ -1,6 +1,6 @@
 //! `prowess install`: local sources, names, conflicts and scopes.
 
-use crate::world::{BROKEN, CHANGING, DROPPER, HIGH, TestEnv, keys, skill_md};
+use crate::support::{BROKEN, CHANGING, DROPPER, HIGH, TestEnv, keys, skill_md};
 use insta::{assert_snapshot, with_settings};
 
 /// Creates a directory with one skill, and one with three skills, one of which is nested.
@@ -24,7 +24,7 @@ fn a_directory_for_the_user() {
             &["install", "~/shelf/pdf"],
             &["list"],
         ]));
-        assert_snapshot!("the_user_s_lock", env.filtered(&env.text("~/.prowess/state/installed.json")));
+        assert_snapshot!("the_user_s_lock", env.redact(&env.text("~/.prowess/state/installed.json")));
     });
     assert_eq!(env.tree("~/.agents/skills"), ["pdf/SKILL.md", "pdf/scripts/fill.sh"]);
     assert_eq!(env.tree(""), Vec::<String>::new(), "nothing in the project");

@@ -1,6 +1,6 @@
 //! `prowess list`.
 
-use crate::world::{BROKEN, TestEnv, keys, needing, skill_md};
+use crate::support::{BROKEN, TestEnv, keys, needing, skill_md};
 use insta::assert_snapshot;
 
 /// Creates a skill of every status.

@@ -1,6 +1,6 @@
 //! `prowess match` and `prowess eval`.
 
-use crate::world::{TestEnv, keys};
+use crate::support::{TestEnv, keys};
 use insta::assert_snapshot;
 
 fn triggered(env: &TestEnv, name: &str, triggers: &str) {

@@ -3,8 +3,8 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use crate::world::TestEnv;
-use crate::world::terminal::TerminalSession;
+use crate::support::TestEnv;
+use crate::support::terminal::TerminalSession;
 use insta::assert_snapshot;
 
 /// Returns an environment with Prowess on `PATH`, so that snapshots do not contain the path of the build.
@@ -158,7 +158,7 @@ fn symlinks_are_followed_in_the_home_and_rejected_in_a_project() {
     fs::set_permissions(env.path("~/dotfiles/zed.json"), fs::Permissions::from_mode(0o600)).unwrap();
     assert_eq!(env.run(&["mcp", "install", "--client", "zed"]).code, 0);
     assert!(env.path("~/.config/zed/settings.json").is_symlink());
-    assert_snapshot!(env.filtered(&env.text("~/dotfiles/zed.json")));
+    assert_snapshot!(env.redact(&env.text("~/dotfiles/zed.json")));
     let mode = fs::metadata(env.path("~/dotfiles/zed.json")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 

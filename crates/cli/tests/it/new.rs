@@ -1,6 +1,6 @@
 //! `prowess new`.
 
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 use insta::assert_snapshot;
 
 #[test]

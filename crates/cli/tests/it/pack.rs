@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::world::{BROKEN, TestEnv, keys, skill_md};
+use crate::support::{BROKEN, TestEnv, keys, skill_md};
 use insta::assert_snapshot;
 
 fn env() -> TestEnv {

@@ -7,13 +7,13 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 
-use crate::scene::{Kind, Scene};
+use crate::install_fixture::{InstallFixture, Kind};
 
 /// Runs a script with the project on its own file system. `$BIN` is the binary.
-fn mounted(scene: &Scene, script: &str, size: u32, free: u32) -> Output {
-    let binary = scene.env.command(&[]);
+fn mounted(fixture: &InstallFixture, script: &str, size: u32, free: u32) -> Output {
+    let binary = fixture.env.command(&[]);
     let mut command = Command::new("unshare");
-    command.args(["-rm", "sh", "-c", script]).current_dir(scene.env.path(".."));
+    command.args(["-rm", "sh", "-c", script]).current_dir(fixture.env.path(".."));
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("BIN", binary.get_program());
     command.env("SIZE", size.to_string()).env("FREE", free.to_string());
     command.envs(
@@ -54,9 +54,9 @@ fn the_disk_fills_up_during_an_update() {
     }
     let (mut full, mut done) = (0, 0);
     for free in (0..=80).step_by(4) {
-        let scene = Scene::new(Kind::Project);
-        scene.offer(1);
-        let output = mounted(&scene, FILL, 400, free);
+        let fixture = InstallFixture::new(Kind::Project);
+        fixture.offer(1);
+        let output = mounted(&fixture, FILL, 400, free);
         let (out, err) =
             (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
         match output.status.code() {
@@ -81,17 +81,17 @@ fn the_disk_fills_up_during_an_update() {
 /// The size of files is limited to a few blocks.
 fn limited() {
     for blocks in 0..8 {
-        let scene = Scene::new(Kind::Project);
-        scene.offer(1);
-        assert_eq!(scene.env.run(&scene.call(&["install", "../source", "--all"])).code, 0);
-        scene.offer(2);
-        let run = scene.env.command(&scene.call(&["update", "--yes"]));
+        let fixture = InstallFixture::new(Kind::Project);
+        fixture.offer(1);
+        assert_eq!(fixture.env.run(&fixture.call(&["install", "../source", "--all"])).code, 0);
+        fixture.offer(2);
+        let run = fixture.env.command(&fixture.call(&["update", "--yes"]));
         let mut limited = Command::new("/bin/sh");
         limited.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\""), "sh"]);
         limited.arg(run.get_program()).args(run.get_args()).current_dir(run.get_current_dir().unwrap());
         limited.env_clear().envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let code = limited.output().unwrap().status.code();
-        let state = scene.is_sound().unwrap_or_else(|error| panic!("{blocks}: {error}"));
+        let state = fixture.is_sound().unwrap_or_else(|error| panic!("{blocks}: {error}"));
         assert_eq!(state, if code == Some(0) { [2; 3] } else { [1; 3] }, "{blocks}: {code:?}");
     }
 }
@@ -107,18 +107,18 @@ fn by_modes() {
         !rustix::process::geteuid().is_root(),
         "root has to be able to mount a file system for this test"
     );
-    let scene = Scene::new(Kind::Project);
-    scene.offer(1);
-    assert_eq!(scene.env.run(&scene.call(&["install", "../source", "--all"])).code, 0);
-    scene.offer(2);
-    let folders = [scene.root(), scene.env.path("")];
+    let fixture = InstallFixture::new(Kind::Project);
+    fixture.offer(1);
+    assert_eq!(fixture.env.run(&fixture.call(&["install", "../source", "--all"])).code, 0);
+    fixture.offer(2);
+    let folders = [fixture.root(), fixture.env.path("")];
     let set = |mode| {
         folders.iter().for_each(|path| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap())
     };
     set(0o555);
-    let result = scene.env.run(&scene.call(&["update", "--yes"]));
+    let result = fixture.env.run(&fixture.call(&["update", "--yes"]));
     set(0o755);
-    assert_eq!((result.code, scene.is_sound()), (2, Ok([1; 3])), "{}", result.transcript());
+    assert_eq!((result.code, fixture.is_sound()), (2, Ok([1; 3])), "{}", result.transcript());
 }
 
 const READ_ONLY: &str = r#"
@@ -137,9 +137,9 @@ fn read_only_disk() {
     if !can_mount() {
         return by_modes();
     }
-    let scene = Scene::new(Kind::Project);
-    scene.offer(1);
-    let output = mounted(&scene, READ_ONLY, 0, 0);
+    let fixture = InstallFixture::new(Kind::Project);
+    fixture.offer(1);
+    let output = mounted(&fixture, READ_ONLY, 0, 0);
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
-    insta::assert_snapshot!(scene.env.filtered(&String::from_utf8(output.stdout).unwrap()));
+    insta::assert_snapshot!(fixture.env.redact(&String::from_utf8(output.stdout).unwrap()));
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::time::Duration;
 
 use crate::net::Net;
-use crate::world::terminal::TerminalSession;
-use crate::world::{CHANGING, skill_md};
+use crate::support::terminal::TerminalSession;
+use crate::support::{CHANGING, skill_md};
 use insta::{assert_snapshot, with_settings};
 use prowess_testing::servers::{https, ssh};
 
@@ -189,8 +189,8 @@ fn s002_15_a_lost_connection_leaves_no_partial_clone() {
 #[test]
 fn an_untrusted_certificate_is_rejected() {
     let net = Net::new();
-    let stranger = https::Server::start(&net.served, &net.env.path("~/certificates"), "stranger");
-    let result = net.env.run(&["install", &stranger.url("git/team/skills.git"), "--all"]);
+    let untrusted = https::HttpsServer::start(&net.served, &net.env.path("~/certificates"), "self-signed");
+    let result = net.env.run(&["install", &untrusted.url("git/team/skills.git"), "--all"]);
     assert_eq!(result.code, 1, "{}", result.transcript());
     assert!(result.err.contains("certificate"), "{}", result.err);
     net.assert_empty();
@@ -201,7 +201,12 @@ fn ctrl_c_during_a_download_leaves_nothing_behind() {
     let net = Net::new();
     let url = net.server.url("stall/team/skills.git");
     let mut session = TerminalSession::start(&net.env, &["install", &url, "--all"]);
-    while !net.server.asked().iter().any(|asked| asked.starts_with("POST") && asked.contains("upload-pack")) {
+    while !net
+        .server
+        .requests()
+        .iter()
+        .any(|request| request.starts_with("POST") && request.contains("upload-pack"))
+    {
         std::thread::sleep(Duration::from_millis(20));
     }
     session.until("receiving");
@@ -215,10 +220,10 @@ fn ctrl_c_during_a_download_leaves_nothing_behind() {
 #[test]
 fn ssh_sources_and_denied_access() {
     let mut net = Net::new();
-    let server = ssh::Server::start(ssh::Versions::Any);
+    let server = ssh::SshServer::start(ssh::ProtocolVersions::All);
     let path = net.served.join("team/skills.git");
     let url = server.url(&path);
-    net.env = net.env.variable("GIT_SSH_COMMAND", &server.stranger());
+    net.env = net.env.variable("GIT_SSH_COMMAND", &server.command_with_unknown_key());
     let result = net.env.run(&["install", &url, "--skill", "csv"]);
     assert_ne!(result.code, 0);
     assert!(result.err.starts_with("error: "), "{}", result.err);

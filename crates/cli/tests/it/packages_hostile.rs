@@ -3,8 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::world::listing::changed;
-use crate::world::{TestEnv, skill_md};
+use crate::support::listing::changed;
+use crate::support::{TestEnv, skill_md};
 use insta::assert_snapshot;
 use prowess_testing::builders::{ZipEntry, gz, tar_entry, tar_gz, zip};
 use rustix::fs::{CWD, Mode, mkfifoat};
@@ -48,7 +48,7 @@ fn tarred(env: &TestEnv, entries: &[Vec<u8>]) {
 fn tar_link(kind: u8, to: &str) -> Vec<u8> {
     let mut header: [u8; 512] = tar_entry(b"pdf/link", kind, b"")[..512].try_into().unwrap();
     header[157..157 + to.len()].copy_from_slice(to.as_bytes());
-    prowess_testing::builders::seal(&mut header);
+    prowess_testing::builders::write_checksum(&mut header);
     header.to_vec()
 }
 
@@ -141,7 +141,7 @@ fn directories() {
         ("--name upwards", |env| named(env, "pdf"), &["../a", "--name", "../x"]),
         ("--name of nothing", |env| named(env, "pdf"), &["../a", "--name", ""]),
         ("no manifest", |env| drop_file(env, "../a/README.md", b"x"), A),
-        ("a broken manifest", |env| drop_file(env, "../a/SKILL.md", crate::world::BROKEN.as_bytes()), A),
+        ("a broken manifest", |env| drop_file(env, "../a/SKILL.md", crate::support::BROKEN.as_bytes()), A),
         ("no text for a manifest", |env| drop_file(env, "../a/SKILL.md", b"\xff\xfe\0\0"), A),
         (
             "two manifests in one directory",

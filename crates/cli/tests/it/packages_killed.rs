@@ -10,7 +10,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::scene::{Kind, Random, SKILLS, Scene, State, Version};
+use crate::install_fixture::{InstallFixture, Kind, Random, SKILLS, State, Version};
 
 /// The killed command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,7 +33,7 @@ enum Since {
 }
 
 struct Killer {
-    scene: Scene,
+    fixture: InstallFixture,
     random: Random,
     now: State,
     /// The last measured duration of each command after each event.
@@ -68,9 +68,9 @@ fn a_killed_command_leaves_the_old_or_the_new_state() {
 
 impl Killer {
     fn new(kind: Kind, seed: u64) -> Self {
-        let scene = Scene::new(kind);
+        let fixture = InstallFixture::new(kind);
         let lengths = HashMap::new();
-        Self { scene, random: Random::new(seed), now: [0; 3], lengths, kills: 0, hits: [0; 2] }
+        Self { fixture, random: Random::new(seed), now: [0; 3], lengths, kills: 0, hits: [0; 2] }
     }
 
     /// Kills a command, and checks the state afterwards and after the next command.
@@ -79,7 +79,7 @@ impl Killer {
         let (command, goal) = self.choose();
         let words = words(command, before);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let call = self.scene.call(&words);
+        let call = self.fixture.call(&words);
         let (since, killed) = match std::env::var_os("PROWESS_KILL_CALLS") {
             Some(_) => self.kill_at_call(&call),
             None => self.kill(command, &call),
@@ -89,16 +89,16 @@ impl Killer {
             |error: String| format!("{command:?} {before:?} → {after:?}, killed {killed} {since}: {error}");
         self.kills += u64::from(killed);
         self.hits[0] +=
-            u64::from(self.scene.left_over().iter().any(|path| path.contains(".prowess-staging-")));
+            u64::from(self.fixture.left_over().iter().any(|path| path.contains(".prowess-staging-")));
         self.hits[1] +=
-            u64::from(fs::read_to_string(self.scene.lock()).is_ok_and(|lock| lock.contains("\"pending\"")));
+            u64::from(fs::read_to_string(self.fixture.lock()).is_ok_and(|lock| lock.contains("\"pending\"")));
         self.at_once(before, after).map_err(context)?;
         let again = self.random.below(2) == 0;
         if again {
             // A completed removal cannot be repeated.
-            self.scene.env.run(&call);
+            self.fixture.env.run(&call);
         }
-        self.now = self.scene.is_sound().map_err(|error| context(format!("after {again}: {error}")))?;
+        self.now = self.fixture.is_sound().map_err(|error| context(format!("after {again}: {error}")))?;
         let whole = match command {
             _ if again || !killed => self.now == after,
             _ => self.now == before || self.now == after,
@@ -122,28 +122,28 @@ impl Killer {
             Some(version) => 3 - version,
             None => self.random.pick(&[1, 2]),
         };
-        self.scene.offer(goal);
+        self.fixture.offer(goal);
         (command, goal)
     }
 
     /// Checks the state after a kill: every directory is old or new, lock file and configuration are valid, and existing
     /// skills can be used.
     fn at_once(&mut self, before: State, after: State) -> Result<(), String> {
-        let state = self.scene.state()?;
+        let state = self.fixture.state()?;
         if (0..3).any(|at| state[at] != before[at] && state[at] != after[at]) {
             return Err(format!("neither old nor new: {state:?}"));
         }
-        self.scene.locked()?;
-        if self.scene.kind == Kind::Harness {
-            self.scene.config_is_whole()?;
+        self.fixture.locked()?;
+        if self.fixture.kind == Kind::Harness {
+            self.fixture.config_is_whole()?;
         }
         let there: Vec<usize> = (0..3).filter(|at| state[*at] > 0).collect();
         if there.is_empty() {
             return Ok(());
         }
         let (name, version) = (SKILLS[there[self.random.below(there.len() as u64) as usize]], state);
-        let preset: &[&str] = if self.scene.kind == Kind::Harness { &["--preset", "harness"] } else { &[] };
-        let result = self.scene.env.run(&[&["activate", name][..], preset].concat());
+        let preset: &[&str] = if self.fixture.kind == Kind::Harness { &["--preset", "harness"] } else { &[] };
+        let result = self.fixture.env.run(&[&["activate", name][..], preset].concat());
         match result.code {
             0 => Ok(()),
             _ => Err(format!("{name} cannot be used in {version:?}: {}", result.transcript())),
@@ -153,7 +153,7 @@ impl Killer {
     /// Runs a command and kills it at one of its system calls.
     fn kill_at_call(&mut self, call: &[&str]) -> (String, bool) {
         let number = self.random.below(400) + 1;
-        let run = self.scene.env.command(call);
+        let run = self.fixture.env.command(call);
         let mut traced = std::process::Command::new("strace");
         traced.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={CALLS}")]);
         traced.args(["-e", &format!("inject={CALLS}:signal=SIGKILL:when={number}")]);
@@ -174,20 +174,21 @@ impl Killer {
         let part = self.random.below(1_100);
         let length = self.lengths.get(&(command, since as u8)).copied().unwrap_or(Duration::from_millis(20));
         let delay = length * u32::try_from(part).unwrap() / 1_000;
-        let written =
-            |scene: &Scene| fs::metadata(scene.lock()).map(|lock| (lock.ino(), lock.mtime_nsec())).ok();
-        let old = written(&self.scene);
-        let mut run = self.scene.env.command(call);
+        let written = |fixture: &InstallFixture| {
+            fs::metadata(fixture.lock()).map(|lock| (lock.ino(), lock.mtime_nsec())).ok()
+        };
+        let old = written(&self.fixture);
+        let mut run = self.fixture.env.command(call);
         let begin = Instant::now();
         let mut child = run.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let root = self.scene.root();
+        let root = self.fixture.root();
         match since {
             Since::Start => {}
             Since::Stage => wait(&mut child, || {
                 let mut there = fs::read_dir(&root).into_iter().flatten().flatten();
                 there.any(|entry| entry.file_name().to_string_lossy().starts_with(".prowess-staging-"))
             }),
-            Since::Lock => wait(&mut child, || written(&self.scene) != old),
+            Since::Lock => wait(&mut child, || written(&self.fixture) != old),
         }
         let seen = begin.elapsed();
         let moment = Instant::now();

@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use crate::world::listing::changed;
-use crate::world::{TestEnv, skill_md};
+use crate::support::listing::changed;
+use crate::support::{TestEnv, skill_md};
 use insta::assert_snapshot;
 
 /// A repository with hooks, filters and links that try to run commands or escape.

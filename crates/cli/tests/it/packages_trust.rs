@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 
 /// The lock file determines what is installed, but not that it is trusted.
 #[test]

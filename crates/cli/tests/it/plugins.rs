@@ -1,6 +1,6 @@
 //! `prowess plugins`, `prowess skill manage` and `prowess skill manage list`.
 
-use crate::world::{TestEnv, needing};
+use crate::support::{TestEnv, needing};
 use insta::assert_snapshot;
 
 #[test]

@@ -1,6 +1,6 @@
 //! The six presets, and enabling or disabling all skills.
 
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 use insta::assert_snapshot;
 
 const PRESETS: [&str; 6] = ["standard", "app", "skill-tool", "harness", "triggers", "chat"];

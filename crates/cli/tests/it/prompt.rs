@@ -1,6 +1,6 @@
 //! `prowess prompt`.
 
-use crate::world::{TestEnv, keys};
+use crate::support::{TestEnv, keys};
 use insta::assert_snapshot;
 
 /// Creates three skills, one of which tries to break out of its XML element.

@@ -1,6 +1,6 @@
 //! `prowess remove`.
 
-use crate::world::{CHANGING, TestEnv, keys};
+use crate::support::{CHANGING, TestEnv, keys};
 use insta::{assert_snapshot, with_settings};
 
 fn env() -> TestEnv {

@@ -1,6 +1,6 @@
 //! `--root`, `--project` and `--home`.
 
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 use insta::assert_snapshot;
 
 fn env() -> TestEnv {

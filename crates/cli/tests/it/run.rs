@@ -1,6 +1,6 @@
 //! `prowess run`, and the output of other commands about scripts.
 
-use crate::world::{RunOutput, TestEnv, keys};
+use crate::support::{RunOutput, TestEnv, keys};
 use insta::assert_snapshot;
 use serde_json::json;
 

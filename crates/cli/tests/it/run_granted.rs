@@ -1,6 +1,6 @@
 //! Grants of skills, and where they are recorded.
 
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Limits and environment of scripts.
 
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 use serde_json::{Value, json};
 
 /// Prints the limits of the shell: memory in KiB, file size in blocks of 512 bytes, open files.

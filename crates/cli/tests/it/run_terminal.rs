@@ -3,8 +3,8 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
-use crate::world::TestEnv;
-use crate::world::terminal::TerminalSession;
+use crate::support::TestEnv;
+use crate::support::terminal::TerminalSession;
 use insta::{assert_snapshot, with_settings};
 use rustix::process::{Pid, Signal, kill_process};
 

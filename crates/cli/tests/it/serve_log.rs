@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 use insta::assert_snapshot;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -52,7 +52,7 @@ impl Server {
 }
 
 /// Sends requests with values that must not be in the log.
-fn asked(server: &Server) {
+fn send_secrets(server: &Server) {
     let secrets = "X-Request-Id: r-1\r\nAuthorization: Bearer SECRET-1\r\nCookie: prowess_token=SECRET-2\r\n\
                    Content-Type: application/json\r\n";
     let made = server.ask("POST /api/chats", secrets, "{\"title\":\"SECRET-3\"}");
@@ -70,7 +70,7 @@ fn asked(server: &Server) {
 fn lines_of_json() {
     let env = TestEnv::new();
     let server = Server::start(&env, &["--log", "json"]);
-    asked(&server);
+    send_secrets(&server);
     let written = server.stop();
     assert!(!written.contains("SECRET"), "{written}");
     let mut result = Vec::new();
@@ -93,7 +93,7 @@ fn lines_of_json() {
 fn text_log_and_no_log() {
     let env = TestEnv::new();
     let server = Server::start(&env, &["--log", "text"]);
-    asked(&server);
+    send_secrets(&server);
     let written = server.stop();
     assert!(!written.contains("SECRET"), "{written}");
     let request = written.lines().find(|line| line.contains("route=\"/api/chats\"")).unwrap();
@@ -101,11 +101,11 @@ fn text_log_and_no_log() {
     assert!(request.contains("status=201 ms="), "{request}");
 
     let server = Server::start(&env, &["--log", "off"]);
-    asked(&server);
+    send_secrets(&server);
     assert_eq!(server.stop(), "");
     // Without a terminal, the default is JSON.
     let server = Server::start(&env, &[]);
-    asked(&server);
+    send_secrets(&server);
     assert!(server.stop().lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
 }
 

@@ -8,10 +8,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 use prowess_config::ChatProvider;
-use prowess_testing::model::speech::{answer, call, text};
-use prowess_testing::model::{Blocking, Reply};
+use prowess_testing::model::wire_format::{call, encode_reply, text};
+use prowess_testing::model::{BlockingModelServer, Reply};
 use prowess_testing::postgres;
 use serde_json::{Value, json};
 
@@ -31,13 +31,13 @@ fn env(model: &str, seconds: &str) -> TestEnv {
 }
 
 /// Returns a model that runs the script and then answers with one word.
-fn model() -> Blocking {
-    Blocking::answering(|asked, _| match asked.body.to_string().contains("run it") {
-        true if !asked.body.to_string().contains("again") => Reply::events(answer(
+fn model() -> BlockingModelServer {
+    BlockingModelServer::with_handler(|request, _| match request.body.to_string().contains("run it") {
+        true if !request.body.to_string().contains("again") => Reply::events(encode_reply(
             CHAT,
             &[call("c1", "skills_run", json!({"name": "slow", "script": "go.sh"}))],
         )),
-        _ => Reply::events(answer(CHAT, &[text("fine")])),
+        _ => Reply::events(encode_reply(CHAT, &[text("fine")])),
     })
 }
 
@@ -140,7 +140,7 @@ fn rest(mut stream: TcpStream) -> String {
 #[test]
 fn stopping_a_turn_through_another_server_stops_its_script() {
     let seconds = "1414213.5";
-    let (model, database) = (model(), postgres::Server::start());
+    let (model, database) = (model(), postgres::PostgresServer::start());
     let env = env(&model.base, seconds);
     let (one, other) = (Serving::start(&env, &database.url()), Serving::start(&env, &database.url()));
     let chat = one.chat();
@@ -175,7 +175,7 @@ fn stopping_a_turn_stops_its_script() {
 #[test]
 fn a_server_is_killed_while_a_script_runs() {
     let seconds = "2236067.9";
-    let (model, database) = (model(), postgres::Server::start());
+    let (model, database) = (model(), postgres::PostgresServer::start());
     let env = env(&model.base, seconds);
     let (mut one, other) = (Serving::start(&env, &database.url()), Serving::start(&env, &database.url()));
     let chat = one.chat();

@@ -1,6 +1,6 @@
 //! `prowess show` and `prowess skill show`, in the layout of document 002.
 
-use crate::world::{TestEnv, needing};
+use crate::support::{TestEnv, needing};
 use insta::assert_snapshot;
 
 fn sources() -> TestEnv {

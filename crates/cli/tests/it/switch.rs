@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 use insta::assert_snapshot;
 
 fn text(env: &TestEnv, inner: &str) -> String {
@@ -207,7 +207,7 @@ fn unwritable_files_are_not_changed() {
 #[test]
 fn enabling_an_unavailable_skill_reports_the_reason() {
     let env = TestEnv::new();
-    env.file("~/.agents/skills/k8s/SKILL.md", crate::world::needing("k8s", "kubectl"));
+    env.file("~/.agents/skills/k8s/SKILL.md", crate::support::needing("k8s", "kubectl"));
     assert_eq!(env.run(&["disable", "k8s"]).code, 0);
     let result = env.run(&["enable", "k8s"]);
     assert_eq!(result.out, "✓ k8s is enabled: ~/.prowess/config.toml\n");

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
-use crate::world::{TestEnv, needing};
+use crate::support::{TestEnv, needing};
 use insta::assert_snapshot;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -23,7 +23,7 @@ fn on_terminal(env: &TestEnv, columns: u16, args: &[&str]) -> String {
     // On Linux, reading fails when the other side is closed.
     let _ = File::from(master).read_to_end(&mut seen);
     child.wait().unwrap();
-    env.filtered(&String::from_utf8(seen).unwrap().replace("\r\n", "\n"))
+    env.redact(&String::from_utf8(seen).unwrap().replace("\r\n", "\n"))
 }
 
 fn sample_env() -> TestEnv {

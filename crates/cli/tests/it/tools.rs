@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::world::{RunOutput, TestEnv, keys};
+use crate::support::{RunOutput, TestEnv, keys};
 use insta::assert_snapshot;
 use serde_json::Value;
 

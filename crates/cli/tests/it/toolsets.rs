@@ -2,7 +2,7 @@
 
 #![cfg(feature = "toolsets")]
 
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 use insta::assert_snapshot;
 
 /// The unmodified example of document 003.

@@ -1,6 +1,6 @@
 //! `prowess trust` and `prowess untrust`.
 
-use crate::world::TestEnv;
+use crate::support::TestEnv;
 use insta::assert_snapshot;
 
 #[test]
@@ -59,7 +59,7 @@ fn untrusted_skills_are_listed_separately() {
     env.skill(".agents/skills/pdf")
         .skill(".agents/skills/cloned")
         .file(".agents/skills/cloned/.git/HEAD", "")
-        .file(".agents/skills/broken/SKILL.md", crate::world::BROKEN);
+        .file(".agents/skills/broken/SKILL.md", crate::support::BROKEN);
     assert_snapshot!(env.runs(&[&["trust"], &["trust", "--json"]]));
     assert_snapshot!(
         "a_skill_of_its_own_is_called_by_its_name",

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::world::{CHANGING, DROPPER, HIGH, TestEnv, skill_md};
+use crate::support::{CHANGING, DROPPER, HIGH, TestEnv, skill_md};
 use insta::{assert_snapshot, with_settings};
 use prowess_testing::servers::repository::{Repository, skills};
 

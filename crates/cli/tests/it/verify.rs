@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::world::{CHANGING, TestEnv, keys, skill_md};
+use crate::support::{CHANGING, TestEnv, keys, skill_md};
 use insta::{assert_snapshot, with_settings};
 
 /// Returns a project with two installed skills from a local directory.
@@ -374,7 +374,7 @@ const HINTS: &[Hint] = &[
     Hint {
         name: "install, high findings",
         setup: |env| {
-            env.file("~/shelf/root/SKILL.md", crate::world::HIGH);
+            env.file("~/shelf/root/SKILL.md", crate::support::HIGH);
         },
         args: &["install", "~/shelf/root"],
         commands: 1,

@@ -1,6 +1,6 @@
 //! `prowess why`: every reason why a skill is not available.
 
-use crate::world::{BROKEN, TestEnv, keys, needing, skill_md};
+use crate::support::{BROKEN, TestEnv, keys, needing, skill_md};
 use insta::assert_snapshot;
 
 fn why(env: &TestEnv, name: &str) -> String {

@@ -1,7 +1,7 @@
 //! The allocations of an activation: the file once, and the returned text once.
 
 use prowess::Preset;
-use prowess_testing::library::World;
+use prowess_testing::registry_env::RegistryEnv;
 
 /// Much larger than anything else that activation allocates.
 const BODY: usize = 150_000;
@@ -9,12 +9,12 @@ const BODY: usize = 150_000;
 #[test]
 fn a_body_is_copied_only_into_the_result() {
     for preset in [Preset::Standard, Preset::SkillTool, Preset::Harness, Preset::Triggers, Preset::Chat] {
-        let mut world = World::new(preset);
-        world.policy = world.policy.clone().with_roots([world.path("skills")]);
+        let mut env = RegistryEnv::new(preset);
+        env.policy = env.policy.clone().with_roots([env.path("skills")]);
         let body = "Do $ARGUMENTS well. </skill_content> `$1` é\n".repeat(BODY / 45);
-        world.file("skills/a/SKILL.md", format!("---\nname: a\ndescription: D.\n---\n{body}"));
-        world.file("skills/a/scripts/x.py", "x");
-        let registry = world.registry();
+        env.file("skills/a/SKILL.md", format!("---\nname: a\ndescription: D.\n---\n{body}"));
+        env.file("skills/a/scripts/x.py", "x");
+        let registry = env.registry();
         let snapshot = registry.snapshot();
         let skill = snapshot.get("a").unwrap();
 
@@ -49,8 +49,8 @@ impl std::fmt::Write for Discard {
 
 #[test]
 fn writing_allocates_nothing() {
-    let world = World::new(Preset::Standard);
-    let registry = world.registry();
+    let env = RegistryEnv::new(Preset::Standard);
+    let registry = env.registry();
     let snapshot = registry.snapshot();
     let skill = snapshot.get("skills-system-validation").unwrap();
     let activated = prowess::activation::activate(skill, Some("a b"), registry.policy()).unwrap();

@@ -8,25 +8,25 @@ use std::path::Path;
 
 use prowess::check::check;
 use prowess::{FileListing, HostEnv, Preset, RootSpec};
-use prowess_testing::library::{World, disturbed, names, skill_md};
+use prowess_testing::registry_env::{RegistryEnv, names, repeat_while, skill_md};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 /// A project with one valid skill, which must always be found.
-fn world() -> World {
-    with_good_skill(World::new(Preset::Standard))
+fn env() -> RegistryEnv {
+    with_good_skill(RegistryEnv::new(Preset::Standard))
 }
 
-fn with_good_skill(world: World) -> World {
-    world.skill("~/.agents/skills/good");
-    world
+fn with_good_skill(env: RegistryEnv) -> RegistryEnv {
+    env.skill("~/.agents/skills/good");
+    env
 }
 
 /// Returns the status of the skills besides the valid one.
-fn others(world: &World) -> Vec<String> {
-    let mut told = world.told();
-    let good = told.iter().position(|told| told == "good in /home/.agents/skills/good is enabled");
-    told.remove(good.expect("the valid skill is missing"));
-    told
+fn others(env: &RegistryEnv) -> Vec<String> {
+    let mut lines = env.skill_lines();
+    let good = lines.iter().position(|line| line == "good in /home/.agents/skills/good is enabled");
+    lines.remove(good.expect("the valid skill is missing"));
+    lines
 }
 
 fn fifo(path: &Path) {
@@ -35,11 +35,11 @@ fn fifo(path: &Path) {
 
 #[test]
 fn special_files_do_not_block() {
-    let world = world();
+    let env = env();
     for name in ["folder", "fifo", "socket", "null"] {
-        world.folder(&format!("~/.agents/skills/{name}"));
+        env.create_dir(&format!("~/.agents/skills/{name}"));
     }
-    let file = |name: &str| world.path(&format!("~/.agents/skills/{name}/SKILL.md"));
+    let file = |name: &str| env.path(&format!("~/.agents/skills/{name}/SKILL.md"));
     fs::create_dir(file("folder")).unwrap();
     fifo(&file("fifo"));
     let _socket = std::os::unix::net::UnixListener::bind(file("socket")).unwrap();
@@ -47,7 +47,7 @@ fn special_files_do_not_block() {
     let null = mknodat(CWD, file("null"), FileType::CharacterDevice, Mode::RUSR, device);
     if null.is_err() {
         println!("no device could be made (not root): that part is skipped");
-        fs::remove_dir(world.path("~/.agents/skills/null")).unwrap();
+        fs::remove_dir(env.path("~/.agents/skills/null")).unwrap();
     }
     let mut expected = vec![
         "fifo in /home/.agents/skills/fifo is invalid: SKILL.md is a FIFO",
@@ -55,23 +55,23 @@ fn special_files_do_not_block() {
         "null in /home/.agents/skills/null is invalid: SKILL.md is a device",
         "socket in /home/.agents/skills/socket is invalid: SKILL.md is a socket",
     ];
-    expected.retain(|told| null.is_ok() || !told.starts_with("null"));
-    assert_eq!(others(&world), expected);
+    expected.retain(|line| null.is_ok() || !line.starts_with("null"));
+    assert_eq!(others(&env), expected);
     for name in ["fifo", "socket", "folder"] {
         let checked =
-            check(&file(name).with_file_name(""), &world.policy.manifest, &Default::default()).unwrap();
+            check(&file(name).with_file_name(""), &env.policy.manifest, &Default::default()).unwrap();
         assert_eq!(checked[0].diagnostics[0].code.as_str(), "SK003", "{name}");
     }
 }
 
 #[test]
 fn a_huge_file_is_not_read() {
-    let world = world();
-    world.file("~/.agents/skills/huge/SKILL.md", skill_md("huge", "Huge."));
-    let path = world.path("~/.agents/skills/huge/SKILL.md");
+    let env = env();
+    env.file("~/.agents/skills/huge/SKILL.md", skill_md("huge", "Huge."));
+    let path = env.path("~/.agents/skills/huge/SKILL.md");
     File::options().write(true).open(&path).unwrap().set_len(1 << 30).unwrap();
     assert_eq!(
-        others(&world),
+        others(&env),
         ["huge in /home/.agents/skills/huge is invalid: the file has 1024 MiB; the limit is 16 MiB"]
     );
     assert_eq!(prowess::read_bounded(&path, 1 << 20), None);
@@ -79,7 +79,7 @@ fn a_huge_file_is_not_read() {
 
 #[test]
 fn bytes_that_are_not_a_skill() {
-    let world = world();
+    let env = env();
     for (name, bytes, reason) in [
         ("empty", &b""[..], "the file is empty"),
         ("byte", b"x", "the file has no frontmatter"),
@@ -92,10 +92,10 @@ fn bytes_that_are_not_a_skill() {
         ("list", b"---\n- name\n---\n", "the frontmatter is a list, not a mapping"),
         ("elf", b"\x7fELF\x02\x01\x01\0\0\0", "the file contains NUL bytes and is not text"),
     ] {
-        world.file(&format!("~/.agents/skills/{name}/SKILL.md"), bytes);
-        let told = others(&world);
-        assert_eq!(told, [format!("{name} in /home/.agents/skills/{name} is invalid: {reason}")]);
-        fs::remove_dir_all(world.path(&format!("~/.agents/skills/{name}"))).unwrap();
+        env.file(&format!("~/.agents/skills/{name}/SKILL.md"), bytes);
+        let lines = others(&env);
+        assert_eq!(lines, [format!("{name} in /home/.agents/skills/{name} is invalid: {reason}")]);
+        fs::remove_dir_all(env.path(&format!("~/.agents/skills/{name}"))).unwrap();
     }
 }
 
@@ -121,24 +121,24 @@ fn exploding_yaml_is_bounded() {
         ("quotes", format!("a: \"{}\n", "\\\"".repeat(30_000))),
         ("tags", "!a ".repeat(20_000) + "\n"),
     ];
-    let world = world();
+    let env = env();
     for (name, yaml) in bombs {
         let file = format!("---\nname: {name}\ndescription: Explodes.\n{yaml}---\nBody.\n");
-        world.file(&format!("~/.agents/skills/{name}/SKILL.md"), file);
-        let told = others(&world);
-        assert_eq!(told.len(), 1, "{name}");
-        fs::remove_dir_all(world.path(&format!("~/.agents/skills/{name}"))).unwrap();
+        env.file(&format!("~/.agents/skills/{name}/SKILL.md"), file);
+        let lines = others(&env);
+        assert_eq!(lines.len(), 1, "{name}");
+        fs::remove_dir_all(env.path(&format!("~/.agents/skills/{name}"))).unwrap();
     }
 }
 
 #[test]
 fn ten_thousand_lines_of_frontmatter_are_too_long() {
-    let world = world();
+    let env = env();
     let lines: String = (0..10_000).map(|at| format!("key-{at}: {at}\n")).collect();
     let file = format!("---\nname: long\ndescription: Long.\n{lines}---\nBody.\n");
-    world.file("~/.agents/skills/long/SKILL.md", file);
+    env.file("~/.agents/skills/long/SKILL.md", file);
     assert_eq!(
-        others(&world),
+        others(&env),
         ["long in /home/.agents/skills/long is invalid: the frontmatter is longer than 64 KiB"]
     );
 }
@@ -146,15 +146,15 @@ fn ten_thousand_lines_of_frontmatter_are_too_long() {
 #[test]
 fn names_that_are_paths_do_not_load_in_any_preset() {
     for preset in Preset::ALL {
-        let mut world = World::new(preset);
-        world.policy.scan.roots = vec![RootSpec::explicit(world.path("/skills"))];
+        let mut env = RegistryEnv::new(preset);
+        env.policy.scan.roots = vec![RootSpec::explicit(env.path("/skills"))];
         for (at, name) in
             ["../evil", "a/b", "/etc/passwd", "..", ".", "a\\\\b", "~/x", "..\\\\x"].iter().enumerate()
         {
-            world.file(&format!("/skills/s{at}/SKILL.md"), skill_md(&format!("\"{name}\""), "x"));
+            env.file(&format!("/skills/s{at}/SKILL.md"), skill_md(&format!("\"{name}\""), "x"));
         }
-        world.skill("/skills/good");
-        let snapshot = world.snapshot();
+        env.skill("/skills/good");
+        let snapshot = env.snapshot();
         let ids: Vec<_> = snapshot.enabled().map(|skill| skill.id().into_owned()).collect();
         // If the directory's name is the identity, the name is a title and is not used in paths.
         let titles = preset == Preset::App;
@@ -165,14 +165,14 @@ fn names_that_are_paths_do_not_load_in_any_preset() {
 
 #[test]
 fn file_names_that_are_not_unicode_are_reported() {
-    let world = world();
-    let odd = world.path("~/.agents/skills").join(OsStr::from_bytes(b"odd-\xff"));
+    let env = env();
+    let odd = env.path("~/.agents/skills").join(OsStr::from_bytes(b"odd-\xff"));
     fs::create_dir(&odd).unwrap();
     fs::write(odd.join("SKILL.md"), skill_md("odd", "Odd.")).unwrap();
     fs::write(odd.join(OsStr::from_bytes(b"\xfe.txt")), "x").unwrap();
-    fs::write(world.path("~/.agents/skills").join(OsStr::from_bytes(b"\xff")), "x").unwrap();
-    assert_eq!(others(&world), ["odd in /home/.agents/skills/odd-\u{fffd} is enabled"]);
-    let snapshot = world.snapshot();
+    fs::write(env.path("~/.agents/skills").join(OsStr::from_bytes(b"\xff")), "x").unwrap();
+    assert_eq!(others(&env), ["odd in /home/.agents/skills/odd-\u{fffd} is enabled"]);
+    let snapshot = env.snapshot();
     let skill = snapshot.get("odd").unwrap();
     assert!(skill.read_skill_md().is_some());
     let contents = FileListing::for_skill(skill);
@@ -182,61 +182,61 @@ fn file_names_that_are_not_unicode_are_reported() {
 
 #[test]
 fn a_missing_home_directory_is_not_an_error() {
-    let world = World::new(Preset::Standard);
-    world.skill(".agents/skills/a");
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill(".agents/skills/a");
     let open = |home| {
-        let surroundings = HostEnv { home, ..world.surroundings() };
-        prowess::Registry::open_in(world.policy.clone(), surroundings, &Default::default()).snapshot()
+        let host_env = HostEnv { home, ..env.host_env() };
+        prowess::Registry::open_in(env.policy.clone(), host_env, &Default::default()).snapshot()
     };
     let untrusted = [
         "a in /project/.agents/skills/a is untrusted: the project is not trusted; to trust it, run prowess \
                       trust /project",
     ];
-    for home in [Some(world.path("/no/such/home")), None] {
+    for home in [Some(env.path("/no/such/home")), None] {
         let snapshot = open(home);
-        assert_eq!(world.told_of(&snapshot), untrusted);
+        assert_eq!(env.skill_lines_in(&snapshot), untrusted);
         assert_eq!(snapshot.general_diagnostics().count(), 0);
     }
 }
 
 #[test]
 fn overlapping_and_duplicate_roots_find_each_skill_once() {
-    let mut world = World::new(Preset::Standard);
-    world.skill("/top/a").skill("/top/group/b");
+    let mut env = RegistryEnv::new(Preset::Standard);
+    env.skill("/top/a").skill("/top/group/b");
     let roots =
-        |paths: &[&str]| paths.iter().map(|path| RootSpec::explicit(world.path(path))).collect::<Vec<_>>();
+        |paths: &[&str]| paths.iter().map(|path| RootSpec::explicit(env.path(path))).collect::<Vec<_>>();
     let (twice, inner_first, outer_first) = (
         roots(&["/top", "/top", "/top/../top"]),
         roots(&["/top/group", "/top"]),
         roots(&["/top", "/top/group"]),
     );
-    world.policy.scan.roots = twice;
-    assert_eq!(world.told(), ["a in /top/a is enabled", "b in /top/group/b is enabled"]);
-    world.policy.scan.roots = inner_first;
+    env.policy.scan.roots = twice;
+    assert_eq!(env.skill_lines(), ["a in /top/a is enabled", "b in /top/group/b is enabled"]);
+    env.policy.scan.roots = inner_first;
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "a in /top/a is enabled",
             "b in /top/group/b is enabled",
             "b in /top/group/b is shadowed: same directory as /top/group/b/SKILL.md",
         ]
     );
-    world.policy.scan.roots = outer_first;
-    assert_eq!(world.told().len(), 3);
-    assert_eq!(world.said(), [] as [&str; 0]);
+    env.policy.scan.roots = outer_first;
+    assert_eq!(env.skill_lines().len(), 3);
+    assert_eq!(env.diagnostic_lines(), [] as [&str; 0]);
 }
 
 #[test]
 fn roots_that_are_not_directories_are_reported() {
-    let mut world = world();
-    world.file("/file", "x").folder("/empty");
-    fifo(&world.path("/fifo"));
+    let mut env = env();
+    env.file("/file", "x").create_dir("/empty");
+    fifo(&env.path("/fifo"));
     for path in ["/file", "/fifo", "/empty", "/missing", "/file/below"] {
-        world.policy.scan.roots.push(RootSpec::explicit(world.path(path)));
+        env.policy.scan.roots.push(RootSpec::explicit(env.path(path)));
     }
-    assert_eq!(others(&world), [] as [&str; 0]);
+    assert_eq!(others(&env), [] as [&str; 0]);
     assert_eq!(
-        world.said(),
+        env.diagnostic_lines(),
         [
             "SK072 /file: not a directory",
             "SK072 /fifo: not a directory",
@@ -248,76 +248,76 @@ fn roots_that_are_not_directories_are_reported() {
 
 #[test]
 fn a_hundred_thousand_entries_are_bounded_and_reported() {
-    let mut world = with_good_skill(World::large(Preset::Standard));
-    world.folder("~/.claude/skills/many");
-    let many = world.path("~/.claude/skills/many");
+    let mut env = with_good_skill(RegistryEnv::large(Preset::Standard));
+    env.create_dir("~/.claude/skills/many");
+    let many = env.path("~/.claude/skills/many");
     for at in 0..100_000 {
         File::create(many.join(at.to_string())).unwrap();
     }
     assert_eq!(
-        others(&world),
+        others(&env),
         ["many in /home/.claude/skills/many is invalid: there is no SKILL.md in this directory"]
     );
-    world.policy.scan.max_entries = 1_000;
+    env.policy.scan.max_entries = 1_000;
     assert_eq!(
-        world.said(),
+        env.diagnostic_lines(),
         [
             "SK073 /home/.claude/skills: some directories were not read completely: the limit of 1000 entries was reached",
             "SK001 /home/.claude/skills/many/SKILL.md: there is no SKILL.md in this directory",
         ]
     );
-    assert_eq!(names(&world.snapshot()), ["good"]);
+    assert_eq!(names(&env.snapshot()), ["good"]);
 }
 
 /// One directory with many files, and many symlinks to it. The entry limit covers all of them together.
 #[test]
 fn entries_are_counted_over_all_directories_of_a_level() {
-    let mut world = World::large(Preset::Standard);
-    world.folder("~/.agents/skills/many");
+    let mut env = RegistryEnv::large(Preset::Standard);
+    env.create_dir("~/.agents/skills/many");
     for at in 0..2_000 {
-        File::create(world.path("~/.agents/skills/many").join(at.to_string())).unwrap();
+        File::create(env.path("~/.agents/skills/many").join(at.to_string())).unwrap();
     }
     for at in 0..2_000 {
-        world.link(&format!("~/.agents/skills/l{at}"), "./many");
+        env.symlink(&format!("~/.agents/skills/l{at}"), "./many");
     }
-    world.policy.scan.max_entries = 10_000;
+    env.policy.scan.max_entries = 10_000;
     assert_eq!(
-        world.said()[0],
+        env.diagnostic_lines()[0],
         "SK073 /home/.agents/skills: some directories were not read completely: the limit of 10000 entries was reached"
     );
 }
 
 #[test]
 fn directories_are_bounded_and_reported() {
-    let mut world = World::new(Preset::Standard);
+    let mut env = RegistryEnv::new(Preset::Standard);
     for at in 0..20 {
-        world.skill(&format!("~/.agents/skills/s{at:02}"));
+        env.skill(&format!("~/.agents/skills/s{at:02}"));
     }
-    world.policy.scan.max_directories = 5;
-    assert_eq!(names(&world.snapshot()), ["s00", "s01", "s02", "s03", "s04"]);
+    env.policy.scan.max_directories = 5;
+    assert_eq!(names(&env.snapshot()), ["s00", "s01", "s02", "s03", "s04"]);
     assert_eq!(
-        world.said(),
+        env.diagnostic_lines(),
         [
             "SK073 /home/.agents/skills: 15 directories were not searched: the limit of 5 directories was reached"
         ]
     );
-    world.policy.scan.max_directories = 0;
-    world.policy.scan.max_entries = 0;
-    assert_eq!(world.told(), [] as [&str; 0]);
-    assert_eq!(world.codes(), ["SK073"], "without entries there are no directories");
+    env.policy.scan.max_directories = 0;
+    env.policy.scan.max_entries = 0;
+    assert_eq!(env.skill_lines(), [] as [&str; 0]);
+    assert_eq!(env.codes(), ["SK073"], "without entries there are no directories");
 }
 
 /// A regression test for quadratic run time.
 #[test]
 fn many_directories_without_a_skill_are_all_reported() {
-    let world = World::large(Preset::Harness);
+    let env = RegistryEnv::large(Preset::Harness);
     for at in 0..20_000 {
-        world.folder(&format!(".agent/skills/f{at}/deeper"));
+        env.create_dir(&format!(".agent/skills/f{at}/deeper"));
     }
-    let told = world.told();
-    assert_eq!(told.len(), 20_000);
+    let lines = env.skill_lines();
+    assert_eq!(lines.len(), 20_000);
     assert_eq!(
-        told[0],
+        lines[0],
         "f0 in /project/.agent/skills/f0 is invalid: there is no SKILL.md in this directory, and its subdirectories are \
          not searched"
     );
@@ -325,33 +325,33 @@ fn many_directories_without_a_skill_are_all_reported() {
 
 #[test]
 fn a_tree_deeper_than_the_longest_path_is_bounded() {
-    let mut world = World::new(Preset::SkillTool);
-    world.skill("skills/good");
-    let mut folder = File::open(world.path("skills")).map(std::os::fd::OwnedFd::from).unwrap();
+    let mut env = RegistryEnv::new(Preset::SkillTool);
+    env.skill("skills/good");
+    let mut folder = File::open(env.path("skills")).map(std::os::fd::OwnedFd::from).unwrap();
     let name = "d".repeat(200);
     for _ in 0..40 {
         rustix::fs::mkdirat(&folder, &*name, Mode::RWXU).unwrap();
         let flags = rustix::fs::OFlags::DIRECTORY;
         folder = rustix::fs::openat(&folder, &*name, flags, Mode::empty()).unwrap();
     }
-    assert_eq!(names(&world.snapshot()), ["good"]);
-    assert!(world.codes().contains(&"SK072"), "{:?}", world.codes());
-    world.policy.scan.depth = 3;
-    assert_eq!(names(&world.snapshot()), ["good"]);
+    assert_eq!(names(&env.snapshot()), ["good"]);
+    assert!(env.codes().contains(&"SK072"), "{:?}", env.codes());
+    env.policy.scan.depth = 3;
+    assert_eq!(names(&env.snapshot()), ["good"]);
     // The path is too long for the temporary directory to delete it.
     drop(folder);
-    let status = std::process::Command::new("rm").arg("-rf").arg(world.path("skills")).status().unwrap();
+    let status = std::process::Command::new("rm").arg("-rf").arg(env.path("skills")).status().unwrap();
     assert!(status.success());
 }
 
 #[test]
 fn a_replaced_file_is_read_completely_old_or_new() {
-    let world = world();
-    let path = world.path("~/.agents/skills/x/SKILL.md");
+    let env = env();
+    let path = env.path("~/.agents/skills/x/SKILL.md");
     let texts = [skill_md("x", &"one ".repeat(200)), skill_md("x", &"two ".repeat(2_000))];
-    world.file("~/.agents/skills/x/SKILL.md", &texts[0]);
-    let registry = world.registry();
-    disturbed(
+    env.file("~/.agents/skills/x/SKILL.md", &texts[0]);
+    let registry = env.registry();
+    repeat_while(
         |round| {
             fs::write(path.with_extension("new"), &texts[round % 2]).unwrap();
             fs::rename(path.with_extension("new"), &path).unwrap();
@@ -368,19 +368,19 @@ fn a_replaced_file_is_read_completely_old_or_new() {
             assert!(source.is_none_or(|source| texts.iter().any(|text| text.as_bytes() == source)));
         },
     );
-    assert_eq!(world.told_of(&registry.refresh()), world.told());
+    assert_eq!(env.skill_lines_in(&registry.refresh()), env.skill_lines());
 }
 
 /// Writing in place leaves the file empty or incomplete for a moment. A refresh may see that, but the final
 /// refresh sees the final text.
 #[test]
 fn a_file_rewritten_in_place_is_finally_read_correctly() {
-    let world = world();
-    let path = world.path("~/.agents/skills/x/SKILL.md");
+    let env = env();
+    let path = env.path("~/.agents/skills/x/SKILL.md");
     let texts = [skill_md("x", &"one ".repeat(500)), skill_md("x", &"two ".repeat(2_000)), String::new()];
-    world.file("~/.agents/skills/x/SKILL.md", &texts[0]);
-    let registry = world.registry();
-    disturbed(
+    env.file("~/.agents/skills/x/SKILL.md", &texts[0]);
+    let registry = env.registry();
+    repeat_while(
         |round| fs::write(&path, &texts[round % 3]).unwrap(),
         || {
             let snapshot = registry.refresh();
@@ -394,10 +394,10 @@ fn a_file_rewritten_in_place_is_finally_read_correctly() {
 
 #[test]
 fn directories_deleted_during_a_scan_affect_no_other_skill() {
-    let world = world();
-    let skills = world.path("~/.agents/skills");
-    let registry = world.registry();
-    disturbed(
+    let env = env();
+    let skills = env.path("~/.agents/skills");
+    let registry = env.registry();
+    repeat_while(
         |_| {
             for at in 0..100 {
                 let folder = skills.join(format!("group/x{at}"));
@@ -418,19 +418,19 @@ fn directories_deleted_during_a_scan_affect_no_other_skill() {
             }
         },
     );
-    assert_eq!(others(&world), [] as [&str; 0]);
+    assert_eq!(others(&env), [] as [&str; 0]);
 }
 
 #[test]
 fn listing_the_files_of_a_skill_is_bounded() {
-    let world = with_good_skill(World::large(Preset::Standard));
+    let env = with_good_skill(RegistryEnv::large(Preset::Standard));
     for at in 0..3_000 {
-        world.folder(&format!("~/.agents/skills/good/f{at}/g"));
+        env.create_dir(&format!("~/.agents/skills/good/f{at}/g"));
     }
     for at in 0..9_000 {
-        world.link(&format!("~/.agents/skills/good/links/{at}"), "./nowhere");
+        env.symlink(&format!("~/.agents/skills/good/links/{at}"), "./nowhere");
     }
-    let snapshot = world.snapshot();
+    let snapshot = env.snapshot();
     let contents = FileListing::for_skill(snapshot.get("good").unwrap());
     assert!(contents.truncated);
     assert!(contents.skipped.len() <= 10_000 && contents.skipped.is_sorted());
@@ -439,11 +439,11 @@ fn listing_the_files_of_a_skill_is_bounded() {
 /// One line of 16 MiB that consists of links.
 #[test]
 fn checking_a_body_of_links_is_fast() {
-    let world = world();
+    let env = env();
     let body = "[a](b)".repeat(2_000_000);
-    world.file("/tree/x/SKILL.md", format!("{}{body}\n", skill_md("x", "X.")));
-    let checked = check(&world.path("/tree"), &world.policy.manifest, &Default::default()).unwrap();
-    let codes: Vec<_> = checked[0].diagnostics.iter().map(|said| said.code.as_str()).collect();
+    env.file("/tree/x/SKILL.md", format!("{}{body}\n", skill_md("x", "X.")));
+    let checked = check(&env.path("/tree"), &env.policy.manifest, &Default::default()).unwrap();
+    let codes: Vec<_> = checked[0].diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect();
     assert_eq!(codes, ["SK044", "SK065", "SK063"]);
     let missing = checked[0].diagnostics[2].location.unwrap();
     assert_eq!((missing.line, missing.column), (7, 5));
@@ -480,20 +480,20 @@ fn forbid(path: &Path, mode: u32) {
 #[test]
 fn unreadable_files_are_reported() {
     as_nobody("unreadable_files_are_reported", || {
-        let world = world();
-        world.skill("~/.agents/skills/file").skill("~/.agents/skills/closed");
-        world.skill("~/.agents/skills/group/inner").skill("~/.claude/skills/x");
+        let env = env();
+        env.skill("~/.agents/skills/file").skill("~/.agents/skills/closed");
+        env.skill("~/.agents/skills/group/inner").skill("~/.claude/skills/x");
         let forbidden = ["~/.agents/skills/file/SKILL.md", "~/.agents/skills/closed", "~/.claude/skills"];
         for path in forbidden {
-            forbid(&world.path(path), 0);
+            forbid(&env.path(path), 0);
         }
-        forbid(&world.path("~/.agents/skills/group"), 0o300);
+        forbid(&env.path("~/.agents/skills/group"), 0o300);
         assert_eq!(
-            others(&world),
+            others(&env),
             ["file in /home/.agents/skills/file is invalid: cannot read the file: permission denied"]
         );
         assert_eq!(
-            world.said(),
+            env.diagnostic_lines(),
             [
                 "SK072 /home/.agents/skills/closed: cannot read the directory: permission denied",
                 "SK072 /home/.agents/skills/group: cannot read the directory: permission denied",
@@ -501,16 +501,17 @@ fn unreadable_files_are_reported() {
                 "SK004 /home/.agents/skills/file/SKILL.md: cannot read the file: permission denied",
             ]
         );
-        let checked = check(&world.path("~/.agents"), &world.policy.manifest, &Default::default()).unwrap();
-        let told: Vec<_> = checked
+        let checked = check(&env.path("~/.agents"), &env.policy.manifest, &Default::default()).unwrap();
+        let lines: Vec<_> = checked
             .iter()
             .map(|checked| {
-                let codes: Vec<_> = checked.diagnostics.iter().map(|said| said.code.as_str()).collect();
-                format!("{} {codes:?}", world.short(&checked.path.to_string_lossy()))
+                let codes: Vec<_> =
+                    checked.diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect();
+                format!("{} {codes:?}", env.strip_base(&checked.path.to_string_lossy()))
             })
             .collect();
         assert_eq!(
-            told,
+            lines,
             [
                 "/home/.agents/skills/file/SKILL.md [\"SK004\"]",
                 "/home/.agents/skills/good/SKILL.md [\"SK044\"]",
@@ -519,24 +520,24 @@ fn unreadable_files_are_reported() {
             ]
         );
         for path in forbidden {
-            forbid(&world.path(path), 0o700);
+            forbid(&env.path(path), 0o700);
         }
-        forbid(&world.path("~/.agents/skills/group"), 0o700);
+        forbid(&env.path("~/.agents/skills/group"), 0o700);
     });
 }
 
 #[test]
 fn a_root_below_an_unreadable_directory_is_reported() {
     as_nobody("a_root_below_an_unreadable_directory_is_reported", || {
-        let world = world();
-        world.skill(".agents/skills/x");
-        forbid(&world.path(".agents"), 0);
-        assert_eq!(others(&world), [] as [&str; 0]);
+        let env = env();
+        env.skill(".agents/skills/x");
+        forbid(&env.path(".agents"), 0);
+        assert_eq!(others(&env), [] as [&str; 0]);
         assert_eq!(
-            world.said(),
+            env.diagnostic_lines(),
             ["SK072 /project/.agents/skills: cannot read the directory: permission denied"]
         );
-        forbid(&world.path(".agents"), 0o700);
+        forbid(&env.path(".agents"), 0o700);
     });
 }
 
@@ -544,11 +545,11 @@ fn a_root_below_an_unreadable_directory_is_reported() {
 #[test]
 fn directories_that_cannot_be_listed_are_traversed() {
     as_nobody("directories_that_cannot_be_listed_are_traversed", || {
-        let world = world();
-        forbid(&world.path("~/.agents"), 0o100);
-        assert_eq!(others(&world), [] as [&str; 0]);
-        assert_eq!(world.said(), [] as [&str; 0]);
-        assert!(world.snapshot().get("good").unwrap().read_skill_md().is_some());
-        forbid(&world.path("~/.agents"), 0o700);
+        let env = env();
+        forbid(&env.path("~/.agents"), 0o100);
+        assert_eq!(others(&env), [] as [&str; 0]);
+        assert_eq!(env.diagnostic_lines(), [] as [&str; 0]);
+        assert!(env.snapshot().get("good").unwrap().read_skill_md().is_some());
+        forbid(&env.path("~/.agents"), 0o700);
     });
 }

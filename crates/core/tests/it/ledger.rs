@@ -2,7 +2,7 @@
 
 use prowess::ledger::{DEPTH_MAX, EnterSkillError, Ledger, LoadOutcome};
 use prowess::{ErrorCode, Preset};
-use prowess_testing::library::{World, skill_md};
+use prowess_testing::registry_env::{RegistryEnv, skill_md};
 
 #[test]
 fn s004_19_names_are_stored_in_order_without_bodies() {
@@ -42,14 +42,14 @@ fn restored_names_are_shown_once_more() {
 
 #[test]
 fn after_compaction_current_instructions_are_shown_again() {
-    let world = World::new(Preset::Chat);
-    world.skill(".skills/a").skill(".skills/b").skill(".skills/c");
-    let registry = world.registry();
+    let env = RegistryEnv::new(Preset::Chat);
+    env.skill(".skills/a").skill(".skills/b").skill(".skills/c");
+    let registry = env.registry();
     let mut ledger = Ledger::default();
     for name in ["c", "a", "gone"] {
         ledger.record_activation(name, "old");
     }
-    world.file(".skills/a/SKILL.md", skill_md("a", "New."));
+    env.file(".skills/a/SKILL.md", skill_md("a", "New."));
     let again = ledger.collect_reinjection(&registry.snapshot(), |skill| {
         let activated = prowess::activation::activate(skill, None, registry.policy()).ok()?;
         Some((activated.content(), activated.digest().to_owned()))

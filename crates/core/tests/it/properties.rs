@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use prowess::{Preset, SkillStatus, Snapshot};
-use prowess_testing::library::{World, skill_md};
+use prowess_testing::registry_env::{RegistryEnv, skill_md};
 
 /// The roots that contain directories. The last one is not a root, but a target of symlinks.
 const PLACES: [&str; 5] =
@@ -86,30 +86,30 @@ fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-fn put(world: &World, path: &str, thing: &Thing) {
-    delete(world, path);
+fn put(env: &RegistryEnv, path: &str, thing: &Thing) {
+    delete(env, path);
     let file = format!("{path}/SKILL.md");
     match thing {
-        Thing::Skill(name) => world.file(&file, skill_md(NAMES[*name], "Does it.")),
-        Thing::Lower(name) => world.file(&format!("{path}/skill.md"), skill_md(NAMES[*name], "Does it.")),
+        Thing::Skill(name) => env.file(&file, skill_md(NAMES[*name], "Does it.")),
+        Thing::Lower(name) => env.file(&format!("{path}/skill.md"), skill_md(NAMES[*name], "Does it.")),
         Thing::Needs(name) => {
             let name = NAMES[*name];
-            world.file(
+            env.file(
                 &file,
                 format!(
                     "---\nname: {name}\ndescription: D.\nmetadata: {{prowess-requires: none}}\n---\nDo.\n"
                 ),
             )
         }
-        Thing::Invalid => world.file(&file, "---\nname: [\n---\n"),
-        Thing::Empty => world.folder(path),
-        Thing::Link(target) => world.link_out(path, world.path(target)),
-        Thing::FileLink(target) => world.link_out(&file, world.path(target)),
+        Thing::Invalid => env.file(&file, "---\nname: [\n---\n"),
+        Thing::Empty => env.create_dir(path),
+        Thing::Link(target) => env.symlink_to(path, env.path(target)),
+        Thing::FileLink(target) => env.symlink_to(&file, env.path(target)),
     };
 }
 
-fn delete(world: &World, path: &str) {
-    let path = world.path(path);
+fn delete(env: &RegistryEnv, path: &str) {
+    let path = env.path(path);
     if path.is_symlink() {
         fs::remove_file(path).unwrap();
     } else if path.exists() {
@@ -117,27 +117,27 @@ fn delete(world: &World, path: &str) {
     }
 }
 
-fn decide(world: &World, folder: &str, trusted: bool) {
-    world.folder(folder);
+fn decide(env: &RegistryEnv, folder: &str, trusted: bool) {
+    env.create_dir(folder);
     if trusted {
-        world.trust(folder)
+        env.trust(folder)
     } else {
-        world.untrust(folder)
+        env.untrust(folder)
     };
 }
 
-fn build<'p>(plan: &Plan, folders: impl Iterator<Item = (&'p String, &'p Thing)>) -> World {
-    let world = World::large(Preset::Standard);
+fn build<'p>(plan: &Plan, folders: impl Iterator<Item = (&'p String, &'p Thing)>) -> RegistryEnv {
+    let env = RegistryEnv::large(Preset::Standard);
     for (path, thing) in folders {
-        put(&world, path, thing);
+        put(&env, path, thing);
     }
-    decide(&world, "", plan.project);
-    decide(&world, "/store", plan.store);
-    world
+    decide(&env, "", plan.project);
+    decide(&env, "/store", plan.store);
+    env
 }
 
 /// Checks the exact rules of precedence on a snapshot.
-fn check_precedence(world: &World, snapshot: &Snapshot) {
+fn check_precedence(env: &RegistryEnv, snapshot: &Snapshot) {
     let counts = |status: &SkillStatus| {
         matches!(status, SkillStatus::Enabled | SkillStatus::Disabled(_) | SkillStatus::Unavailable(_))
     };
@@ -154,12 +154,12 @@ fn check_precedence(world: &World, snapshot: &Snapshot) {
             .filter(|skill| !matches!(skill.status(), SkillStatus::Untrusted(_) | SkillStatus::Invalid))
             .collect();
         let winners: Vec<_> = candidates.iter().filter(|skill| counts(skill.status())).collect();
-        assert_eq!(winners.len(), usize::from(!candidates.is_empty()), "{name}: {:#?}", world.told());
+        assert_eq!(winners.len(), usize::from(!candidates.is_empty()), "{name}: {:#?}", env.skill_lines());
         if let Some(winner) = winners.first() {
             assert!(
                 candidates.iter().all(|skill| order(skill) >= order(winner)),
                 "{name}: {:#?}",
-                world.told()
+                env.skill_lines()
             );
             assert_eq!(snapshot.get(name).unwrap().skill_md_path(), winner.skill_md_path());
         }
@@ -170,12 +170,12 @@ fn check_precedence(world: &World, snapshot: &Snapshot) {
             assert!(
                 !matches!(by.status(), SkillStatus::Untrusted(_) | SkillStatus::Invalid),
                 "{:#?}",
-                world.told()
+                env.skill_lines()
             );
             assert_eq!(by.canonical_dir() == skill.canonical_dir(), shadowed.same_dir);
         }
         if skill.is_enabled() {
-            assert!(skill.read_skill_md().is_some(), "{}", world.tell(skill));
+            assert!(skill.read_skill_md().is_some(), "{}", env.skill_line(skill));
         }
     }
     let places: HashSet<_> = snapshot
@@ -183,7 +183,7 @@ fn check_precedence(world: &World, snapshot: &Snapshot) {
         .iter()
         .map(|skill| (skill.root().path().to_owned(), skill.relative_dir().to_owned()))
         .collect();
-    assert_eq!(places.len(), snapshot.all().len(), "no directory is listed twice: {:#?}", world.told());
+    assert_eq!(places.len(), snapshot.all().len(), "no directory is listed twice: {:#?}", env.skill_lines());
 }
 
 proptest! {
@@ -191,21 +191,21 @@ proptest! {
 
     #[test]
     fn one_skill_counts_for_each_name_and_all_are_listed(plan in plan()) {
-        let world = build(&plan, plan.folders.iter());
-        let snapshot = world.snapshot();
-        check_precedence(&world, &snapshot);
+        let env = build(&plan, plan.folders.iter());
+        let snapshot = env.snapshot();
+        check_precedence(&env, &snapshot);
         for (path, thing) in &plan.folders {
             let has_file =
                 matches!(thing, Thing::Skill(_) | Thing::Lower(_) | Thing::Needs(_) | Thing::Invalid | Thing::FileLink(_));
             if has_file && !path.starts_with("/store") {
-                let path = world.path(path);
+                let path = env.path(path);
                 let found = snapshot.all().iter().filter(|skill| skill.dir() == path).count();
-                prop_assert_eq!(found, 1, "{:?}: {:#?}", path, world.told());
+                prop_assert_eq!(found, 1, "{:?}: {:#?}", path, env.skill_lines());
             }
         }
         if !plan.project {
             let ours = |skill: &&prowess::Skill| skill.root().base().is_some();
-            prop_assert!(!snapshot.enabled().any(|skill| ours(&skill)), "{:#?}", world.told());
+            prop_assert!(!snapshot.enabled().any(|skill| ours(&skill)), "{:#?}", env.skill_lines());
         }
     }
 
@@ -213,30 +213,30 @@ proptest! {
     fn creation_order_does_not_matter(plan in plan()) {
         let one = build(&plan, plan.folders.iter());
         let other = build(&plan, plan.folders.iter().rev());
-        prop_assert_eq!(one.told(), other.told());
-        prop_assert_eq!(one.said(), other.said());
+        prop_assert_eq!(one.skill_lines(), other.skill_lines());
+        prop_assert_eq!(one.diagnostic_lines(), other.diagnostic_lines());
     }
 
     #[test]
     fn a_refresh_equals_a_new_scan(plan in plan(), edits in vec(edit(), 1..8)) {
-        let world = build(&plan, plan.folders.iter());
-        let registry = world.registry();
+        let env = build(&plan, plan.folders.iter());
+        let registry = env.registry();
         for edit in edits {
-            apply(&world, &edit);
-            let (refreshed, fresh) = (registry.refresh(), world.snapshot());
-            prop_assert_eq!(world.told_of(&refreshed), world.told_of(&fresh), "after {:?}", edit);
+            apply(&env, &edit);
+            let (refreshed, fresh) = (registry.refresh(), env.snapshot());
+            prop_assert_eq!(env.skill_lines_in(&refreshed), env.skill_lines_in(&fresh), "after {:?}", edit);
             prop_assert!(*refreshed == *fresh);
-            check_precedence(&world, &refreshed);
+            check_precedence(&env, &refreshed);
         }
     }
 }
 
-fn apply(world: &World, edit: &Edit) {
+fn apply(env: &RegistryEnv, edit: &Edit) {
     match edit {
-        Edit::Put(path, thing) => put(world, path, thing),
-        Edit::Delete(path) => delete(world, path),
-        Edit::Trust(trusted) => decide(world, "", *trusted),
-        Edit::TrustStore(trusted) => decide(world, "/store", *trusted),
+        Edit::Put(path, thing) => put(env, path, thing),
+        Edit::Delete(path) => delete(env, path),
+        Edit::Trust(trusted) => decide(env, "", *trusted),
+        Edit::TrustStore(trusted) => decide(env, "/store", *trusted),
     }
 }
 
@@ -248,22 +248,22 @@ proptest! {
 
     #[test]
     fn a_refresh_of_settled_files_equals_a_new_scan(plans in vec((plan(), vec(edit(), 1..4)), 60..80)) {
-        let worlds: Vec<_> = plans
+        let envs: Vec<_> = plans
             .iter()
             .map(|(plan, _)| {
-                let world = build(plan, plan.folders.iter());
-                let registry = world.registry();
-                (world, registry)
+                let env = build(plan, plan.folders.iter());
+                let registry = env.registry();
+                (env, registry)
             })
             .collect();
-        worlds[0].0.settle();
-        for ((world, registry), (_, edits)) in worlds.iter().zip(&plans) {
+        envs[0].0.wait_for_timestamps();
+        for ((env, registry), (_, edits)) in envs.iter().zip(&plans) {
             let before = registry.refresh();
-            prop_assert!(*before == *world.snapshot());
+            prop_assert!(*before == *env.snapshot());
             for edit in edits {
-                apply(world, edit);
-                let (refreshed, fresh) = (registry.refresh(), world.snapshot());
-                prop_assert_eq!(world.told_of(&refreshed), world.told_of(&fresh), "after {:?}", edit);
+                apply(env, edit);
+                let (refreshed, fresh) = (registry.refresh(), env.snapshot());
+                prop_assert_eq!(env.skill_lines_in(&refreshed), env.skill_lines_in(&fresh), "after {:?}", edit);
                 prop_assert!(*refreshed == *fresh);
             }
         }

@@ -4,13 +4,16 @@ use std::fs;
 use std::sync::Arc;
 
 use prowess::{Preset, Registry, Snapshot, SnapshotDiff};
-use prowess_testing::library::{World, names, skill_md};
+use prowess_testing::registry_env::{RegistryEnv, names, skill_md};
 
 /// A home directory with user skills, old enough for their timestamps to count as settled.
-fn settled() -> World {
-    let world = World::new(Preset::Standard);
-    world.skill("~/.agents/skills/a").skill("~/.agents/skills/group/b").skill("~/.claude/skills/c").settle();
-    world
+fn settled() -> RegistryEnv {
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("~/.agents/skills/a")
+        .skill("~/.agents/skills/group/b")
+        .skill("~/.claude/skills/c")
+        .wait_for_timestamps();
+    env
 }
 
 /// The keys of the added, removed and changed skills.
@@ -32,65 +35,65 @@ fn seen(registry: &Registry) -> Difference {
 
 #[test]
 fn nothing_changed_is_the_same_snapshot() {
-    let world = settled();
-    let registry = world.registry();
+    let env = settled();
+    let registry = env.registry();
     let first = registry.snapshot();
     for _ in 0..3 {
         assert!(Arc::ptr_eq(&first, &registry.refresh()));
     }
     // Touching a file changes its timestamps but not its text, so the file is read again and the snapshot stays
     // the same.
-    let file = fs::File::options().append(true).open(world.path("~/.agents/skills/a/SKILL.md")).unwrap();
+    let file = fs::File::options().append(true).open(env.path("~/.agents/skills/a/SKILL.md")).unwrap();
     file.set_modified(std::time::SystemTime::now()).unwrap();
     assert_eq!(names(&registry.refresh()), ["a", "b", "c"]);
 }
 
 #[test]
 fn aging_is_not_a_change() {
-    let world = World::new(Preset::Standard);
-    world.skill("~/.agents/skills/a").skill("~/.agents/skills/b");
-    let registry = world.registry();
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("~/.agents/skills/a").skill("~/.agents/skills/b");
+    let registry = env.registry();
     let young = registry.snapshot();
     assert!(Arc::ptr_eq(&young, &registry.refresh()));
-    world.settle();
+    env.wait_for_timestamps();
     assert!(Arc::ptr_eq(&young, &registry.refresh()));
     assert!(Arc::ptr_eq(&young, &registry.refresh()));
-    world.file("~/.agents/skills/b/SKILL.md", skill_md("b", "Another."));
+    env.file("~/.agents/skills/b/SKILL.md", skill_md("b", "Another."));
     assert_eq!(seen(&registry), difference(&[], &[], &["b"]), "and a is not reported as changed");
 }
 
 #[test]
 fn added_removed_moved_and_changed_skills_are_detected() {
-    let world = settled();
-    let registry = world.registry();
-    world.skill("~/.agents/skills/new");
+    let env = settled();
+    let registry = env.registry();
+    env.skill("~/.agents/skills/new");
     assert_eq!(seen(&registry), difference(&["new"], &[], &[]));
-    world.file("~/.agents/skills/a/SKILL.md", skill_md("a", "Another text."));
+    env.file("~/.agents/skills/a/SKILL.md", skill_md("a", "Another text."));
     assert_eq!(seen(&registry), difference(&[], &[], &["a"]));
-    fs::rename(world.path("~/.agents/skills/a"), world.path("~/.agents/skills/group/a")).unwrap();
+    fs::rename(env.path("~/.agents/skills/a"), env.path("~/.agents/skills/group/a")).unwrap();
     assert_eq!(seen(&registry), difference(&[], &[], &["a"]), "its location changed");
-    world.file("~/.agents/skills/group/a/SKILL.md", skill_md("z", "Another name."));
+    env.file("~/.agents/skills/group/a/SKILL.md", skill_md("z", "Another name."));
     assert_eq!(seen(&registry), difference(&["z"], &["a"], &[]));
-    fs::remove_dir_all(world.path("~/.agents/skills/group")).unwrap();
+    fs::remove_dir_all(env.path("~/.agents/skills/group")).unwrap();
     assert_eq!(seen(&registry), difference(&[], &["b", "z"], &[]));
-    world.file("~/.agents/skills/new/SKILL.md", "broken");
+    env.file("~/.agents/skills/new/SKILL.md", "broken");
     assert_eq!(seen(&registry), difference(&[], &["new"], &[]));
-    fs::remove_file(world.path("~/.claude/skills/c/SKILL.md")).unwrap();
+    fs::remove_file(env.path("~/.claude/skills/c/SKILL.md")).unwrap();
     assert_eq!(seen(&registry), difference(&[], &["c"], &[]));
-    fs::remove_dir_all(world.path("~/.agents")).unwrap();
-    assert_eq!(registry.refresh().all().len(), world.snapshot().all().len());
+    fs::remove_dir_all(env.path("~/.agents")).unwrap();
+    assert_eq!(registry.refresh().all().len(), env.snapshot().all().len());
 }
 
 #[test]
 fn changes_deep_in_groups_are_detected() {
-    let world = World::new(Preset::Standard);
-    world.skill("~/.agents/skills/1/2/3/x").folder("~/.agents/skills/1/2/3/empty").settle();
-    let registry = world.registry();
-    world.skill("~/.agents/skills/1/2/3/y");
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("~/.agents/skills/1/2/3/x").create_dir("~/.agents/skills/1/2/3/empty").wait_for_timestamps();
+    let registry = env.registry();
+    env.skill("~/.agents/skills/1/2/3/y");
     assert_eq!(seen(&registry), difference(&["y"], &[], &[]));
-    world.skill("~/.agents/skills/1/2/3/empty/z");
+    env.skill("~/.agents/skills/1/2/3/empty/z");
     assert_eq!(seen(&registry), difference(&["z"], &[], &[]));
-    world.file("~/.agents/skills/1/2/SKILL.md", skill_md("two", "All of it."));
+    env.file("~/.agents/skills/1/2/SKILL.md", skill_md("two", "All of it."));
     assert_eq!(
         seen(&registry),
         difference(&["two"], &["x", "y", "z"], &[]),
@@ -101,10 +104,10 @@ fn changes_deep_in_groups_are_detected() {
 /// Editors may save twice within a second, with the same size.
 #[test]
 fn an_immediate_edit_of_the_same_size_is_detected() {
-    let world = World::new(Preset::Standard);
-    let path = world.path("~/.agents/skills/a/SKILL.md");
-    world.skill("~/.agents/skills/a");
-    let registry = world.registry();
+    let env = RegistryEnv::new(Preset::Standard);
+    let path = env.path("~/.agents/skills/a/SKILL.md");
+    env.skill("~/.agents/skills/a");
+    let registry = env.registry();
     for round in 0..200 {
         let text = format!("Text number {round:03}.");
         fs::write(&path, skill_md("a", &text)).unwrap();
@@ -115,9 +118,9 @@ fn an_immediate_edit_of_the_same_size_is_detected() {
 /// The mtime can be set back, but not the ctime.
 #[test]
 fn an_edit_with_a_reset_mtime_is_detected() {
-    let world = settled();
-    let registry = world.registry();
-    let path = world.path("~/.agents/skills/a/SKILL.md");
+    let env = settled();
+    let registry = env.registry();
+    let path = env.path("~/.agents/skills/a/SKILL.md");
     let old = fs::metadata(&path).unwrap().modified().unwrap();
     let text = fs::read_to_string(&path).unwrap().replace("Does", "Sees");
     fs::write(&path, text).unwrap();
@@ -128,127 +131,128 @@ fn an_edit_with_a_reset_mtime_is_detected() {
 
 #[test]
 fn a_replaced_file_is_detected() {
-    let world = settled();
-    world.file("~/aside", skill_md("a", "From aside.")).settle();
-    let registry = world.registry();
-    fs::rename(world.path("~/aside"), world.path("~/.agents/skills/a/SKILL.md")).unwrap();
+    let env = settled();
+    env.file("~/aside", skill_md("a", "From aside.")).wait_for_timestamps();
+    let registry = env.registry();
+    fs::rename(env.path("~/aside"), env.path("~/.agents/skills/a/SKILL.md")).unwrap();
     assert_eq!(seen(&registry), difference(&[], &[], &["a"]));
 }
 
 #[test]
 fn added_and_removed_roots_are_detected() {
-    let world = settled();
-    let registry = world.registry();
-    world.skill("~/.prowess/skills/late");
+    let env = settled();
+    let registry = env.registry();
+    env.skill("~/.prowess/skills/late");
     assert_eq!(seen(&registry), difference(&["late"], &[], &[]));
-    fs::rename(world.path("~/.prowess/skills"), world.path("~/.prowess/aside")).unwrap();
+    fs::rename(env.path("~/.prowess/skills"), env.path("~/.prowess/aside")).unwrap();
     assert_eq!(seen(&registry), difference(&[], &["late"], &[]));
-    world.link("~/.prowess/skills", "~/.prowess/aside");
+    env.symlink("~/.prowess/skills", "~/.prowess/aside");
     assert_eq!(seen(&registry), difference(&["late"], &[], &[]));
-    fs::remove_dir_all(world.path("~/.claude/skills")).unwrap();
-    world.skill("~/.claude/skills/d");
+    fs::remove_dir_all(env.path("~/.claude/skills")).unwrap();
+    env.skill("~/.claude/skills/d");
     assert_eq!(seen(&registry), difference(&["d"], &["c"], &[]), "another directory of the same name");
 }
 
 #[test]
 fn a_new_git_root_is_detected() {
-    let world = settled();
-    world.skill("/.agents/skills/top").trust("/");
-    let registry = world.registry();
-    world.folder("/.git");
+    let env = settled();
+    env.skill("/.agents/skills/top").trust("/");
+    let registry = env.registry();
+    env.create_dir("/.git");
     assert_eq!(seen(&registry), difference(&["top"], &[], &[]));
 }
 
 #[test]
 fn added_and_removed_commands_are_detected() {
-    let world = World::new(Preset::Standard);
-    world.file(
+    let env = RegistryEnv::new(Preset::Standard);
+    env.file(
         "~/.agents/skills/x/SKILL.md",
         "---\nname: x\ndescription: X.\nmetadata: {prowess-requires: tool}\n---\nDo.\n",
     );
-    world.settle();
-    let registry = world.registry();
+    env.wait_for_timestamps();
+    let registry = env.registry();
     let first = registry.snapshot();
     assert!(Arc::ptr_eq(&first, &registry.refresh()));
-    world.command("tool");
+    env.add_command("tool");
     assert_eq!(seen(&registry), difference(&["x"], &[], &[]));
-    fs::remove_file(world.path("/bin/tool")).unwrap();
+    fs::remove_file(env.path("/bin/tool")).unwrap();
     assert_eq!(seen(&registry), difference(&[], &["x"], &[]));
 }
 
 /// The specification does not define the keys of `metadata`; only `prowess-requires` is checked.
 #[test]
 fn the_generic_requires_key_is_ignored() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let metadata = "metadata: {requires: Python 3.11+ and uv}";
-    world.file(
-        "~/.agents/skills/x/SKILL.md",
-        format!("---\nname: x\ndescription: X.\n{metadata}\n---\nDo.\n"),
-    );
-    assert!(world.snapshot().get("x").is_some_and(prowess::Skill::is_enabled));
+    env.file("~/.agents/skills/x/SKILL.md", format!("---\nname: x\ndescription: X.\n{metadata}\n---\nDo.\n"));
+    assert!(env.snapshot().get("x").is_some_and(prowess::Skill::is_enabled));
 }
 
 #[test]
 fn changed_trust_is_detected() {
-    let world = settled();
-    world.skill(".agents/skills/p").settle();
-    let registry = world.registry();
-    world.trust("");
+    let env = settled();
+    env.skill(".agents/skills/p").wait_for_timestamps();
+    let registry = env.registry();
+    env.trust("");
     assert_eq!(seen(&registry), difference(&["p"], &[], &[]));
-    world.file("~/.prowess/state/trust.json", "broken");
+    env.file("~/.prowess/state/trust.json", "broken");
     assert_eq!(seen(&registry), difference(&[], &["p"], &[]));
-    fs::remove_file(world.path("~/.prowess/state/trust.json")).unwrap();
-    world.trust_pinned("");
+    fs::remove_file(env.path("~/.prowess/state/trust.json")).unwrap();
+    env.trust_pinned("");
     assert_eq!(seen(&registry), difference(&["p"], &[], &[]));
-    world.file(".agents/skills/p/run.sh", "echo");
+    env.file(".agents/skills/p/run.sh", "echo");
     assert_eq!(seen(&registry), difference(&[], &["p"], &[]), "another file of a pinned skill");
 }
 
 #[test]
 fn changes_behind_symlinks_are_detected() {
-    let world = World::new(Preset::Standard);
-    world.skill("/store/x").skill("/store/group/y").trust("/store");
-    world.link("~/.agents/skills/x", "/store/x").link("~/.agents/skills/group", "/store/group").settle();
-    let registry = world.registry();
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("/store/x").skill("/store/group/y").trust("/store");
+    env.symlink("~/.agents/skills/x", "/store/x")
+        .symlink("~/.agents/skills/group", "/store/group")
+        .wait_for_timestamps();
+    let registry = env.registry();
     let first = registry.snapshot();
     assert!(Arc::ptr_eq(&first, &registry.refresh()));
-    world.file("/store/x/SKILL.md", skill_md("x", "Another."));
+    env.file("/store/x/SKILL.md", skill_md("x", "Another."));
     assert_eq!(seen(&registry), difference(&[], &[], &["x"]));
-    world.skill("/store/group/z");
+    env.skill("/store/group/z");
     assert_eq!(seen(&registry), difference(&["z"], &[], &[]));
-    fs::remove_file(world.path("~/.agents/skills/group")).unwrap();
-    world.skill("/store/other/w").link("~/.agents/skills/group", "/store/other");
+    fs::remove_file(env.path("~/.agents/skills/group")).unwrap();
+    env.skill("/store/other/w").symlink("~/.agents/skills/group", "/store/other");
     assert_eq!(seen(&registry), difference(&["w"], &["y", "z"], &[]));
 }
 
 #[test]
 fn a_linked_file_that_becomes_a_directory_is_detected() {
-    let world = settled();
-    world.file("~/.prowess/skills/notes", "x").link("~/.agents/skills/n", "~/.prowess/skills/notes").settle();
-    let registry = world.registry();
-    fs::remove_file(world.path("~/.prowess/skills/notes")).unwrap();
-    world.skill("~/.prowess/skills/notes");
+    let env = settled();
+    env.file("~/.prowess/skills/notes", "x")
+        .symlink("~/.agents/skills/n", "~/.prowess/skills/notes")
+        .wait_for_timestamps();
+    let registry = env.registry();
+    fs::remove_file(env.path("~/.prowess/skills/notes")).unwrap();
+    env.skill("~/.prowess/skills/notes");
     assert_eq!(seen(&registry), difference(&["notes"], &[], &[]));
 }
 
 /// In presets that identify skills by directory, the name is a title.
 #[test]
 fn differences_use_the_identity_of_skills() {
-    let world = World::new(Preset::App);
-    world.file(".agents/skills/weekly/SKILL.md", skill_md("Weekly Report", "Writes."));
-    let registry = world.registry();
+    let env = RegistryEnv::new(Preset::App);
+    env.file(".agents/skills/weekly/SKILL.md", skill_md("Weekly Report", "Writes."));
+    let registry = env.registry();
     assert_eq!(registry.refresh().diff_from(&registry.snapshot()), SnapshotDiff::default());
-    world.file(".agents/skills/daily/SKILL.md", skill_md("Daily Report", "Writes."));
+    env.file(".agents/skills/daily/SKILL.md", skill_md("Daily Report", "Writes."));
     assert_eq!(seen(&registry), difference(&["daily"], &[], &[]));
-    fs::remove_dir_all(world.path(".agents/skills/weekly")).unwrap();
+    fs::remove_dir_all(env.path(".agents/skills/weekly")).unwrap();
     assert_eq!(seen(&registry), difference(&[], &["weekly"], &[]));
 }
 
 #[test]
 fn many_threads_refresh_and_read_concurrently() {
-    let world = World::new(Preset::Standard);
-    world.skill("~/.agents/skills/always");
-    let registry = world.registry();
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("~/.agents/skills/always");
+    let registry = env.registry();
     let check = |snapshot: &Snapshot| {
         assert!(snapshot.get("always").is_some());
         // A snapshot is always consistent.
@@ -258,15 +262,15 @@ fn many_threads_refresh_and_read_concurrently() {
     };
     std::thread::scope(|scope| {
         for part in 0..4 {
-            let (world, registry) = (&world, &registry);
+            let (env, registry) = (&env, &registry);
             scope.spawn(move || {
                 for round in 0..30 {
                     let folder = format!("~/.agents/skills/s{part}-{round}");
-                    world.skill(&folder);
+                    env.skill(&folder);
                     check(&registry.refresh());
                     check(&registry.snapshot());
                     assert!(registry.refresh().get(&format!("s{part}-{round}")).is_some());
-                    fs::remove_dir_all(world.path(&folder)).unwrap();
+                    fs::remove_dir_all(env.path(&folder)).unwrap();
                 }
             });
         }
@@ -283,21 +287,21 @@ mod watching {
     const LONG: Duration = Duration::from_secs(10);
     const SHORT: Duration = Duration::from_millis(700);
 
-    fn watcher(world: &World) -> Watcher {
-        Watcher::new(Arc::new(world.registry())).unwrap()
+    fn watcher(env: &RegistryEnv) -> Watcher {
+        Watcher::new(Arc::new(env.registry())).unwrap()
     }
 
     #[test]
     fn a_watcher_reports_changes() {
-        let world = World::new(Preset::Standard);
-        world.skill("~/.agents/skills/a");
-        let mut watcher = watcher(&world);
+        let env = RegistryEnv::new(Preset::Standard);
+        env.skill("~/.agents/skills/a");
+        let mut watcher = watcher(&env);
         assert_eq!(watcher.wait_for_change(SHORT), None, "nothing yet");
-        world.skill("~/.agents/skills/b");
+        env.skill("~/.agents/skills/b");
         assert_eq!(watcher.wait_for_change(LONG).map(|diff| keys(&diff)), Some(difference(&["b"], &[], &[])));
-        world.file("~/.agents/skills/a/SKILL.md", skill_md("a", "Another."));
+        env.file("~/.agents/skills/a/SKILL.md", skill_md("a", "Another."));
         assert_eq!(watcher.wait_for_change(LONG).map(|diff| keys(&diff)), Some(difference(&[], &[], &["a"])));
-        fs::remove_dir_all(world.path("~/.agents/skills/b")).unwrap();
+        fs::remove_dir_all(env.path("~/.agents/skills/b")).unwrap();
         assert_eq!(watcher.wait_for_change(LONG).map(|diff| keys(&diff)), Some(difference(&[], &["b"], &[])));
     }
 
@@ -309,16 +313,16 @@ mod watching {
     /// A refresh opens files, which causes events.
     #[test]
     fn a_watcher_does_not_trigger_itself() {
-        let world = World::large(Preset::Standard);
+        let env = RegistryEnv::large(Preset::Standard);
         for at in 0..2_000 {
-            world.skill(&format!("~/.agents/skills/s{at}"));
+            env.skill(&format!("~/.agents/skills/s{at}"));
         }
-        let mut watcher = watcher(&world);
+        let mut watcher = watcher(&env);
         assert_eq!(watcher.wait_for_change(SHORT), None);
         let before = spent();
-        world.registry();
+        env.registry();
         let once = spent() - before;
-        world.file("~/.agents/skills/s1/note", "y");
+        env.file("~/.agents/skills/s1/note", "y");
         let before = spent();
         assert_eq!(watcher.wait_for_change(Duration::from_secs(4)), None, "a note is not a skill");
         let spent = spent() - before;
@@ -327,51 +331,50 @@ mod watching {
 
     #[test]
     fn a_watcher_detects_roots_that_are_created_deleted_and_recreated() {
-        let world = World::new(Preset::Standard);
-        let registry = Arc::new(world.registry());
+        let env = RegistryEnv::new(Preset::Standard);
+        let registry = Arc::new(env.registry());
         let mut watcher = Watcher::new(Arc::clone(&registry)).unwrap();
         assert_eq!(watcher.wait_for_change(SHORT), None);
-        world.folder("~/.agents");
+        env.create_dir("~/.agents");
         assert_eq!(watcher.wait_for_change(SHORT), None);
-        world.folder("~/.agents/skills");
+        env.create_dir("~/.agents/skills");
         assert_eq!(watcher.wait_for_change(SHORT), None);
-        world.skill("~/.agents/skills/a");
+        env.skill("~/.agents/skills/a");
         assert_eq!(watcher.wait_for_change(LONG).map(|diff| keys(&diff)), Some(difference(&["a"], &[], &[])));
-        fs::remove_dir_all(world.path("~/.agents")).unwrap();
+        fs::remove_dir_all(env.path("~/.agents")).unwrap();
         assert_eq!(watcher.wait_for_change(LONG).map(|diff| keys(&diff)), Some(difference(&[], &["a"], &[])));
-        world.skill("~/.agents/skills/b");
+        env.skill("~/.agents/skills/b");
         assert_eq!(watcher.wait_for_change(LONG).map(|diff| keys(&diff)), Some(difference(&["b"], &[], &[])));
         // All at once, like a version control system.
-        fs::remove_dir_all(world.path("~/.agents/skills")).unwrap();
-        world.skill("~/.agents/skills/c");
+        fs::remove_dir_all(env.path("~/.agents/skills")).unwrap();
+        env.skill("~/.agents/skills/c");
         while names(&registry.snapshot()) != ["c"] {
             watcher.wait_for_change(LONG).unwrap();
         }
-        world.skill("~/.agents/skills/d");
+        env.skill("~/.agents/skills/d");
         assert_eq!(watcher.wait_for_change(LONG).map(|diff| keys(&diff)), Some(difference(&["d"], &[], &[])));
     }
 
     #[test]
     fn a_watcher_detects_changes_behind_symlinks_and_of_trust() {
-        let world = World::new(Preset::Standard);
-        world
-            .skill("/store/x")
+        let env = RegistryEnv::new(Preset::Standard);
+        env.skill("/store/x")
             .skill(".agents/skills/p")
             .trust("/store")
-            .link("~/.agents/skills/x", "/store/x");
-        let mut watcher = watcher(&world);
+            .symlink("~/.agents/skills/x", "/store/x");
+        let mut watcher = watcher(&env);
         assert_eq!(watcher.wait_for_change(SHORT), None);
-        world.file("/store/x/SKILL.md", skill_md("x", "Another."));
+        env.file("/store/x/SKILL.md", skill_md("x", "Another."));
         assert_eq!(watcher.wait_for_change(LONG).map(|diff| keys(&diff)), Some(difference(&[], &[], &["x"])));
-        world.trust("");
+        env.trust("");
         assert_eq!(watcher.wait_for_change(LONG).map(|diff| keys(&diff)), Some(difference(&["p"], &[], &[])));
     }
 
     #[test]
     fn a_watcher_reports_changes_before_its_start() {
-        let world = World::new(Preset::Standard);
-        let registry = Arc::new(world.registry());
-        world.skill("~/.agents/skills/a");
+        let env = RegistryEnv::new(Preset::Standard);
+        let registry = Arc::new(env.registry());
+        env.skill("~/.agents/skills/a");
         let mut watcher = Watcher::new(registry).unwrap();
         assert_eq!(watcher.wait_for_change(LONG).map(|diff| keys(&diff)), Some(difference(&["a"], &[], &[])));
     }
@@ -380,17 +383,17 @@ mod watching {
     /// cause a refresh in between.
     #[test]
     fn a_watcher_detects_a_short_lived_skill_is_gone() {
-        let world = World::new(Preset::Standard);
-        world.skill("~/.agents/skills/a");
-        let registry = Arc::new(world.registry());
+        let env = RegistryEnv::new(Preset::Standard);
+        env.skill("~/.agents/skills/a");
+        let registry = Arc::new(env.registry());
         let mut watcher = Watcher::new(Arc::clone(&registry)).unwrap();
         assert_eq!(watcher.wait_for_change(SHORT), None);
         for round in 0..3 {
-            world.file("~/.agents/skills/a/SKILL.md", skill_md("a", &format!("Round {round}.")));
+            env.file("~/.agents/skills/a/SKILL.md", skill_md("a", &format!("Round {round}.")));
             std::thread::sleep(Duration::from_millis(150));
-            world.skill("~/.agents/skills/b");
+            env.skill("~/.agents/skills/b");
             watcher.wait_for_change(LONG).unwrap();
-            fs::remove_dir_all(world.path("~/.agents/skills/b")).unwrap();
+            fs::remove_dir_all(env.path("~/.agents/skills/b")).unwrap();
             while names(&registry.snapshot()) != ["a"] {
                 assert!(watcher.wait_for_change(LONG).is_some(), "b still exists in round {round}");
             }
@@ -400,22 +403,22 @@ mod watching {
     /// A symlink to the whole disk would need a watch for each directory on it.
     #[test]
     fn a_watcher_does_not_follow_symlinks() {
-        let world = World::new(Preset::Standard);
-        world.skill("~/.agents/skills/a").link_out("~/.agents/skills/all", "/");
-        let mut watcher = watcher(&world);
-        world.skill("~/.agents/skills/b");
+        let env = RegistryEnv::new(Preset::Standard);
+        env.skill("~/.agents/skills/a").symlink_to("~/.agents/skills/all", "/");
+        let mut watcher = watcher(&env);
+        env.skill("~/.agents/skills/b");
         assert_eq!(watcher.wait_for_change(LONG).map(|diff| keys(&diff)), Some(difference(&["b"], &[], &[])));
     }
 
     #[test]
     fn a_watcher_can_wait_without_a_timeout() {
-        let world = World::new(Preset::Standard);
-        world.folder("~/.agents/skills");
-        let mut watcher = watcher(&world);
+        let env = RegistryEnv::new(Preset::Standard);
+        env.create_dir("~/.agents/skills");
+        let mut watcher = watcher(&env);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(SHORT);
-                world.skill("~/.agents/skills/a");
+                env.skill("~/.agents/skills/a");
             });
             assert_eq!(
                 watcher.wait_for_change(Duration::MAX).map(|diff| keys(&diff)),

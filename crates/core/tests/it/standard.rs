@@ -1,17 +1,17 @@
 //! Preset `standard`: the searched roots, precedence, and diagnostics.
 
 use prowess::{Preset, Scope};
-use prowess_testing::library::{World, names, skill_md};
+use prowess_testing::registry_env::{RegistryEnv, names, skill_md};
 
-fn trusted() -> World {
-    let world = World::new(Preset::Standard);
-    world.trust("");
-    world
+fn trusted() -> RegistryEnv {
+    let env = RegistryEnv::new(Preset::Standard);
+    env.trust("");
+    env
 }
 
 #[test]
 fn project_roots_precede_user_roots_and_bundled_skills() {
-    let world = trusted();
+    let env = trusted();
     let places = [
         ".agents/skills/gh",
         ".prowess/skills/gh",
@@ -21,13 +21,13 @@ fn project_roots_precede_user_roots_and_bundled_skills() {
         "~/.claude/skills/gh",
     ];
     for place in places {
-        world.skill(place);
+        env.skill(place);
     }
     let mut winners = Vec::new();
     for place in places {
-        let snapshot = world.snapshot();
-        winners.push(world.tell(snapshot.get("gh").unwrap()));
-        std::fs::remove_dir_all(world.path(place)).unwrap();
+        let snapshot = env.snapshot();
+        winners.push(env.skill_line(snapshot.get("gh").unwrap()));
+        std::fs::remove_dir_all(env.path(place)).unwrap();
     }
     assert_eq!(
         winners,
@@ -40,22 +40,22 @@ fn project_roots_precede_user_roots_and_bundled_skills() {
             "gh in /home/.claude/skills/gh is enabled",
         ]
     );
-    assert_eq!(world.snapshot().get("gh").unwrap().root().scope(), Scope::Bundled);
+    assert_eq!(env.snapshot().get("gh").unwrap().root().scope(), Scope::Bundled);
 }
 
 #[test]
 fn every_shadowed_skill_names_the_one_that_counts() {
-    let world = trusted();
-    world.skill(".agents/skills/gh").skill("~/.claude/skills/gh");
+    let env = trusted();
+    env.skill(".agents/skills/gh").skill("~/.claude/skills/gh");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "gh in /project/.agents/skills/gh is enabled",
             "gh in /home/.claude/skills/gh is shadowed: shadowed by /project/.agents/skills/gh/SKILL.md",
         ]
     );
     assert_eq!(
-        world.said(),
+        env.diagnostic_lines(),
         [
             "SK081 /home/.claude/skills/gh/SKILL.md: gh is shadowed by /project/.agents/skills/gh/SKILL.md, which \
              has the same name",
@@ -68,11 +68,11 @@ fn every_shadowed_skill_names_the_one_that_counts() {
 
 #[test]
 fn parent_directories_are_searched_up_to_the_git_root() {
-    let mut world = trusted();
-    world.trust("/").folder("/.git").skill("/.agents/skills/top").skill("/.agents/skills/both");
-    world.skill(".agents/skills/near").skill(".claude/skills/both");
+    let mut env = trusted();
+    env.trust("/").create_dir("/.git").skill("/.agents/skills/top").skill("/.agents/skills/both");
+    env.skill(".agents/skills/near").skill(".claude/skills/both");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "both in /project/.claude/skills/both is enabled",
             "both in /.agents/skills/both is shadowed: shadowed by /project/.claude/skills/both/SKILL.md",
@@ -80,34 +80,34 @@ fn parent_directories_are_searched_up_to_the_git_root() {
             "top in /.agents/skills/top is enabled",
         ]
     );
-    world.folder(".git");
-    assert_eq!(names(&world.snapshot()), ["both", "near"], "the git root is the project itself");
-    std::fs::remove_dir(world.path(".git")).unwrap();
-    std::fs::remove_dir(world.path("/.git")).unwrap();
+    env.create_dir(".git");
+    assert_eq!(names(&env.snapshot()), ["both", "near"], "the git root is the project itself");
+    std::fs::remove_dir(env.path(".git")).unwrap();
+    std::fs::remove_dir(env.path("/.git")).unwrap();
     assert_eq!(
-        names(&world.snapshot()),
+        names(&env.snapshot()),
         ["both", "near"],
         "without a git root, no parent directory is searched"
     );
-    world.policy.scan.ancestors = prowess::policy::AncestorSearch::None;
-    world.folder("/.git");
-    assert_eq!(names(&world.snapshot()), ["both", "near"], "unless the configuration disables it");
+    env.policy.scan.ancestors = prowess::policy::AncestorSearch::None;
+    env.create_dir("/.git");
+    assert_eq!(names(&env.snapshot()), ["both", "near"], "unless the configuration disables it");
 }
 
 #[test]
 fn a_git_file_marks_a_worktree() {
-    let world = trusted();
-    world.trust("/").file("/.git", "gitdir: elsewhere").skill("/.agents/skills/top");
-    assert_eq!(names(&world.snapshot()), ["top"]);
+    let env = trusted();
+    env.trust("/").file("/.git", "gitdir: elsewhere").skill("/.agents/skills/top");
+    assert_eq!(names(&env.snapshot()), ["top"]);
 }
 
 #[test]
 fn skills_may_be_nested_six_levels_deep() {
-    let world = trusted();
-    world.skill(".agents/skills/1/2/3/4/5/six").skill(".agents/skills/a/2/3/4/5/6/seven");
-    assert_eq!(names(&world.snapshot()), ["six"]);
+    let env = trusted();
+    env.skill(".agents/skills/1/2/3/4/5/six").skill(".agents/skills/a/2/3/4/5/6/seven");
+    assert_eq!(names(&env.snapshot()), ["six"]);
     assert_eq!(
-        world.said(),
+        env.diagnostic_lines(),
         [
             "SK073 /project/.agents/skills: a directory is deeper than 6 levels and was not searched: a/2/3/4/5/6",
             "SK001 /project/.agents/skills/a/SKILL.md: there is no SKILL.md in the 6 searched levels of this \
@@ -118,51 +118,51 @@ fn skills_may_be_nested_six_levels_deep() {
 
 #[test]
 fn everything_below_a_skill_belongs_to_it() {
-    let world = trusted();
-    world.skill(".agents/skills/outer").skill(".agents/skills/outer/assets/inner");
-    assert_eq!(world.told(), ["outer in /project/.agents/skills/outer is enabled"]);
+    let env = trusted();
+    env.skill(".agents/skills/outer").skill(".agents/skills/outer/assets/inner");
+    assert_eq!(env.skill_lines(), ["outer in /project/.agents/skills/outer is enabled"]);
 }
 
 #[test]
 fn version_control_dependencies_build_output_and_hidden_directories_are_skipped() {
-    let world = trusted();
+    let env = trusted();
     for folder in [".git", ".hidden", "node_modules", "target", "group/node_modules", "group/.cache"] {
-        world.skill(&format!(".agents/skills/{folder}/x"));
+        env.skill(&format!(".agents/skills/{folder}/x"));
     }
     // With a `.git` in it, the directory is a repository of its own, which the trust of the project does not
     // cover.
-    world.skill(".agents/skills/group/good").trust(".agents/skills");
-    assert_eq!(world.told(), ["good in /project/.agents/skills/group/good is enabled"]);
-    assert_eq!(world.said(), [] as [&str; 0]);
+    env.skill(".agents/skills/group/good").trust(".agents/skills");
+    assert_eq!(env.skill_lines(), ["good in /project/.agents/skills/group/good is enabled"]);
+    assert_eq!(env.diagnostic_lines(), [] as [&str; 0]);
 }
 
 #[test]
 fn a_skill_may_be_named_target() {
-    let world = trusted();
-    world.skill(".agents/skills/target");
-    assert_eq!(names(&world.snapshot()), ["target"]);
+    let env = trusted();
+    env.skill(".agents/skills/target");
+    assert_eq!(names(&env.snapshot()), ["target"]);
 }
 
 #[test]
 fn lowercase_skill_md_is_accepted_with_a_warning_and_other_spellings_are_rejected() {
-    let world = trusted();
-    world.file(".agents/skills/small/skill.md", skill_md("small", "Small."));
-    world.file(".agents/skills/odd/Skill.MD", skill_md("odd", "Odd."));
+    let env = trusted();
+    env.file(".agents/skills/small/skill.md", skill_md("small", "Small."));
+    env.file(".agents/skills/odd/Skill.MD", skill_md("odd", "Odd."));
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "odd in /project/.agents/skills/odd is invalid: the file is named Skill.MD, not SKILL.md",
             "small in /project/.agents/skills/small is enabled",
         ]
     );
     assert_eq!(
-        world.said(),
+        env.diagnostic_lines(),
         [
             "SK002 /project/.agents/skills/odd/Skill.MD: the file is named Skill.MD, not SKILL.md",
             "SK002 /project/.agents/skills/small/skill.md: the file is named skill.md, not SKILL.md",
         ]
     );
-    let snapshot = world.snapshot();
+    let snapshot = env.snapshot();
     assert_eq!(
         snapshot.get("small").unwrap().read_skill_md(),
         Some(skill_md("small", "Small.").into_bytes())
@@ -171,26 +171,26 @@ fn lowercase_skill_md_is_accepted_with_a_warning_and_other_spellings_are_rejecte
 
 #[test]
 fn empty_directories_and_stray_files_are_reported() {
-    let world = trusted();
-    world.file(".agents/skills/empty/readme.md", "x").file(".agents/skills/SKILL.md", skill_md("x", "X."));
-    world.folder(".agents/skills/group/nothing").skill(".agents/skills/good");
+    let env = trusted();
+    env.file(".agents/skills/empty/readme.md", "x").file(".agents/skills/SKILL.md", skill_md("x", "X."));
+    env.create_dir(".agents/skills/group/nothing").skill(".agents/skills/good");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "empty in /project/.agents/skills/empty is invalid: there is no SKILL.md in this directory",
             "good in /project/.agents/skills/good is enabled",
             "group in /project/.agents/skills/group is invalid: there is no SKILL.md in this directory",
         ]
     );
-    assert_eq!(world.codes(), ["SK076", "SK001", "SK001"]);
+    assert_eq!(env.codes(), ["SK076", "SK001", "SK001"]);
 }
 
 #[test]
 fn project_skills_need_trust_and_shadow_nothing_without_it() {
-    let world = World::new(Preset::Standard);
-    world.skill(".agents/skills/gh").skill("~/.agents/skills/gh").skill(".agents/skills/other");
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill(".agents/skills/gh").skill("~/.agents/skills/gh").skill(".agents/skills/other");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "gh in /home/.agents/skills/gh is enabled",
             "gh in /project/.agents/skills/gh is untrusted: the project is not trusted; to trust it, run prowess trust \
@@ -199,18 +199,18 @@ fn project_skills_need_trust_and_shadow_nothing_without_it() {
              trust /project",
         ]
     );
-    world.trust("");
-    assert_eq!(names(&world.snapshot()), ["gh", "other"]);
-    let snapshot = world.snapshot();
-    assert_eq!(world.tell(snapshot.get("gh").unwrap()), "gh in /project/.agents/skills/gh is enabled");
+    env.trust("");
+    assert_eq!(names(&env.snapshot()), ["gh", "other"]);
+    let snapshot = env.snapshot();
+    assert_eq!(env.skill_line(snapshot.get("gh").unwrap()), "gh in /project/.agents/skills/gh is enabled");
 }
 
 #[test]
 fn trust_in_a_subdirectory_does_not_extend_to_parents() {
-    let world = trusted();
-    world.folder("/.git").skill("/.agents/skills/top").skill(".agents/skills/near");
+    let env = trusted();
+    env.create_dir("/.git").skill("/.agents/skills/top").skill(".agents/skills/near");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "near in /project/.agents/skills/near is enabled",
             "top in /.agents/skills/top is untrusted: the project is not trusted; to trust it, run prowess trust ",
@@ -220,10 +220,10 @@ fn trust_in_a_subdirectory_does_not_extend_to_parents() {
 
 #[test]
 fn invalid_skills_shadow_nothing() {
-    let world = trusted();
-    world.file(".agents/skills/x/SKILL.md", "---\nname: x\n---\n").skill("~/.agents/skills/x");
+    let env = trusted();
+    env.file(".agents/skills/x/SKILL.md", "---\nname: x\n---\n").skill("~/.agents/skills/x");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "x in /home/.agents/skills/x is enabled",
             "x in /project/.agents/skills/x is invalid: description is missing",
@@ -233,13 +233,13 @@ fn invalid_skills_shadow_nothing() {
 
 #[test]
 fn the_home_directory_as_project_needs_no_trust() {
-    let world = World::new(Preset::Standard);
-    world.skill("~/.agents/skills/mine").skill("~/.claude/skills/too");
-    let mut surroundings = world.surroundings();
-    surroundings.project = surroundings.home.clone().unwrap();
-    let registry = prowess::Registry::open_in(world.policy.clone(), surroundings, &Default::default());
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("~/.agents/skills/mine").skill("~/.claude/skills/too");
+    let mut host_env = env.host_env();
+    host_env.project = host_env.home.clone().unwrap();
+    let registry = prowess::Registry::open_in(env.policy.clone(), host_env, &Default::default());
     assert_eq!(
-        world.told_of(&registry.snapshot()),
+        env.skill_lines_in(&registry.snapshot()),
         ["mine in /home/.agents/skills/mine is enabled", "too in /home/.claude/skills/too is enabled"]
     );
     let scopes: Vec<_> = registry.snapshot().roots().map(|root| root.scope()).collect();
@@ -248,22 +248,22 @@ fn the_home_directory_as_project_needs_no_trust() {
 
 #[test]
 fn user_roots_need_no_trust_in_projects_below_the_home_directory() {
-    let world = World::new(Preset::Standard);
-    world.skill("~/.agents/skills/mine").folder("~/.git").folder("~/work/deep");
-    let mut surroundings = world.surroundings();
-    surroundings.project = world.path("~/work/deep");
-    let registry = prowess::Registry::open_in(world.policy.clone(), surroundings, &Default::default());
-    assert_eq!(world.told_of(&registry.snapshot()), ["mine in /home/.agents/skills/mine is enabled"]);
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("~/.agents/skills/mine").create_dir("~/.git").create_dir("~/work/deep");
+    let mut host_env = env.host_env();
+    host_env.project = env.path("~/work/deep");
+    let registry = prowess::Registry::open_in(env.policy.clone(), host_env, &Default::default());
+    assert_eq!(env.skill_lines_in(&registry.snapshot()), ["mine in /home/.agents/skills/mine is enabled"]);
 }
 
 #[test]
 fn one_directory_found_twice_is_one_skill_without_a_warning() {
-    let world = World::new(Preset::Standard);
-    world.skill("~/.agents/skills/a").skill("~/.agents/skills/group/b");
-    world.link("~/.claude/skills/a", "~/.agents/skills/a");
-    world.link("~/.claude/skills/group", "~/.agents/skills/group");
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("~/.agents/skills/a").skill("~/.agents/skills/group/b");
+    env.symlink("~/.claude/skills/a", "~/.agents/skills/a");
+    env.symlink("~/.claude/skills/group", "~/.agents/skills/group");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         [
             "a in /home/.agents/skills/a is enabled",
             "a in /home/.claude/skills/a is shadowed: same directory as /home/.agents/skills/a/SKILL.md",
@@ -271,32 +271,32 @@ fn one_directory_found_twice_is_one_skill_without_a_warning() {
             "b in /home/.claude/skills/group/b is shadowed: same directory as /home/.agents/skills/group/b/SKILL.md",
         ]
     );
-    assert_eq!(world.said(), [] as [&str; 0]);
+    assert_eq!(env.diagnostic_lines(), [] as [&str; 0]);
 }
 
 #[test]
 fn one_root_that_links_to_another_is_not_scanned_twice() {
-    let world = trusted();
-    world.skill("~/.agents/skills/a").link("~/.claude/skills", "~/.agents/skills");
-    world.skill(".agents/skills/b").link(".claude/skills", "../.agents/skills");
+    let env = trusted();
+    env.skill("~/.agents/skills/a").symlink("~/.claude/skills", "~/.agents/skills");
+    env.skill(".agents/skills/b").symlink(".claude/skills", "../.agents/skills");
     assert_eq!(
-        world.told(),
+        env.skill_lines(),
         ["a in /home/.agents/skills/a is enabled", "b in /project/.agents/skills/b is enabled"]
     );
 }
 
 #[test]
 fn names_that_look_alike_are_warned_about() {
-    let world = trusted();
-    world.skill("~/.agents/skills/tool").skill(".agents/skills/t00l");
-    assert_eq!(world.said(), ["SK083 /home/.agents/skills/tool/SKILL.md: tool looks like t00l"]);
+    let env = trusted();
+    env.skill("~/.agents/skills/tool").skill(".agents/skills/t00l");
+    assert_eq!(env.diagnostic_lines(), ["SK083 /home/.agents/skills/tool/SKILL.md: tool looks like t00l"]);
 }
 
 #[test]
 fn nothing_is_searched_when_skills_are_disabled() {
-    let mut world = trusted();
-    world.skill(".agents/skills/a");
-    world.policy.enabled = false;
-    assert!(world.snapshot().all().is_empty());
-    assert_eq!(world.codes(), [] as [&str; 0]);
+    let mut env = trusted();
+    env.skill(".agents/skills/a");
+    env.policy.enabled = false;
+    assert!(env.snapshot().all().is_empty());
+    assert_eq!(env.codes(), [] as [&str; 0]);
 }

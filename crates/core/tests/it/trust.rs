@@ -6,32 +6,31 @@ use std::path::PathBuf;
 
 use prowess::trust::{self, ChangedSkills, TrustError};
 use prowess::{HostEnv, Preset};
-use prowess_testing::library::{World, names, skill_md};
+use prowess_testing::registry_env::{RegistryEnv, names, skill_md};
 
 const STATE: &str = "~/.prowess/state/trust.json";
 
-fn world() -> World {
-    let world = World::new(Preset::Standard);
-    world.skill(".agents/skills/a").skill(".agents/skills/b");
-    world
+fn env() -> RegistryEnv {
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill(".agents/skills/a").skill(".agents/skills/b");
+    env
 }
 
 /// Returns the status of each skill, without its path.
-fn statuses(world: &World) -> Vec<String> {
-    let short = |told: String| {
-        let (skill, status) = told.split_once(" is ").unwrap();
+fn statuses(env: &RegistryEnv) -> Vec<String> {
+    let short = |lines: String| {
+        let (skill, status) = lines.split_once(" is ").unwrap();
         format!("{} {status}", skill.split(' ').next().unwrap())
     };
-    world.told().into_iter().map(short).collect()
+    env.skill_lines().into_iter().map(short).collect()
 }
 
 /// Returns the changes in the project since it was trusted, with paths relative to the test directory.
-fn changes(world: &World) -> ChangedSkills {
-    let record = trust::record_for(&world.path(""), &world.surroundings()).unwrap();
-    let difference = trust::changes_since(&record, &world.policy, &world.surroundings());
-    let short = |paths: Vec<PathBuf>| {
-        paths.iter().map(|path| world.short(&path.display().to_string()).into()).collect()
-    };
+fn changes(env: &RegistryEnv) -> ChangedSkills {
+    let record = trust::record_for(&env.path(""), &env.host_env()).unwrap();
+    let difference = trust::changes_since(&record, &env.policy, &env.host_env());
+    let strip = |path: &PathBuf| PathBuf::from(env.strip_base(&path.display().to_string()));
+    let short = |paths: Vec<PathBuf>| paths.iter().map(strip).collect();
     ChangedSkills {
         added: short(difference.added),
         removed: short(difference.removed),
@@ -41,171 +40,170 @@ fn changes(world: &World) -> ChangedSkills {
 
 #[test]
 fn nothing_is_trusted_by_default() {
-    let world = world();
-    assert_eq!(names(&world.snapshot()), [] as [&str; 0]);
-    world.trust("");
-    assert_eq!(names(&world.snapshot()), ["a", "b"]);
-    world.untrust("");
-    assert_eq!(names(&world.snapshot()), [] as [&str; 0]);
+    let env = env();
+    assert_eq!(names(&env.snapshot()), [] as [&str; 0]);
+    env.trust("");
+    assert_eq!(names(&env.snapshot()), ["a", "b"]);
+    env.untrust("");
+    assert_eq!(names(&env.snapshot()), [] as [&str; 0]);
 }
 
 #[test]
 fn a_record_has_the_decision_its_time_and_the_skills() {
-    let world = world();
-    let (record, before) =
-        trust::trust(&world.path(""), false, &world.policy, &world.surroundings()).unwrap();
+    let env = env();
+    let (record, before) = trust::trust(&env.path(""), false, &env.policy, &env.host_env()).unwrap();
     assert_eq!(before, None);
-    assert_eq!((record.path.as_path(), record.trusted, record.pinned), (&*world.path(""), true, false));
+    assert_eq!((record.path.as_path(), record.trusted, record.pinned), (&*env.path(""), true, false));
     assert!(record.at > 1_700_000_000);
-    let skills: Vec<_> = record.skills.keys().map(|path| world.short(&path.to_string_lossy())).collect();
+    let skills: Vec<_> = record.skills.keys().map(|path| env.strip_base(&path.to_string_lossy())).collect();
     assert_eq!(skills, ["/project/.agents/skills/a", "/project/.agents/skills/b"]);
     assert!(record.skills.values().all(|hash| hash.starts_with("sha256-tree-v1:")));
-    assert_eq!(trust::record_for(&world.path(".agents"), &world.surroundings()), Some(record.clone()));
-    let (_, before) = trust::trust(&world.path(""), true, &world.policy, &world.surroundings()).unwrap();
+    assert_eq!(trust::record_for(&env.path(".agents"), &env.host_env()), Some(record.clone()));
+    let (_, before) = trust::trust(&env.path(""), true, &env.policy, &env.host_env()).unwrap();
     assert_eq!(before, Some(record));
-    let mode = fs::metadata(world.path(STATE)).unwrap().permissions().mode();
+    let mode = fs::metadata(env.path(STATE)).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600, "other users cannot read the trust state");
 }
 
 #[test]
 fn trust_covers_subdirectories_but_not_siblings() {
-    let world = world();
-    world.skill("/projector/.agents/skills/p").trust("/project");
-    assert_eq!(names(&world.snapshot()), ["a", "b"]);
-    let surroundings = HostEnv { project: world.path("/projector"), ..world.surroundings() };
-    let registry = prowess::Registry::open_in(world.policy.clone(), surroundings, &Default::default());
+    let env = env();
+    env.skill("/projector/.agents/skills/p").trust("/project");
+    assert_eq!(names(&env.snapshot()), ["a", "b"]);
+    let host_env = HostEnv { project: env.path("/projector"), ..env.host_env() };
+    let registry = prowess::Registry::open_in(env.policy.clone(), host_env, &Default::default());
     assert_eq!(
         names(&registry.snapshot()),
         [] as [&str; 0],
         "a path with the same prefix is another directory"
     );
-    world.untrust("/project").trust("/");
-    assert_eq!(names(&world.snapshot()), ["a", "b"], "from a parent directory, too");
+    env.untrust("/project").trust("/");
+    assert_eq!(names(&env.snapshot()), ["a", "b"], "from a parent directory, too");
 }
 
 #[test]
 fn the_nearest_decision_wins() {
-    let world = world();
-    world.trust("/").untrust("/project");
-    assert_eq!(names(&world.snapshot()), [] as [&str; 0], "excluded");
-    world.trust("/project");
-    assert_eq!(names(&world.snapshot()), ["a", "b"], "and trusted again");
-    world.untrust("/");
-    assert_eq!(names(&world.snapshot()), ["a", "b"], "regardless of the parent directory");
-    world.untrust("/project/.agents/skills/b");
+    let env = env();
+    env.trust("/").untrust("/project");
+    assert_eq!(names(&env.snapshot()), [] as [&str; 0], "excluded");
+    env.trust("/project");
+    assert_eq!(names(&env.snapshot()), ["a", "b"], "and trusted again");
+    env.untrust("/");
+    assert_eq!(names(&env.snapshot()), ["a", "b"], "regardless of the parent directory");
+    env.untrust("/project/.agents/skills/b");
     assert_eq!(
-        statuses(&world),
+        statuses(&env),
         [
             "a enabled",
             "b untrusted: the project is not trusted; to trust it, run prowess trust /project/.agents/skills/b"
         ],
         "down to a single skill"
     );
-    world.untrust("/project").trust("/project/.agents/skills/a");
-    assert_eq!(names(&world.snapshot()), ["a"]);
+    env.untrust("/project").trust("/project/.agents/skills/a");
+    assert_eq!(names(&env.snapshot()), ["a"]);
 }
 
 #[test]
 fn trust_ends_at_a_nested_git_repository() {
-    let world = world();
-    world.skill("vendor/evil/.agents/skills/nested").skill(".agents/skills/cloned").trust("");
-    fs::create_dir_all(world.path(".git")).unwrap();
-    fs::create_dir_all(world.path("vendor/evil/.git")).unwrap();
+    let env = env();
+    env.skill("vendor/evil/.agents/skills/nested").skill(".agents/skills/cloned").trust("");
+    fs::create_dir_all(env.path(".git")).unwrap();
+    fs::create_dir_all(env.path("vendor/evil/.git")).unwrap();
     // In a worktree or a submodule, `.git` is a file.
-    fs::write(world.path(".agents/skills/cloned/.git"), "gitdir: /elsewhere").unwrap();
-    assert_eq!(names(&world.snapshot()), ["a", "b"]);
-    let snapshot = world.snapshot();
+    fs::write(env.path(".agents/skills/cloned/.git"), "gitdir: /elsewhere").unwrap();
+    assert_eq!(names(&env.snapshot()), ["a", "b"]);
+    let snapshot = env.snapshot();
     let cloned = snapshot.all().iter().find(|skill| skill.name() == "cloned").unwrap();
-    let reason = world.short(&cloned.reason().unwrap());
+    let reason = env.strip_base(&cloned.reason().unwrap());
     assert_eq!(
         reason,
         "its git repository is not trusted; to trust it, run prowess trust /project/.agents/skills/cloned"
     );
 
-    let inside = HostEnv { project: world.path("vendor/evil"), ..world.surroundings() };
-    let open = || prowess::Registry::open_in(world.policy.clone(), inside.clone(), &Default::default());
+    let inside = HostEnv { project: env.path("vendor/evil"), ..env.host_env() };
+    let open = || prowess::Registry::open_in(env.policy.clone(), inside.clone(), &Default::default());
     assert_eq!(names(&open().snapshot()), [] as [&str; 0], "cloned into a trusted project");
     assert_eq!(trust::record_for(&inside.project, &inside), None);
-    world.trust("vendor/evil").trust(".agents/skills/cloned");
+    env.trust("vendor/evil").trust(".agents/skills/cloned");
     assert_eq!(names(&open().snapshot()), ["nested"]);
-    assert_eq!(names(&world.snapshot()), ["a", "b", "cloned"]);
+    assert_eq!(names(&env.snapshot()), ["a", "b", "cloned"]);
 }
 
 #[test]
 fn untrusting_returns_the_previous_decision() {
-    let world = world();
-    let untrust = |path: &str| trust::untrust(&world.path(path), &world.surroundings()).unwrap();
+    let env = env();
+    let untrust = |path: &str| trust::untrust(&env.path(path), &env.host_env()).unwrap();
     assert_eq!(untrust(""), None);
-    world.trust("/");
+    env.trust("/");
     assert_eq!(
         untrust("").unwrap().path,
-        world.path("/").components().collect::<PathBuf>(),
+        env.path("/").components().collect::<PathBuf>(),
         "by the folder above"
     );
     assert_eq!(untrust(""), None, "it is already excluded");
-    world.trust("");
-    assert_eq!(untrust("").unwrap().path, world.path("").components().collect::<PathBuf>());
+    env.trust("");
+    assert_eq!(untrust("").unwrap().path, env.path("").components().collect::<PathBuf>());
 }
 
 #[test]
 fn trust_in_a_deleted_directory_can_be_revoked() {
-    let world = world();
-    world.folder("/gone/deep").link("/alias", "/gone").trust("/alias/deep");
-    fs::remove_dir(world.path("/gone/deep")).unwrap();
-    let forgotten = trust::untrust(&world.path("/alias/deep"), &world.surroundings()).unwrap();
-    assert_eq!(forgotten.unwrap().path, world.path("/gone/deep"));
+    let env = env();
+    env.create_dir("/gone/deep").symlink("/alias", "/gone").trust("/alias/deep");
+    fs::remove_dir(env.path("/gone/deep")).unwrap();
+    let forgotten = trust::untrust(&env.path("/alias/deep"), &env.host_env()).unwrap();
+    assert_eq!(forgotten.unwrap().path, env.path("/gone/deep"));
     assert!(matches!(
-        trust::trust(&world.path("/gone/deep"), false, &world.policy, &world.surroundings()),
+        trust::trust(&env.path("/gone/deep"), false, &env.policy, &env.host_env()),
         Err(TrustError::Missing(_))
     ));
 }
 
 #[test]
 fn trust_is_bound_to_the_directory_and_not_to_a_symlink() {
-    let world = world();
-    world.link("/alias", "/project").trust("/alias");
-    assert_eq!(names(&world.snapshot()), ["a", "b"]);
-    let surroundings = HostEnv { project: world.path("/alias"), ..world.surroundings() };
-    let open = || prowess::Registry::open_in(world.policy.clone(), surroundings.clone(), &Default::default());
+    let env = env();
+    env.symlink("/alias", "/project").trust("/alias");
+    assert_eq!(names(&env.snapshot()), ["a", "b"]);
+    let host_env = HostEnv { project: env.path("/alias"), ..env.host_env() };
+    let open = || prowess::Registry::open_in(env.policy.clone(), host_env.clone(), &Default::default());
     assert_eq!(names(&open().snapshot()), ["a", "b"]);
     // Redirecting the symlink does not move trust.
-    world.skill("/evil/.agents/skills/evil");
-    fs::remove_file(world.path("/alias")).unwrap();
-    world.link("/alias", "/evil");
+    env.skill("/evil/.agents/skills/evil");
+    fs::remove_file(env.path("/alias")).unwrap();
+    env.symlink("/alias", "/evil");
     assert_eq!(names(&open().snapshot()), [] as [&str; 0]);
 }
 
 #[test]
 fn edits_keep_trust_and_are_reported() {
-    let world = world();
-    world.trust("");
-    assert_eq!(changes(&world), ChangedSkills::default());
-    world.file(".agents/skills/a/SKILL.md", skill_md("a", "Another text."));
-    world.file(".agents/skills/b/scripts/run.sh", "echo").skill(".agents/skills/c");
-    assert_eq!(names(&world.snapshot()), ["a", "b", "c"]);
+    let env = env();
+    env.trust("");
+    assert_eq!(changes(&env), ChangedSkills::default());
+    env.file(".agents/skills/a/SKILL.md", skill_md("a", "Another text."));
+    env.file(".agents/skills/b/scripts/run.sh", "echo").skill(".agents/skills/c");
+    assert_eq!(names(&env.snapshot()), ["a", "b", "c"]);
     assert_eq!(
-        changes(&world),
+        changes(&env),
         ChangedSkills {
             added: vec!["/project/.agents/skills/c".into()],
             removed: vec![],
             changed: vec!["/project/.agents/skills/a".into(), "/project/.agents/skills/b".into()],
         }
     );
-    fs::remove_dir_all(world.path(".agents/skills/a")).unwrap();
-    assert_eq!(changes(&world).removed, [PathBuf::from("/project/.agents/skills/a")]);
+    fs::remove_dir_all(env.path(".agents/skills/a")).unwrap();
+    assert_eq!(changes(&env).removed, [PathBuf::from("/project/.agents/skills/a")]);
 }
 
 #[test]
 fn pinned_trust_ends_for_changed_and_added_skills_only() {
-    let world = world();
-    world.skill(".agents/skills/c").skill(".agents/skills/d").trust_pinned("");
-    assert_eq!(names(&world.snapshot()), ["a", "b", "c", "d"]);
-    fs::remove_dir_all(world.path(".agents/skills/d")).unwrap();
-    world.file(".agents/skills/a/SKILL.md", skill_md("a", "Another text."));
-    world.file(".agents/skills/b/scripts/run.sh", "echo").skill(".agents/skills/e");
+    let env = env();
+    env.skill(".agents/skills/c").skill(".agents/skills/d").trust_pinned("");
+    assert_eq!(names(&env.snapshot()), ["a", "b", "c", "d"]);
+    fs::remove_dir_all(env.path(".agents/skills/d")).unwrap();
+    env.file(".agents/skills/a/SKILL.md", skill_md("a", "Another text."));
+    env.file(".agents/skills/b/scripts/run.sh", "echo").skill(".agents/skills/e");
     let again = "to trust it again, run prowess trust --pinned /project";
     assert_eq!(
-        statuses(&world),
+        statuses(&env),
         [
             format!("a untrusted: changed since it was trusted; {again}"),
             format!("b untrusted: changed since it was trusted; {again}"),
@@ -214,16 +212,16 @@ fn pinned_trust_ends_for_changed_and_added_skills_only() {
                 .to_owned(),
         ]
     );
-    world.trust_pinned("");
-    assert_eq!(names(&world.snapshot()), ["a", "b", "c", "e"]);
+    env.trust_pinned("");
+    assert_eq!(names(&env.snapshot()), ["a", "b", "c", "e"]);
 }
 
 #[test]
 fn pinned_trust_covers_every_byte_mode_and_name() {
     for change in ["chmod", "rename", "add", "link", "fifo"] {
-        let world = world();
-        world.file(".agents/skills/a/run.sh", "echo").trust_pinned("");
-        let file = world.path(".agents/skills/a/run.sh");
+        let env = env();
+        env.file(".agents/skills/a/run.sh", "echo").trust_pinned("");
+        let file = env.path(".agents/skills/a/run.sh");
         match change {
             "chmod" => fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap(),
             "rename" => fs::rename(&file, file.with_file_name("run2.sh")).unwrap(),
@@ -238,46 +236,46 @@ fn pinned_trust_covers_every_byte_mode_and_name() {
             )
             .unwrap(),
         }
-        assert_eq!(names(&world.snapshot()), ["b"], "{change}");
+        assert_eq!(names(&env.snapshot()), ["b"], "{change}");
     }
 }
 
 /// A hash over only some of the directories would allow changes to the others.
 #[test]
 fn a_directory_too_large_to_hash_is_not_trusted_when_pinned() {
-    let world = World::large(Preset::Standard);
-    world.skill(".agents/skills/a");
+    let env = RegistryEnv::large(Preset::Standard);
+    env.skill(".agents/skills/a");
     for at in 0..8_200 {
-        world.folder(&format!(".agents/skills/a/f{at}"));
+        env.create_dir(&format!(".agents/skills/a/f{at}"));
     }
-    world.trust_pinned("");
-    assert_eq!(names(&world.snapshot()), [] as [&str; 0]);
-    assert!(prowess::tree_hash(&world.path(".agents/skills/a")).is_err());
+    env.trust_pinned("");
+    assert_eq!(names(&env.snapshot()), [] as [&str; 0]);
+    assert!(prowess::tree_hash(&env.path(".agents/skills/a")).is_err());
 }
 
 #[test]
 fn pinned_trust_covers_targets_of_symlinks() {
-    let world = World::new(Preset::Standard);
-    world.skill("/dotfiles/x").link("~/.agents/skills/x", "/dotfiles/x").trust_pinned("/dotfiles");
-    assert_eq!(statuses(&world), ["x enabled"]);
-    world.file("/dotfiles/x/run.sh", "echo");
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("/dotfiles/x").symlink("~/.agents/skills/x", "/dotfiles/x").trust_pinned("/dotfiles");
+    assert_eq!(statuses(&env), ["x enabled"]);
+    env.file("/dotfiles/x/run.sh", "echo");
     assert_eq!(
-        statuses(&world),
+        statuses(&env),
         [
             "x untrusted: changed since it was trusted; to trust it again, run prowess trust --pinned /dotfiles"
         ]
     );
-    world.trust_pinned("/dotfiles");
-    assert_eq!(statuses(&world), ["x enabled"]);
+    env.trust_pinned("/dotfiles");
+    assert_eq!(statuses(&env), ["x enabled"]);
 }
 
 #[test]
 fn user_skills_need_no_trust() {
-    let world = world();
-    world.skill("~/.agents/skills/mine").trust_pinned("/home").skill("~/.agents/skills/new");
-    assert_eq!(names(&world.snapshot()), ["mine", "new"]);
-    world.untrust("/home");
-    assert_eq!(names(&world.snapshot()), ["mine", "new"]);
+    let env = env();
+    env.skill("~/.agents/skills/mine").trust_pinned("/home").skill("~/.agents/skills/new");
+    assert_eq!(names(&env.snapshot()), ["mine", "new"]);
+    env.untrust("/home");
+    assert_eq!(names(&env.snapshot()), ["mine", "new"]);
 }
 
 #[test]
@@ -300,20 +298,17 @@ fn an_unreadable_state_trusts_nothing_and_is_not_overwritten() {
         (deep.into_bytes(), ""),
         (br#"{"schema":1,"folders":[{"path":"/","trusted":"yes"}]}"#.to_vec(), "invalid type"),
     ] {
-        let world = world();
-        world.skill("~/.agents/skills/mine").file(STATE, &bytes);
-        assert_eq!(names(&world.snapshot()), ["mine"]);
-        let said = world.said();
-        let line = said.iter().find(|said| said.starts_with("SK096")).unwrap();
+        let env = env();
+        env.skill("~/.agents/skills/mine").file(STATE, &bytes);
+        assert_eq!(names(&env.snapshot()), ["mine"]);
+        let diagnostics = env.diagnostic_lines();
+        let line = diagnostics.iter().find(|diagnostic| diagnostic.starts_with("SK096")).unwrap();
         assert!(line.starts_with("SK096 /home/.prowess/state/trust.json: cannot read the trust state ("));
         assert!(line.contains(why) && line.ends_with("no project is trusted"), "{line}");
-        let refused = trust::trust(&world.path(""), false, &world.policy, &world.surroundings());
+        let refused = trust::trust(&env.path(""), false, &env.policy, &env.host_env());
         assert!(matches!(refused, Err(TrustError::Unreadable(_))));
-        assert!(matches!(
-            trust::untrust(&world.path(""), &world.surroundings()),
-            Err(TrustError::Unreadable(_))
-        ));
-        assert!(fs::read(world.path(STATE)).unwrap() == bytes, "the file is unchanged");
+        assert!(matches!(trust::untrust(&env.path(""), &env.host_env()), Err(TrustError::Unreadable(_))));
+        assert!(fs::read(env.path(STATE)).unwrap() == bytes, "the file is unchanged");
     }
 }
 
@@ -327,17 +322,17 @@ fn a_state_that_is_not_a_file_trusts_nothing_and_does_not_block() {
         (|path| std::os::unix::fs::symlink("trust.json", path).unwrap(), "it is a symlink"),
     ];
     for (make, why) in makes {
-        let world = world();
-        world.folder("~/.prowess/state");
-        make(&world.path(STATE));
+        let env = env();
+        env.create_dir("~/.prowess/state");
+        make(&env.path(STATE));
         assert_eq!(
-            world.said(),
+            env.diagnostic_lines(),
             [format!(
                 "SK096 /home/.prowess/state/trust.json: cannot read the trust state ({why}); no project is trusted"
             )]
         );
-        assert_eq!(names(&world.snapshot()), [] as [&str; 0]);
-        let refused = trust::trust(&world.path(""), false, &world.policy, &world.surroundings());
+        assert_eq!(names(&env.snapshot()), [] as [&str; 0]);
+        let refused = trust::trust(&env.path(""), false, &env.policy, &env.host_env());
         assert!(matches!(refused, Err(TrustError::Unreadable(_))));
     }
 }
@@ -349,72 +344,71 @@ fn fifo(path: &std::path::Path) {
 
 #[test]
 fn a_file_lock_that_is_a_fifo_does_not_block() {
-    let world = world();
-    world.folder("~/.prowess/state");
-    fifo(&world.path("~/.prowess/state/trust.lock"));
-    let refused = trust::trust(&world.path(""), false, &world.policy, &world.surroundings());
+    let env = env();
+    env.create_dir("~/.prowess/state");
+    fifo(&env.path("~/.prowess/state/trust.lock"));
+    let refused = trust::trust(&env.path(""), false, &env.policy, &env.host_env());
     assert!(matches!(refused, Err(TrustError::Write { .. })));
 }
 
 #[test]
 fn without_a_home_directory_there_is_no_trust() {
-    let world = world();
-    let nowhere = HostEnv { home: None, ..world.surroundings() };
-    let refused = trust::trust(&world.path(""), false, &world.policy, &nowhere);
+    let env = env();
+    let nowhere = HostEnv { home: None, ..env.host_env() };
+    let refused = trust::trust(&env.path(""), false, &env.policy, &nowhere);
     assert!(matches!(refused, Err(TrustError::NoHome)));
-    assert_eq!(trust::record_for(&world.path(""), &nowhere), None);
+    assert_eq!(trust::record_for(&env.path(""), &nowhere), None);
 }
 
 /// Otherwise a project could trust itself.
 #[test]
 fn a_state_directory_in_a_project_is_ignored() {
-    let world = world();
+    let env = env();
     let everything = "{\"schema\":1,\"folders\":[{\"path\":\"/\",\"trusted\":true}]}";
     for place in
         [".prowess/state", ".prowess", "state", ".agents/skills/.prowess/state", "home/.prowess/state"]
     {
-        world.file(&format!("{place}/trust.json"), everything);
+        env.file(&format!("{place}/trust.json"), everything);
     }
-    assert_eq!(names(&world.snapshot()), [] as [&str; 0]);
-    assert_eq!(trust::record_for(&world.path(""), &world.surroundings()), None);
+    assert_eq!(names(&env.snapshot()), [] as [&str; 0]);
+    assert_eq!(trust::record_for(&env.path(""), &env.host_env()), None);
 }
 
 #[test]
 fn leftovers_of_a_killed_process_are_harmless() {
-    let world = world();
-    world.trust("/home");
+    let env = env();
+    env.trust("/home");
     for name in ["trust.json.new", "trust.lock"] {
-        world.file(&format!("~/.prowess/state/{name}"), "{\"schema\":1,\"folders\":[{\"path\":\"/\",\"trus");
+        env.file(&format!("~/.prowess/state/{name}"), "{\"schema\":1,\"folders\":[{\"path\":\"/\",\"trus");
     }
-    world.file("~/.prowess/state/.trust.json.prowess-new", "half");
-    assert_eq!(names(&world.snapshot()), [] as [&str; 0]);
-    world.trust("");
-    assert_eq!(names(&world.snapshot()), ["a", "b"]);
-    assert!(trust::record_for(&world.path("/home"), &world.surroundings()).is_some(), "nothing was lost");
-    assert!(!world.path("~/.prowess/state/.trust.json.prowess-new").exists());
+    env.file("~/.prowess/state/.trust.json.prowess-new", "half");
+    assert_eq!(names(&env.snapshot()), [] as [&str; 0]);
+    env.trust("");
+    assert_eq!(names(&env.snapshot()), ["a", "b"]);
+    assert!(trust::record_for(&env.path("/home"), &env.host_env()).is_some(), "nothing was lost");
+    assert!(!env.path("~/.prowess/state/.trust.json.prowess-new").exists());
 }
 
 #[test]
 fn concurrent_threads_lose_no_decision() {
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     for at in 0..40 {
-        world.folder(&format!("/p{at}"));
+        env.create_dir(&format!("/p{at}"));
     }
     std::thread::scope(|scope| {
         for part in 0..4 {
-            let world = &world;
+            let env = &env;
             scope.spawn(move || {
                 for at in (part..40).step_by(4) {
-                    world.trust(&format!("/p{at}"));
+                    env.trust(&format!("/p{at}"));
                 }
                 for at in (part..40).step_by(8) {
-                    world.untrust(&format!("/p{at}"));
+                    env.untrust(&format!("/p{at}"));
                 }
             });
         }
     });
-    let trusted =
-        |at: usize| trust::record_for(&world.path(&format!("/p{at}")), &world.surroundings()).is_some();
+    let trusted = |at: usize| trust::record_for(&env.path(&format!("/p{at}")), &env.host_env()).is_some();
     let expected: Vec<_> = (0..40).filter(|at| at % 8 >= 4).collect();
     assert_eq!((0..40).filter(|at| trusted(*at)).collect::<Vec<_>>(), expected);
 }
@@ -425,20 +419,20 @@ fn concurrent_processes_lose_no_decision() {
     const NAME: &str = "trust::concurrent_processes_lose_no_decision";
     if let (Ok(top), Ok(part)) = (std::env::var("PROWESS_TEST_TOP"), std::env::var("PROWESS_TEST_PART")) {
         let top = PathBuf::from(top);
-        let surroundings = HostEnv { project: top.clone(), home: Some(top.join("home")), path: "".into() };
+        let host_env = HostEnv { project: top.clone(), home: Some(top.join("home")), path: "".into() };
         for at in 0..10 {
             let folder = top.join(format!("p{part}-{at}"));
             fs::create_dir(&folder).unwrap();
-            trust::trust(&folder, false, &prowess::Policy::default(), &surroundings).unwrap();
+            trust::trust(&folder, false, &prowess::Policy::default(), &host_env).unwrap();
         }
         return;
     }
-    let world = World::new(Preset::Standard);
+    let env = RegistryEnv::new(Preset::Standard);
     let program = std::env::current_exe().unwrap();
     let start = |part: usize| {
         std::process::Command::new(&program)
             .args(["--exact", NAME])
-            .env("PROWESS_TEST_TOP", world.path("/").canonicalize().unwrap())
+            .env("PROWESS_TEST_TOP", env.path("/").canonicalize().unwrap())
             .env("PROWESS_TEST_PART", part.to_string())
             .stdout(std::process::Stdio::null())
             .spawn()
@@ -448,7 +442,7 @@ fn concurrent_processes_lose_no_decision() {
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }
-    let state: serde_json::Value = serde_json::from_slice(&fs::read(world.path(STATE)).unwrap()).unwrap();
+    let state: serde_json::Value = serde_json::from_slice(&fs::read(env.path(STATE)).unwrap()).unwrap();
     assert_eq!(state["folders"].as_array().unwrap().len(), 40);
 }
 
@@ -458,72 +452,71 @@ fn a_process_killed_while_trusting_leaves_a_valid_state() {
     const NAME: &str = "trust::a_process_killed_while_trusting_leaves_a_valid_state";
     if let Ok(top) = std::env::var("PROWESS_TEST_TOP") {
         let top = PathBuf::from(top);
-        let surroundings = HostEnv { project: top.clone(), home: Some(top.join("home")), path: "".into() };
+        let host_env = HostEnv { project: top.clone(), home: Some(top.join("home")), path: "".into() };
         loop {
-            trust::trust(&top.join("project"), false, &prowess::Policy::default(), &surroundings).unwrap();
-            trust::untrust(&top.join("project"), &surroundings).unwrap();
+            trust::trust(&top.join("project"), false, &prowess::Policy::default(), &host_env).unwrap();
+            trust::untrust(&top.join("project"), &host_env).unwrap();
         }
     }
-    let world = world();
-    world.trust("/home");
+    let env = env();
+    env.trust("/home");
     for round in 0..20 {
         let mut child = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["--exact", NAME])
-            .env("PROWESS_TEST_TOP", world.path("/").canonicalize().unwrap())
+            .env("PROWESS_TEST_TOP", env.path("/").canonicalize().unwrap())
             .stdout(std::process::Stdio::null())
             .spawn()
             .unwrap();
         std::thread::sleep(std::time::Duration::from_millis(30 + 3 * round));
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(!world.codes().contains(&"SK096"), "{:?}", world.said());
-        assert!(trust::record_for(&world.path("/home"), &world.surroundings()).is_some());
+        assert!(!env.codes().contains(&"SK096"), "{:?}", env.diagnostic_lines());
+        assert!(trust::record_for(&env.path("/home"), &env.host_env()).is_some());
     }
 }
 
 /// Trusting a project must not read gigabytes behind its symlinks.
 #[test]
 fn trusting_reads_nothing_behind_symlinks_to_outside() {
-    let world = world();
-    world.file("/elsewhere/x/SKILL.md", skill_md("x", "X."));
-    world.link(".agents/skills/x", "/elsewhere/x").link_out(".agents/skills/root", "/");
-    let (record, _) = trust::trust(&world.path(""), true, &world.policy, &world.surroundings()).unwrap();
-    let skills: Vec<_> = record.skills.keys().map(|path| world.short(&path.to_string_lossy())).collect();
+    let env = env();
+    env.file("/elsewhere/x/SKILL.md", skill_md("x", "X."));
+    env.symlink(".agents/skills/x", "/elsewhere/x").symlink_to(".agents/skills/root", "/");
+    let (record, _) = trust::trust(&env.path(""), true, &env.policy, &env.host_env()).unwrap();
+    let skills: Vec<_> = record.skills.keys().map(|path| env.strip_base(&path.to_string_lossy())).collect();
     assert_eq!(skills, ["/project/.agents/skills/a", "/project/.agents/skills/b"]);
 }
 
 #[test]
 fn a_path_that_is_not_unicode_does_not_prevent_trust() {
     use std::os::unix::ffi::OsStrExt;
-    let world = world();
-    let odd = world.path(".agents/skills").join(std::ffi::OsStr::from_bytes(b"odd\xff"));
+    let env = env();
+    let odd = env.path(".agents/skills").join(std::ffi::OsStr::from_bytes(b"odd\xff"));
     fs::create_dir(&odd).unwrap();
     fs::write(odd.join("SKILL.md"), skill_md("odd", "Odd.")).unwrap();
-    world.trust("");
-    assert_eq!(names(&world.snapshot()), ["a", "b", "odd"]);
-    world.trust_pinned("");
-    assert_eq!(names(&world.snapshot()), ["a", "b"], "a path that is not Unicode has no stored hash");
+    env.trust("");
+    assert_eq!(names(&env.snapshot()), ["a", "b", "odd"]);
+    env.trust_pinned("");
+    assert_eq!(names(&env.snapshot()), ["a", "b"], "a path that is not Unicode has no stored hash");
 }
 
 #[test]
 fn trusting_from_a_subdirectory_covers_the_whole_directory() {
-    let world = World::new(Preset::Standard);
-    world
-        .folder(".git")
+    let env = RegistryEnv::new(Preset::Standard);
+    env.create_dir(".git")
         .skill(".agents/skills/top")
         .skill("sub/.agents/skills/inner")
-        .link("/alias", "/project");
-    let sub = HostEnv { project: world.path("/alias/sub"), ..world.surroundings() };
-    let (record, _) = trust::trust(&world.path("/project"), true, &world.policy, &sub).unwrap();
-    let skills: Vec<_> = record.skills.keys().map(|path| world.short(&path.to_string_lossy())).collect();
+        .symlink("/alias", "/project");
+    let sub = HostEnv { project: env.path("/alias/sub"), ..env.host_env() };
+    let (record, _) = trust::trust(&env.path("/project"), true, &env.policy, &sub).unwrap();
+    let skills: Vec<_> = record.skills.keys().map(|path| env.strip_base(&path.to_string_lossy())).collect();
     assert_eq!(skills, ["/project/.agents/skills/top", "/project/sub/.agents/skills/inner"]);
     // From the top, the inner skill is not discovered, which is not a change.
-    assert_eq!(changes(&world), ChangedSkills::default());
+    assert_eq!(changes(&env), ChangedSkills::default());
 }
 
 #[test]
 fn presets_without_trust_ask_for_none() {
-    let world = World::new(Preset::Harness);
-    world.skill(".agent/skills/x").untrust("");
-    assert_eq!(names(&world.snapshot()), ["x"]);
+    let env = RegistryEnv::new(Preset::Harness);
+    env.skill(".agent/skills/x").untrust("");
+    assert_eq!(names(&env.snapshot()), ["x"]);
 }

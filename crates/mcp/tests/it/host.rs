@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::host_world::{TestHost, activate_skill, list_files, official, read_file, serve_if_child, skill};
+use crate::host_support::{TestHost, activate_skill, list_files, official, read_file, serve_if_child, skill};
 use prowess::remote::RemoteSource;
 use prowess::remote::approvals::ApprovalGrants;
 use prowess::resources;
@@ -25,7 +25,7 @@ fn url(label: &str, url: &str) -> McpSource {
 }
 
 /// Lists, approves, loads and reads, and checks that nothing is fetched before it is needed.
-fn check_source(host: &TestHost, sources: &McpRemoteSources, script: &crate::host_world::ServerScript) {
+fn check_source(host: &TestHost, sources: &McpRemoteSources, script: &crate::host_support::ServerScript) {
     let registry = host.registry(sources);
     assert_eq!(
         host.report(&registry),
@@ -173,7 +173,7 @@ fn the_same_uri_on_two_servers_is_two_skills() {
     host.approve(&sources, "two/pdf", NO_GRANTS);
     registry.refresh();
     assert_eq!(read_file(&registry, "two/pdf", "references/a.md").unwrap(), "B\n");
-    let read_count = |script: &crate::host_world::ServerScript| {
+    let read_count = |script: &crate::host_support::ServerScript| {
         script.requests().iter().filter(|line| line.contains("resources/read")).count()
     };
     assert_eq!((read_count(&one), read_count(&two)), (1, 1), "each file is read from its own server");

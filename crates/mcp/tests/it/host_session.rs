@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::host_world::{ServerScript, TestHost, skill};
+use crate::host_support::{ServerScript, TestHost, skill};
 use prowess::policy::{ActivationMode, CatalogFormat, ScriptPolicy};
 use prowess::remote::approvals::ApprovalGrants;
 use prowess_mcp::host::McpRemoteSources;

@@ -3,8 +3,8 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod host;
-mod host_bad;
+mod host_errors;
 mod host_session;
-mod host_world;
+mod host_support;
 mod server;
-mod world;
+mod support;

@@ -4,7 +4,7 @@ use prowess::ErrorCode;
 use prowess_package::archive::{ArchiveError, Mismatch, open_archive, read_archive};
 use prowess_package::limits::{FILE_MAX, FILES_MAX};
 use prowess_package::{InnerPathError, MemoryTree};
-use prowess_testing::builders::{gz, pax, seal, tar, tar_entry, tar_gz, tar_sized};
+use prowess_testing::builders::{gz, pax, tar, tar_entry, tar_entry_with, tar_gz, write_checksum};
 
 fn skill() -> Vec<u8> {
     tar_entry(b"pdf/SKILL.md", b'0', b"---\nname: pdf\n---\n")
@@ -31,7 +31,7 @@ fn files_are_read_with_contents_and_modes() {
     let entries = [
         tar_entry(b"./", b'5', b""),
         tar_entry(b"./pdf/", b'5', b""),
-        tar_sized(b"./pdf/run.sh", b'0', b"echo", 4, 0o755),
+        tar_entry_with(b"./pdf/run.sh", b'0', b"echo", 4, 0o755),
         tar_entry(b"./pdf/SKILL.md", b'0', &[b'x'; 600]),
         tar_entry(b"pdf/old/", 0, b""),
         tar_entry(b"pdf/old/file", 0, b"1"),
@@ -85,7 +85,7 @@ fn links_devices_and_sparse_files_are_rejected() {
     let long_link = [tar_entry(b"././@LongLink", b'K', b"/etc/passwd\0"), tar_entry(b"x", b'0', b"")];
     assert_eq!(read_error(&long_link), ArchiveError::Link { name: name("x") });
     // A link with a size does not hide the next entry.
-    let claims = [tar_sized(b"x", b'2', b"", 512, 0o644), skill()];
+    let claims = [tar_entry_with(b"x", b'2', b"", 512, 0o644), skill()];
     assert_eq!(read_error(&claims), ArchiveError::Link { name: name("x") });
 }
 
@@ -98,11 +98,11 @@ fn all_formats_of_long_names_are_read() {
     assert_eq!(paths(&entries(gnu.clone()).unwrap()), [&*long]);
     let mut prefixed: [u8; 512] = *tar_entry(b"name", b'0', b"").first_chunk().unwrap();
     prefixed[345..350].copy_from_slice(b"pdf/a");
-    seal(&mut prefixed);
+    write_checksum(&mut prefixed);
     assert_eq!(paths(&read_archive(&tar_gz(&[prefixed.to_vec()])).unwrap()), ["pdf/a/name"]);
     // In the GNU format, these bytes have another meaning.
     prefixed[257..265].copy_from_slice(b"ustar  \0");
-    seal(&mut prefixed);
+    write_checksum(&mut prefixed);
     assert_eq!(paths(&read_archive(&tar_gz(&[prefixed.to_vec()])).unwrap()), ["name"]);
     // Two names for the same entry.
     let both = read_error(&[pax(b'x', &[("path", "a")]), gnu.clone(), skill()]);
@@ -146,7 +146,7 @@ fn duplicate_paths_are_rejected() {
 #[test]
 fn limits_apply_to_the_inflated_size() {
     let zeros = vec![0; FILE_MAX as usize];
-    let large = tar_sized(b"x", b'0', &[&zeros[..], b"1"].concat(), FILE_MAX + 1, 0o644);
+    let large = tar_entry_with(b"x", b'0', &[&zeros[..], b"1"].concat(), FILE_MAX + 1, 0o644);
     assert_eq!(read_error(&[large]), ArchiveError::FileTooLarge { name: name("x") });
     let full = |at: u8| tar_entry(&[at], b'0', &zeros);
     let four: Vec<_> = (b'a'..b'e').map(full).collect();
@@ -212,7 +212,7 @@ fn damage_is_detected() {
     assert!(matches!(read_archive(&gz(&header)), Err(ArchiveError::Malformed { .. })));
     let mut size: [u8; 512] = *skill().first_chunk().unwrap();
     size[124] = 0x80;
-    seal(&mut size);
+    write_checksum(&mut size);
     assert!(matches!(read_error(&[size.to_vec()]), ArchiveError::Malformed { .. }));
     assert!(matches!(read_archive(&gz(&[b'x'; 2048])), Err(ArchiveError::Malformed { .. })));
     assert!(matches!(read_archive(b"\x1f\x8b\x07\0aaaaaaaaaaaaa"), Err(ArchiveError::Malformed { .. })));

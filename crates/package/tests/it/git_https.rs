@@ -10,15 +10,15 @@ use prowess_package::git::{
     fetch_commit, resolve_commit,
 };
 use prowess_package::{HttpError, InnerPath, SourceEntryKind, SourceTree, Task, limits};
-use prowess_testing::servers::https::Server;
+use prowess_testing::servers::https::HttpsServer;
 use prowess_testing::servers::repository::{Repository, skills};
-use prowess_testing::servers::trusting;
+use prowess_testing::servers::with_test_certificates;
 
 /// A server with one repository, and a directory to fetch into.
 struct HttpsFixture {
     dir: tempfile::TempDir,
     repository: Repository,
-    server: Server,
+    server: HttpsServer,
 }
 
 impl HttpsFixture {
@@ -30,7 +30,7 @@ impl HttpsFixture {
         let folder = tempfile::tempdir().unwrap();
         let repository = create(folder.path().join("work"));
         repository.publish(&folder.path().join("served/skills.git"));
-        let server = Server::start(&folder.path().join("served"), certificates, "server");
+        let server = HttpsServer::start(&folder.path().join("served"), certificates, "server");
         Self { dir: folder, repository, server }
     }
 
@@ -67,7 +67,7 @@ const MAIN: [&str; 4] =
 
 #[test]
 fn branches_tags_and_commits_are_fetched() {
-    trusting(|certificates| {
+    with_test_certificates(|certificates| {
         let fixture = HttpsFixture::new(certificates);
         let first = fixture.id("light");
         for endpoint in ["git", "old", "moved"] {
@@ -107,7 +107,7 @@ fn branches_tags_and_commits_are_fetched() {
 
 #[test]
 fn a_subdirectory_can_be_selected() {
-    trusting(|certificates| {
+    with_test_certificates(|certificates| {
         let fixture = HttpsFixture::new(certificates);
         let mut source = fixture.source("git/skills.git", None);
         source.subdir = Some(InnerPath::parse(b"skills/two").unwrap());
@@ -124,7 +124,7 @@ fn a_subdirectory_can_be_selected() {
 
 #[test]
 fn missing_refs_and_repositories_are_reported_with_suggestions() {
-    trusting(|certificates| {
+    with_test_certificates(|certificates| {
         let fixture = HttpsFixture::new(certificates);
         let url = fixture.server.url("git/skills.git");
         let unknown = |name: &str, near: &[&str], short| GitError::UnknownRef {
@@ -151,7 +151,7 @@ fn missing_refs_and_repositories_are_reported_with_suggestions() {
 
 #[test]
 fn an_empty_repository_is_reported() {
-    trusting(|certificates| {
+    with_test_certificates(|certificates| {
         let fixture = HttpsFixture::serving(certificates, Repository::new);
         for endpoint in ["git", "old"] {
             let path = format!("{endpoint}/skills.git");
@@ -166,7 +166,7 @@ fn an_empty_repository_is_reported() {
 
 #[test]
 fn a_server_that_stops_responding_times_out() {
-    trusting(|certificates| {
+    with_test_certificates(|certificates| {
         let fixture = HttpsFixture::new(certificates);
         for endpoint in ["stall", "silent"] {
             let error = fixture.get(&format!("{endpoint}/skills.git"), None).unwrap_err();
@@ -180,7 +180,7 @@ fn a_server_that_stops_responding_times_out() {
 
 #[test]
 fn cancelling_does_not_wait_for_the_server() {
-    trusting(|certificates| {
+    with_test_certificates(|certificates| {
         let fixture = HttpsFixture::new(certificates);
         for endpoint in ["stall", "silent"] {
             let source = fixture.source(&format!("{endpoint}/skills.git"), None);
@@ -210,26 +210,26 @@ fn cancelling_does_not_wait_for_the_server() {
 
 #[test]
 fn insecure_connections_are_rejected() {
-    trusting(|certificates| {
+    with_test_certificates(|certificates| {
         let fixture = HttpsFixture::new(certificates);
         let error = fixture.get("plain/skills.git", None).unwrap_err();
         assert!(matches!(error, GitError::Http(HttpError::Downgrade { .. })), "{error:?}");
         let error = fixture.get("round/skills.git", None).unwrap_err();
         assert!(matches!(error, GitError::Http(HttpError::TooManyRedirects { .. })), "{error:?}");
-        assert_eq!(fixture.server.asked().iter().filter(|asked| asked.contains("/round/")).count(), 6);
+        assert_eq!(fixture.server.requests().iter().filter(|asked| asked.contains("/round/")).count(), 6);
 
-        let untrusted = Server::start(&fixture.dir.path().join("served"), certificates, "stranger");
+        let untrusted = HttpsServer::start(&fixture.dir.path().join("served"), certificates, "self-signed");
         let url = GitUrl::parse(&untrusted.url("git/skills.git"), LocalRepositories::Refused).unwrap();
         let error = fixture.fetch(&GitSource { url, reference: None, subdir: None }).unwrap_err();
         assert!(matches!(error, GitError::Http(HttpError::InvalidCertificate { .. })), "{error:?}");
         assert!(error.hint().unwrap().contains("SSL_CERT_FILE"));
-        assert_eq!(untrusted.asked(), Vec::<String>::new());
+        assert_eq!(untrusted.requests(), Vec::<String>::new());
     });
 }
 
 #[test]
 fn an_unreachable_host_is_reported() {
-    trusting(|certificates| {
+    with_test_certificates(|certificates| {
         let fixture = HttpsFixture::new(certificates);
         let url = fixture.server.url("git/skills.git");
         let HttpsFixture { dir: folder, server, .. } = fixture;
@@ -243,7 +243,7 @@ fn an_unreachable_host_is_reported() {
 
 #[test]
 fn large_files_need_not_be_downloaded() {
-    trusting(|certificates| {
+    with_test_certificates(|certificates| {
         let fixture = HttpsFixture::serving(certificates, |path| {
             let repository = Repository::new(path);
             let large = vec![0; limits::FILE_MAX as usize + 2];
@@ -273,7 +273,7 @@ fn large_files_need_not_be_downloaded() {
 
 #[test]
 fn sha256_repositories_are_supported() {
-    trusting(|certificates| {
+    with_test_certificates(|certificates| {
         let fixture = HttpsFixture::serving(certificates, |path| {
             let repository = Repository::with_hash(path, "sha256");
             repository.write("SKILL.md", "x").commit("first");
@@ -289,7 +289,7 @@ fn sha256_repositories_are_supported() {
 
 #[test]
 fn a_redirect_to_another_host_is_rejected() {
-    trusting(|certificates| {
+    with_test_certificates(|certificates| {
         let fixture = HttpsFixture::new(certificates);
         assert!(fixture.get("moved/skills.git", None).is_ok(), "a redirect on the same host is followed");
         let error = fixture.get("elsewhere/skills.git", None).unwrap_err();

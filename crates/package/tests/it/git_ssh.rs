@@ -11,23 +11,23 @@ use prowess_package::git::{
 };
 use prowess_package::{SourceTree, Task};
 use prowess_testing::servers::repository::{Repository, skills};
-use prowess_testing::servers::ssh::{Server, Versions, silent};
+use prowess_testing::servers::ssh::{ProtocolVersions, SshServer, silent_listener};
 
 struct SshFixture {
     dir: tempfile::TempDir,
     repository: Repository,
     served: PathBuf,
-    server: Server,
+    server: SshServer,
 }
 
 impl SshFixture {
-    fn new(versions: Versions) -> Self {
+    fn new(versions: ProtocolVersions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let repository = skills(folder.path().join("work"));
         // A name with special characters of shells.
         let served = folder.path().join("it's; touch $HOME/pwned.git");
         repository.publish(&served);
-        Self { dir: folder, repository, served, server: Server::start(versions) }
+        Self { dir: folder, repository, served, server: SshServer::start(versions) }
     }
 
     fn url(&self) -> String {
@@ -50,7 +50,7 @@ fn options(command: String) -> GitOptions {
     GitOptions { timeouts, ssh: SshProgram::ShellCommand(command.into()) }
 }
 
-fn check_fetching(versions: Versions) {
+fn check_fetching(versions: ProtocolVersions) {
     let fixture = SshFixture::new(versions);
     let id = |name: &str| fixture.repository.run(&["rev-parse", &format!("{name}^{{commit}}")]);
     for (name, resolved) in [
@@ -77,17 +77,17 @@ fn check_fetching(versions: Versions) {
 
 #[test]
 fn branches_and_tags_are_fetched() {
-    check_fetching(Versions::Any);
+    check_fetching(ProtocolVersions::All);
 }
 
 #[test]
 fn a_server_without_version_negotiation_is_supported() {
-    check_fetching(Versions::Old);
+    check_fetching(ProtocolVersions::V0);
 }
 
 #[test]
 fn a_commit_is_fetched_if_the_server_allows_it() {
-    let fixture = SshFixture::new(Versions::Any);
+    let fixture = SshFixture::new(ProtocolVersions::All);
     let first = fixture.repository.run(&["rev-parse", "light"]);
     let fetched = fixture.fetch(&fixture.url(), Some(&first), fixture.server.command()).unwrap();
     assert_eq!((fetched.commit, fetched.resolved), (first, ResolvedRef::Commit));
@@ -98,22 +98,22 @@ fn a_commit_is_fetched_if_the_server_allows_it() {
 
 #[test]
 fn hosts_of_the_ssh_configuration_are_used() {
-    let fixture = SshFixture::new(Versions::Any);
+    let fixture = SshFixture::new(ProtocolVersions::All);
     let plain = fixture.dir.path().join("plain.git");
     fixture.repository.publish(&plain);
-    let url = fixture.server.short(&plain);
+    let url = fixture.server.scp_address(&plain);
     assert_eq!(fixture.fetch(&url, None, fixture.server.command()).unwrap().tree.entries().len(), 4);
 }
 
 #[test]
 fn ssh_never_prompts() {
-    let fixture = SshFixture::new(Versions::Any);
-    let error = fixture.fetch(&fixture.url(), None, fixture.server.stranger()).unwrap_err();
+    let fixture = SshFixture::new(ProtocolVersions::All);
+    let error = fixture.fetch(&fixture.url(), None, fixture.server.command_with_unknown_key()).unwrap_err();
     assert!(
         matches!(&error, GitError::Ssh { reason: why, .. } if why.contains("Permission denied")),
         "{error:?}"
     );
-    let error = fixture.fetch(&fixture.url(), None, fixture.server.unknown()).unwrap_err();
+    let error = fixture.fetch(&fixture.url(), None, fixture.server.command_without_host_key()).unwrap_err();
     assert!(error.hint().unwrap().starts_with("run `ssh"), "{error:?}");
     let missing = fixture.server.url(&fixture.dir.path().join("nothing.git"));
     let error = fixture.fetch(&missing, None, fixture.server.command()).unwrap_err();
@@ -131,7 +131,7 @@ fn a_missing_ssh_program_is_reported() {
 
 #[test]
 fn a_silent_server_times_out() {
-    let (_listener, url) = silent();
+    let (_listener, url) = silent_listener();
     let timeouts = Timeouts { stall: Duration::from_millis(300), ..Timeouts::default() };
     let options = GitOptions { timeouts, ssh: SshProgram::ShellCommand("ssh -F /dev/null".into()) };
     let error = resolve_commit(&source(&url, None), &options, &Arc::default()).unwrap_err();
@@ -152,7 +152,7 @@ fn a_server_that_stops_responding_is_reported() {
 
 #[test]
 fn cancelling_does_not_wait_for_the_server() {
-    let (_listener, url) = silent();
+    let (_listener, url) = silent_listener();
     let folder = tempfile::tempdir().unwrap();
     // The ssh command starts a child process, which must be ended, too.
     let pid = folder.path().join("pid");

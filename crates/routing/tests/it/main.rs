@@ -3,5 +3,5 @@
 #![allow(clippy::unwrap_used)]
 
 mod routing;
-mod routing_kept;
+mod routing_cache;
 mod routing_semantic;

@@ -4,7 +4,7 @@ use prowess::Preset;
 use prowess::policy::{MentionPolicy, MentionSyntax};
 use prowess::usage::SkillUsage;
 use prowess_routing::{MatchKind, RouteOptions, Router, Routing};
-use prowess_testing::library::{World, skill_md};
+use prowess_testing::registry_env::{RegistryEnv, skill_md};
 
 const NOW: u64 = 1_800_000_000;
 
@@ -13,17 +13,17 @@ fn triggered(name: &str, triggers: &str) -> String {
 }
 
 /// A project without bundled skills.
-fn bare() -> World {
-    let mut project = World::new(Preset::Triggers);
+fn bare() -> RegistryEnv {
+    let mut project = RegistryEnv::new(Preset::Triggers);
     project.policy.scan.roots.retain(|root| root.to_string() != "bundled");
     project
 }
 
-fn route(project: &World, query: &str) -> Routing {
+fn route(project: &RegistryEnv, query: &str) -> Routing {
     route_with(project, query, &SkillUsage::default(), 5)
 }
 
-fn route_with(project: &World, query: &str, usage: &SkillUsage, k: usize) -> Routing {
+fn route_with(project: &RegistryEnv, query: &str, usage: &SkillUsage, k: usize) -> Routing {
     let router = Router::new(project.snapshot());
     router.route(query, &RouteOptions { k, ..RouteOptions::new(usage, NOW) })
 }
@@ -41,7 +41,7 @@ fn names(routing: &Routing) -> Vec<&str> {
     routing.matches.iter().map(|found| found.name.as_str()).collect()
 }
 
-fn hello() -> World {
+fn hello() -> RegistryEnv {
     let project = bare();
     let triggers = r#"{keywords: [hello, say hello], verbs: [wave], patterns: ['greet\s+\w+']}"#;
     project.file(".agent/skills/hello-extended/SKILL.md", triggered("hello-extended", triggers));
@@ -135,7 +135,7 @@ fn s003_06_recent_use_decides_between_similar_matches() {
 
 #[test]
 fn s001_17_a_skill_mentioned_by_name() {
-    let project = World::new(Preset::SkillTool);
+    let project = RegistryEnv::new(Preset::SkillTool);
     project.skill("skills/code-review").skill("skills/other");
     for query in
         ["look at this with $code-review", "please use the Code-Review skill", "use code-review skill"]
@@ -149,7 +149,7 @@ fn s001_17_a_skill_mentioned_by_name() {
 
 #[test]
 fn s004_13_a_slash_at_the_start_of_a_message() {
-    let project = World::new(Preset::Chat);
+    let project = RegistryEnv::new(Preset::Chat);
     project.skill(".skills/pdf");
     assert_eq!(names(&route(&project, "/pdf merge"))[0], "pdf");
     assert_eq!(route(&project, "/none merge").full_count, 0);
@@ -161,7 +161,7 @@ fn s004_13_a_slash_at_the_start_of_a_message() {
 
 #[test]
 fn a_name_matches_in_any_unicode_normal_form() {
-    let project = World::new(Preset::Standard);
+    let project = RegistryEnv::new(Preset::Standard);
     project.skill("~/.agents/skills/übersetzung");
     assert_eq!(route(&project, "/u\u{308}bersetzung Hallo").full_matches()[0].name, "übersetzung");
     assert_eq!(route(&project, "bitte: use the ÜBERSETZUNG skill").full_matches()[0].name, "übersetzung");
@@ -169,7 +169,7 @@ fn a_name_matches_in_any_unicode_normal_form() {
 
 #[test]
 fn skills_hidden_from_the_model_are_found_only_by_name() {
-    let mut project = World::new(Preset::Standard);
+    let mut project = RegistryEnv::new(Preset::Standard);
     project.policy.scan.roots.retain(|root| root.to_string() != "bundled");
     let hidden = "---\nname: deploy\ndescription: Ships.\ndisable-model-invocation: true\n\
                   triggers: {keywords: [ship]}\n---\nx";
@@ -184,7 +184,7 @@ fn skills_hidden_from_the_model_are_found_only_by_name() {
 
 #[test]
 fn the_folder_is_the_name_if_the_preset_says_so() {
-    let project = World::new(Preset::App);
+    let project = RegistryEnv::new(Preset::App);
     project.file(".agents/skills/reader/SKILL.md", skill_md("PDF Reader", "Reads invoices."));
     assert_eq!(names(&route(&project, "read my invoices"))[0], "reader");
     assert_eq!(route(&project, "/reader x").full_matches()[0].name, "reader");
@@ -203,7 +203,7 @@ fn invalid_triggers_are_reported_with_their_file() {
 
 #[test]
 fn bodies_and_chinese_are_found() {
-    let project = World::new(Preset::Standard);
+    let project = RegistryEnv::new(Preset::Standard);
     let body = |name: &str, body: &str| format!("---\nname: {name}\ndescription: d\n---\n{body}\n");
     project.file("~/.agents/skills/a/SKILL.md", body("a", "Zeppelins are repaired here."));
     project.file("~/.agents/skills/b/SKILL.md", body("b", "把合同翻译成英文"));

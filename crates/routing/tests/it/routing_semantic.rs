@@ -8,7 +8,7 @@ use prowess::Preset;
 use prowess::usage::SkillUsage;
 use prowess_routing::semantic::{EmbedError, Embedder, Purpose, SemanticStage};
 use prowess_routing::{MatchKind, RouteOptions, Router, Routing};
-use prowess_testing::library::{World, skill_md};
+use prowess_testing::registry_env::{RegistryEnv, skill_md};
 
 /// Words of one row have the same meaning.
 const MEANINGS: [&[&str]; 4] = [
@@ -64,8 +64,8 @@ impl Embedder for Model {
     }
 }
 
-fn test_project() -> World {
-    let mut project = World::new(Preset::Standard);
+fn test_project() -> RegistryEnv {
+    let mut project = RegistryEnv::new(Preset::Standard);
     project.policy.scan.roots.retain(|root| root.to_string() != "bundled");
     project.policy.trust = prowess::policy::ProjectTrust::NotNeeded;
     for (name, about) in [
@@ -79,7 +79,11 @@ fn test_project() -> World {
     project
 }
 
-fn router(project: &World, model: &Arc<Model>, cache_dir: Option<&Path>) -> (Router, Arc<SemanticStage>) {
+fn router(
+    project: &RegistryEnv,
+    model: &Arc<Model>,
+    cache_dir: Option<&Path>,
+) -> (Router, Arc<SemanticStage>) {
     let semantic = Arc::new(SemanticStage::new(Arc::<Model>::clone(model)));
     let router = Router::new(project.snapshot()).with_cache_dir(cache_dir.map(Path::to_path_buf));
     (router.with_semantic(Some(Arc::clone(&semantic))), semantic)
@@ -129,7 +133,7 @@ fn a_mention_by_name_ranks_before_similar_skills() {
 fn vectors_are_cached_and_only_changed_texts_are_embedded_again() {
     let (project, model, temp) = (test_project(), Arc::new(Model::default()), tempfile::tempdir().unwrap());
     let dir = temp.path().join("index");
-    let route_once = |project: &World| {
+    let route_once = |project: &RegistryEnv| {
         let (router, semantic) = router(project, &model, Some(&dir));
         let routing = route(&router, "billing");
         assert_eq!(semantic.take_warnings(), [] as [&str; 0]);

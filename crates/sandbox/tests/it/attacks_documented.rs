@@ -15,7 +15,7 @@ fn every_attack_of_the_table_has_its_test() {
     let named: BTreeSet<&str> =
         rows.flat_map(|row| row.split('|').nth(2).unwrap().split('`').skip(1).step_by(2)).collect();
     let attacks = [
-        include_str!("attacks_around.rs"),
+        include_str!("attacks_environment.rs"),
         include_str!("attacks_files.rs"),
         include_str!("attacks_limits.rs"),
         include_str!("attacks_network.rs"),
@@ -30,7 +30,7 @@ fn every_attack_of_the_table_has_its_test() {
         "cancelling_ends_everything_and_output_streams",
         "each_limit_has_its_exact_value",
         "files_can_be_copied_in_the_scratch_folder",
-        "once_more_as_an_ordinary_user",
+        "rerun_as_unprivileged_user",
         "the_attacks_are_real",
         "the_home_is_a_scratch_folder_that_is_gone_afterwards",
         "the_network_is_there_for_those_to_whom_the_user_grants_it",

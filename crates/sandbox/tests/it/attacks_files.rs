@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use prowess::ErrorCode;
 use prowess_sandbox::{Protection, RunError, RunLimit, SandboxTier};
-use prowess_testing::scripts::{TIERS, World};
+use prowess_testing::script_env::{ScriptEnv, TIERS};
 
 /// Tries to read and write each file, and prints which attempts succeeded.
 const TRY: &str = r#"#!/bin/sh
@@ -20,16 +20,16 @@ echo done
 
 #[test]
 fn no_file_of_the_user_or_the_system_is_read() {
-    let world = World::new();
-    let secret = world.write("home/.ssh/id_rsa", "secret");
-    let other = world.write("home/.prowess/skills/other/SKILL.md", "---\nname: other\ndescription: x\n---\n");
-    let project = world.write("project/notes.txt", "notes");
+    let env = ScriptEnv::new();
+    let secret = env.write("home/.ssh/id_rsa", "secret");
+    let other = env.write("home/.prowess/skills/other/SKILL.md", "---\nname: other\ndescription: x\n---\n");
+    let project = env.write("project/notes.txt", "notes");
     for path in [&secret, &other, &project] {
         // Only the sandbox prevents access.
         fs::set_permissions(path, fs::Permissions::from_mode(0o666)).unwrap();
     }
-    let own = world.skill_folder().join("SKILL.md");
-    let helper = prowess_testing::scripts::helper_path().display().to_string();
+    let own = env.skill_dir().join("SKILL.md");
+    let helper = prowess_testing::script_env::helper_path().display().to_string();
     let mut files: Vec<_> = [&secret, &other, &project, &own].map(|path| path.display().to_string()).to_vec();
     files.extend(
         [
@@ -46,12 +46,15 @@ fn no_file_of_the_user_or_the_system_is_read() {
     );
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     for tier in TIERS {
-        let ran = world.script("x.sh", TRY).args(&files).run_on(tier).unwrap();
+        let ran = env.script("x.sh", TRY).args(&files).run_on(tier).unwrap();
         assert_eq!(ran.stdout_text(), "done\n", "{tier}: {}", ran.stderr_text());
     }
     // Without a sandbox the attack works, so the test is meaningful.
-    let ran =
-        world.named("x.sh").args(&files).run_with(|options| options.protection = Protection::Unsafe).unwrap();
+    let ran = env
+        .script_named("x.sh")
+        .args(&files)
+        .run_with(|options| options.protection = Protection::Unsafe)
+        .unwrap();
     assert!(
         ran.stdout_text().contains("READ /etc/passwd\n") && ran.stdout_text().contains("WROTE "),
         "{ran:?}"
@@ -60,7 +63,7 @@ fn no_file_of_the_user_or_the_system_is_read() {
 
 #[test]
 fn the_home_is_a_scratch_folder_that_is_gone_afterwards() {
-    let world = World::new();
+    let env = ScriptEnv::new();
     let text = r#"
 import os
 home = os.environ["HOME"]
@@ -71,7 +74,7 @@ for n in range(2000):
     os.mkdir("deep" * 5); os.chdir("deep" * 5)
 "#;
     for tier in TIERS {
-        let ran = world.script("x.py", text).run_on(tier).unwrap();
+        let ran = env.script("x.py", text).run_on(tier).unwrap();
         // In tier 2, directories that cannot be walked count as too large.
         let is_over = tier == SandboxTier::Tier2 && ran.limits_hit == [RunLimit::Scratch];
         assert!(ran.exit_code == Some(0) || is_over, "{tier}: {ran:?}");
@@ -84,43 +87,43 @@ for n in range(2000):
 
 #[test]
 fn the_skill_cannot_be_written_into() {
-    let world = World::new();
+    let env = ScriptEnv::new();
     let text = "#!/bin/sh\npwd; ls; cat data/a.txt\n(echo x > new) 2>/dev/null && echo WROTE\n(echo x >> SKILL.md) 2>/dev/null && \
                 echo CHANGED\nrm -f SKILL.md 2>/dev/null; mv SKILL.md S 2>/dev/null; chmod 777 x.sh 2>/dev/null\nls\n";
-    world.write("home/.prowess/skills/s/data/a.txt", "beside\n");
-    let before = fs::read_to_string(world.skill_folder().join("SKILL.md")).unwrap();
+    env.write("home/.prowess/skills/s/data/a.txt", "beside\n");
+    let before = fs::read_to_string(env.skill_dir().join("SKILL.md")).unwrap();
     for tier in TIERS {
-        let ran = world.script("x.sh", text).run_on(tier).unwrap();
+        let ran = env.script("x.sh", text).run_on(tier).unwrap();
         let out: Vec<_> = ran.stdout_text().lines().skip(1).map(str::to_owned).collect();
         assert_eq!(out, ["SKILL.md", "data", "x.sh", "beside", "SKILL.md", "data", "x.sh"], "{tier}");
     }
-    assert_eq!(fs::read_to_string(world.skill_folder().join("SKILL.md")).unwrap(), before);
-    assert_eq!(fs::read_dir(world.skill_folder()).unwrap().count(), 3);
+    assert_eq!(fs::read_to_string(env.skill_dir().join("SKILL.md")).unwrap(), before);
+    assert_eq!(fs::read_dir(env.skill_dir()).unwrap().count(), 3);
 }
 
 #[test]
 fn a_link_is_no_script() {
-    let world = World::new();
-    let target = world.write("evil.sh", "#!/bin/sh\necho EVIL\n");
-    symlink(&target, world.skill_folder().join("link.sh")).unwrap();
-    symlink(target.parent().unwrap(), world.skill_folder().join("away")).unwrap();
-    world.write("home/.prowess/skills/s/real.sh", "#!/bin/sh\necho real\n");
-    symlink("real.sh", world.skill_folder().join("inner.sh")).unwrap();
+    let env = ScriptEnv::new();
+    let target = env.write("evil.sh", "#!/bin/sh\necho EVIL\n");
+    symlink(&target, env.skill_dir().join("link.sh")).unwrap();
+    symlink(target.parent().unwrap(), env.skill_dir().join("away")).unwrap();
+    env.write("home/.prowess/skills/s/real.sh", "#!/bin/sh\necho real\n");
+    symlink("real.sh", env.skill_dir().join("inner.sh")).unwrap();
     for name in ["link.sh", "away/evil.sh", "inner.sh", "../../../evil.sh", "/bin/sh", "a/../real.sh"] {
-        let error = world.named(name).run().unwrap_err();
+        let error = env.script_named(name).run().unwrap_err();
         assert_eq!(error.code(), ErrorCode::AccessDenied, "{name}: {error}");
     }
-    assert_eq!(world.named("none.sh").run().unwrap_err().code(), ErrorCode::NotFound);
-    assert_eq!(world.named(".").run().unwrap_err().code(), ErrorCode::IsDirectory);
-    assert_eq!(world.named("SKILL.md").run().unwrap_err().code(), ErrorCode::InvalidParam);
-    assert_eq!(world.named("real.sh").run().unwrap().stdout_text(), "real\n");
+    assert_eq!(env.script_named("none.sh").run().unwrap_err().code(), ErrorCode::NotFound);
+    assert_eq!(env.script_named(".").run().unwrap_err().code(), ErrorCode::IsDirectory);
+    assert_eq!(env.script_named("SKILL.md").run().unwrap_err().code(), ErrorCode::InvalidParam);
+    assert_eq!(env.script_named("real.sh").run().unwrap().stdout_text(), "real\n");
 }
 
 /// The bytes that were read and hashed are the bytes that run, even if the directory changes afterwards.
 #[test]
 fn replacing_itself_between_check_and_run_changes_nothing() {
-    let world = World::new();
-    let path = world.skill_folder().join("x.sh");
+    let env = ScriptEnv::new();
+    let path = env.skill_dir().join("x.sh");
     let good = "#!/bin/sh\necho good\n";
     fs::write(&path, good).unwrap();
     let stop = std::sync::atomic::AtomicBool::new(false);
@@ -135,7 +138,7 @@ fn replacing_itself_between_check_and_run_changes_nothing() {
             }
         });
         for round in 0..12 {
-            match world.named("x.sh").run_on(TIERS[round % 2]) {
+            match env.script_named("x.sh").run_on(TIERS[round % 2]) {
                 Ok(ran) => {
                     let digest = prowess::digest(format!("#!/bin/sh\necho {}", ran.stdout_text()).as_bytes());
                     assert_eq!(ran.digest, digest);
@@ -150,10 +153,10 @@ fn replacing_itself_between_check_and_run_changes_nothing() {
 
 #[test]
 fn a_file_of_a_hundred_mebibytes_is_not_written() {
-    let world = World::new();
+    let env = ScriptEnv::new();
     let text = "#!/bin/sh\ndd if=/dev/zero of=\"$HOME/big\" bs=1048576 count=100 2>/dev/null; echo $?\nwc -c < \"$HOME/big\"\n";
     for tier in TIERS {
-        let ran = world.script("x.sh", text).run_on(tier).unwrap();
+        let ran = env.script("x.sh", text).run_on(tier).unwrap();
         let out = ran.stdout_text();
         let lines: Vec<_> = out.lines().collect();
         assert_ne!(lines[0], "0", "{tier}");
@@ -164,11 +167,11 @@ fn a_file_of_a_hundred_mebibytes_is_not_written() {
 
 #[test]
 fn many_files_that_fill_the_disk_are_noticed() {
-    let mut world = World::new();
-    world.policy.run.limits.scratch_bytes = 8 * 1024 * 1024;
+    let mut env = ScriptEnv::new();
+    env.policy.run.limits.scratch_bytes = 8 * 1024 * 1024;
     let text = "#!/bin/sh\ni=0; while :; do head -c 1048576 /dev/zero > \"$HOME/f$i\"; i=$((i+1)); sleep 0.02; done\n";
     for tier in TIERS {
-        let ran = world.script("x.sh", text).run_on(tier).unwrap();
+        let ran = env.script("x.sh", text).run_on(tier).unwrap();
         assert_eq!((ran.limits_hit.as_slice(), ran.signal), (&[RunLimit::Scratch][..], Some(9)), "{tier}");
     }
 }
@@ -185,8 +188,8 @@ const HOME: &str = "import ctypes, mmap, os, shutil, sys, time\nos.chdir(os.envi
 /// Files that cannot be measured count as exceeding the limit.
 #[test]
 fn files_are_counted_or_count_as_too_many_wherever_they_are_hidden() {
-    let mut world = World::new();
-    world.policy.run.limits.scratch_bytes = 8 * 1024 * 1024;
+    let mut env = ScriptEnv::new();
+    env.policy.run.limits.scratch_bytes = 8 * 1024 * 1024;
     let attacks = [
         ("folders deeper than a path is long", "
 for n in range(300): os.mkdir('deep' * 5); os.chdir('deep' * 5)
@@ -219,7 +222,7 @@ def write(bytes, n):
     ];
     for tier in TIERS {
         for (name, text) in attacks {
-            let ran = world.script("x.py", &[HOME, text, FILL].concat()).run_on(tier).unwrap();
+            let ran = env.script("x.py", &[HOME, text, FILL].concat()).run_on(tier).unwrap();
             assert!(ran.limits_hit.contains(&RunLimit::Scratch), "{tier}: {name}: {ran:?}");
             assert_eq!((ran.signal, ran.stdout_text().as_str()), (Some(9), ""), "{tier}: {name}: {ran:?}");
         }
@@ -229,16 +232,16 @@ def write(bytes, n):
 /// In tier 1, the kernel limits the size to 64 MiB above the limit, however fast files are written.
 #[test]
 fn the_kernel_keeps_the_size_of_a_scratch_folder_in_memory() {
-    let mut world = World::new();
-    world.policy.run.limits.scratch_bytes = 4 * 1024 * 1024;
+    let mut env = ScriptEnv::new();
+    env.policy.run.limits.scratch_bytes = 4 * 1024 * 1024;
     let text = "import os\nfor n in range(5):\n    f = os.open(os.environ['HOME'] + '/' + str(n), os.O_CREAT | os.O_WRONLY)\n    \
                 try: os.posix_fallocate(f, 0, 30 << 20); print('GOT', flush=True)\n    except OSError: pass\n";
-    let ran = world.script("x.py", text).run_on(SandboxTier::Tier1).unwrap();
+    let ran = env.script("x.py", text).run_on(SandboxTier::Tier1).unwrap();
     assert!(ran.limits_hit.contains(&RunLimit::Scratch), "{ran:?}");
     assert!(ran.stdout_text().lines().count() <= 2, "{ran:?}");
 }
 
 #[test]
-fn once_more_as_an_ordinary_user() {
-    prowess_testing::scripts::once_more_as_an_ordinary_user(module_path!());
+fn rerun_as_unprivileged_user() {
+    prowess_testing::script_env::rerun_as_unprivileged_user(module_path!());
 }

@@ -8,14 +8,14 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use prowess_sandbox::{Protection, RunLimit, SandboxTier};
-use prowess_testing::scripts::{TIERS, World, running};
+use prowess_testing::script_env::{ScriptEnv, TIERS, count_processes};
 
 #[test]
 fn a_fork_bomb_stays_small_and_ends() {
-    let world = World::new();
+    let env = ScriptEnv::new();
     let text = "#!/bin/bash\nbomb() { bomb | bomb & }; bomb; sleep 30\n";
     for tier in TIERS {
-        let script = world.script("bomb.sh", text);
+        let script = env.script("bomb.sh", text);
         let ran = script
             .run_with(|options| {
                 options.protection = Protection::Only(tier);
@@ -27,27 +27,27 @@ fn a_fork_bomb_stays_small_and_ends() {
         // In tier 2, the kernel also counts other processes of an ordinary user, which may have increased since.
         let is_shared = tier == SandboxTier::Tier2 && !rustix::process::geteuid().is_root();
         assert!(is_shared || ran.limits_hit.contains(&RunLimit::Processes), "{tier}: {:?}", ran.limits_hit);
-        assert_eq!(running("bomb.sh"), 0, "{tier}");
+        assert_eq!(count_processes("bomb.sh"), 0, "{tier}");
     }
 }
 
 #[test]
 fn three_gibibytes_are_not_to_be_had() {
-    let world = World::new();
+    let env = ScriptEnv::new();
     let at_once =
         "try:\n    b = bytearray(3 << 30); print('GOT', len(b))\nexcept MemoryError: print('refused')\n";
     for tier in TIERS {
-        let ran = world.script("x.py", at_once).run_on(tier).unwrap();
+        let ran = env.script("x.py", at_once).run_on(tier).unwrap();
         assert_eq!(ran.stdout_text(), "refused\n", "{tier}");
     }
     // Shared memory belongs to no single process, and many processes use much together.
-    let mut world = World::new();
-    world.policy.run.limits.memory_bytes = 256 * 1024 * 1024;
+    let mut env = ScriptEnv::new();
+    env.policy.run.limits.memory_bytes = 256 * 1024 * 1024;
     let shared = "import mmap, time\nm = mmap.mmap(-1, 512 << 20)\nfor i in range(0, 512 << 20, 4096): m[i] = 1\nprint('GOT')\ntime.sleep(5)\n";
     let together = "import os, time\nfor n in range(4):\n    if os.fork() == 0:\n        b = bytearray(b'x') * (100 << 20); time.sleep(20); os._exit(0)\ntime.sleep(20); print('GOT')\n";
     for tier in TIERS {
         for text in [shared, together] {
-            let ran = world.script("x.py", text).run_on(tier).unwrap();
+            let ran = env.script("x.py", text).run_on(tier).unwrap();
             assert_eq!(
                 (ran.limits_hit.as_slice(), ran.signal),
                 (&[RunLimit::Memory][..], Some(9)),
@@ -84,26 +84,26 @@ except OSError: pass
 data = ctypes.create_string_buffer(4096)
 if ctypes.CDLL(None).vmsplice(w, ctypes.byref((ctypes.c_size_t * 2)(ctypes.addressof(data), 4096)), 1, 0) >= 0: print("LENT")
 "#;
-    let mut world = World::new();
-    world.policy.run.limits.memory_bytes = 160 * 1024 * 1024;
+    let mut env = ScriptEnv::new();
+    env.policy.run.limits.memory_bytes = 160 * 1024 * 1024;
     let default = std::fs::read_to_string("/proc/sys/net/core/wmem_default").unwrap();
     for tier in TIERS {
-        let ran = world.script("x.py", sockets).run_on(tier).unwrap();
+        let ran = env.script("x.py", sockets).run_on(tier).unwrap();
         let hit = (ran.limits_hit.as_slice(), ran.signal);
         assert_eq!(hit, (&[RunLimit::Memory][..], Some(9)), "{tier}: {ran:?}");
         assert!(ran.stdout_text().lines().all(|size| size == default.trim()), "{tier}: {ran:?}");
-        let ran = world.script("y.py", pipes).run_on(tier).unwrap();
+        let ran = env.script("y.py", pipes).run_on(tier).unwrap();
         assert_eq!((ran.exit_code, ran.stdout_text().as_str()), (Some(0), ""), "{tier}: {ran:?}");
     }
 }
 
 #[test]
 fn output_without_end_is_cut_and_ended() {
-    let world = World::new();
+    let env = ScriptEnv::new();
     for tier in TIERS {
         for text in ["#!/bin/sh\nyes\n", "#!/bin/sh\nyes >&2\n", "#!/bin/sh\nyes & yes >&2\n"] {
             let received = Arc::new(AtomicUsize::new(0));
-            let ran = world
+            let ran = env
                 .script("x.sh", text)
                 .run_with(|options| {
                     options.protection = Protection::Only(tier);
@@ -124,17 +124,17 @@ fn output_without_end_is_cut_and_ended() {
 
 #[test]
 fn descriptors_and_cores_are_bounded() {
-    let world = World::new();
+    let env = ScriptEnv::new();
     let text = "#!/bin/sh\nulimit -n; ulimit -c; ulimit -Hn 100000 2>/dev/null && echo RAISED; exit 0\n";
     let open = "import os\nkept = []\ntry:\n    while True: kept.append(os.open('/dev/null', os.O_RDONLY))\n\
                 except OSError as error: print(max(kept), error.strerror)\n";
     let crash = "import os, signal\nos.chdir(os.environ['HOME'])\nif os.fork() == 0: os.kill(os.getpid(), signal.SIGQUIT)\n\
                  print(os.WCOREDUMP(os.wait()[1]), os.listdir())\n";
     for tier in TIERS {
-        assert_eq!(world.script("x.sh", text).run_on(tier).unwrap().stdout_text(), "256\n0\n", "{tier}");
-        let ran = world.script("x.py", open).run_on(tier).unwrap();
+        assert_eq!(env.script("x.sh", text).run_on(tier).unwrap().stdout_text(), "256\n0\n", "{tier}");
+        let ran = env.script("x.py", open).run_on(tier).unwrap();
         assert_eq!(ran.stdout_text(), "255 Too many open files\n", "{tier}");
-        let ran = world.script("y.py", crash).run_on(tier).unwrap();
+        let ran = env.script("y.py", crash).run_on(tier).unwrap();
         assert_eq!(ran.stdout_text(), "False []\n", "{tier}");
     }
 }
@@ -174,36 +174,36 @@ except OSError: print(count)
 
 #[test]
 fn each_limit_has_its_exact_value() {
-    let mut world = World::new();
-    world.script("memory.py", USE_MEMORY_AND_FILES);
-    world.script("processes.py", USE_PROCESSES);
-    let run = |world: &World, name: &str, args: &[&str], tier: SandboxTier| {
-        let result = world.named(name).args(args).run_on(tier).unwrap();
+    let mut env = ScriptEnv::new();
+    env.script("memory.py", USE_MEMORY_AND_FILES);
+    env.script("processes.py", USE_PROCESSES);
+    let run = |env: &ScriptEnv, name: &str, args: &[&str], tier: SandboxTier| {
+        let result = env.script_named(name).args(args).run_on(tier).unwrap();
         let output = result.stdout_text();
         assert_ne!(output, "", "{tier}: {}, {}", result.describe_end(), result.stderr_text());
         output
     };
     for tier in TIERS {
-        assert_eq!(run(&world, "memory.py", &["1900", "2100"], tier), "True False 67108864 256\n", "{tier}");
+        assert_eq!(run(&env, "memory.py", &["1900", "2100"], tier), "True False 67108864 256\n", "{tier}");
     }
     for processes in [64, 7] {
-        world.policy.run.limits.processes = processes;
+        env.policy.run.limits.processes = processes;
         for tier in TIERS {
             // In tier 2, all processes of an ordinary user count, and their number changes.
             if tier == SandboxTier::Tier1 || rustix::process::geteuid().is_root() {
-                assert_eq!(run(&world, "processes.py", &[], tier), format!("{processes}\n"), "{tier}");
+                assert_eq!(run(&env, "processes.py", &[], tier), format!("{processes}\n"), "{tier}");
             }
         }
     }
-    let limits = &mut world.policy.run.limits;
+    let limits = &mut env.policy.run.limits;
     (limits.memory_bytes, limits.processes, limits.file_bytes, limits.open_files) =
         (100 << 20, 64, 1 << 20, 32);
     for tier in TIERS {
-        assert_eq!(run(&world, "memory.py", &["60", "110"], tier), "True False 1048576 32\n", "{tier}");
+        assert_eq!(run(&env, "memory.py", &["60", "110"], tier), "True False 1048576 32\n", "{tier}");
     }
 }
 
 #[test]
-fn once_more_as_an_ordinary_user() {
-    prowess_testing::scripts::once_more_as_an_ordinary_user(module_path!());
+fn rerun_as_unprivileged_user() {
+    prowess_testing::script_env::rerun_as_unprivileged_user(module_path!());
 }

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 
 use prowess_sandbox::{NetworkAccess, Protection};
-use prowess_testing::scripts::{TIERS, World};
+use prowess_testing::script_env::{ScriptEnv, TIERS};
 
 const TRY: &str = r#"
 import socket, sys, os
@@ -45,12 +45,12 @@ const EXPECTED: &str = "tcp denied\ntcp6 denied\nudp denied\nunix denied\nabstra
 
 #[test]
 fn nobody_is_reached_by_tcp_udp_or_a_socket_of_the_machine() {
-    let world = World::new();
+    let env = ScriptEnv::new();
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let path = world.path("service.sock");
+    let path = env.path("service.sock");
     let unix = UnixListener::bind(&path).unwrap();
-    let dgram_path = world.path("log.sock");
+    let dgram_path = env.path("log.sock");
     let dgram = UnixDatagram::bind(&dgram_path).unwrap();
     for path in [&path, &dgram_path] {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
@@ -66,7 +66,7 @@ fn nobody_is_reached_by_tcp_udp_or_a_socket_of_the_machine() {
     let (path, dgram_path) = (path.display().to_string(), dgram_path.display().to_string());
     let args = [ports[0].as_str(), &ports[1], &path, &dgram_path, &name];
     for tier in TIERS {
-        let ran = world.script("x.py", TRY).args(&args).run_on(tier).unwrap();
+        let ran = env.script("x.py", TRY).args(&args).run_on(tier).unwrap();
         assert_eq!(ran.stdout_text(), EXPECTED, "{tier}: {}", ran.stderr_text());
         assert!(tcp.accept().is_err() && unix.accept().is_err() && abstract_.accept().is_err(), "{tier}");
         let mut buffer = [0; 8];
@@ -77,10 +77,9 @@ fn nobody_is_reached_by_tcp_udp_or_a_socket_of_the_machine() {
 /// Without a sandbox the attacks work, so the tests are meaningful.
 #[test]
 fn the_attacks_are_real() {
-    let world = World::new();
+    let env = ScriptEnv::new();
     let args = ["1", "1", "/none", "/none", "none"];
-    let ran =
-        world.script("x.py", TRY).args(&args).run_with(|options| options.protection = Protection::Unsafe);
+    let ran = env.script("x.py", TRY).args(&args).run_with(|options| options.protection = Protection::Unsafe);
     let out = ran.unwrap().stdout_text();
     for name in ["udp", "tcp6", "netlink", "bind", "message"] {
         assert!(out.contains(&format!("REACHED {name}\n")), "{out}");
@@ -101,8 +100,8 @@ try:
     socket.socket().listen(); print("LISTENS")
 except OSError: pass
 "#;
-    let mut world = World::new();
-    world.policy.run.network = vec!["s".to_owned()];
+    let mut env = ScriptEnv::new();
+    env.policy.run.network = vec!["s".to_owned()];
     for tier in TIERS {
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = tcp.local_addr().unwrap().port().to_string();
@@ -111,7 +110,7 @@ except OSError: pass
             tcp.accept().unwrap().0.read_to_string(&mut text).unwrap();
             text
         });
-        let ran = world.script("x.py", text).args(&[&port]).run_on(tier).unwrap();
+        let ran = env.script("x.py", text).args(&[&port]).run_on(tier).unwrap();
         assert_eq!(
             (ran.exit_code, ran.stdout_text()),
             (Some(0), String::new()),
@@ -120,10 +119,10 @@ except OSError: pass
         );
         assert_eq!(received.join().unwrap(), "hello");
     }
-    world.policy.run.network = vec!["other".to_owned()];
-    let ran = world.script("x.py", text).args(&["1"]).run().unwrap();
+    env.policy.run.network = vec!["other".to_owned()];
+    let ran = env.script("x.py", text).args(&["1"]).run().unwrap();
     assert_eq!(ran.exit_code, Some(1));
-    let ran = world
+    let ran = env
         .script("x.py", "import socket; socket.socket()")
         .run_with(|options| options.network = Some(NetworkAccess::On))
         .unwrap();
@@ -135,9 +134,9 @@ except OSError: pass
 fn netlink_is_for_addresses_and_routes() {
     let text = "import socket\nfor protocol in range(23):\n    try:\n        socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol); print(protocol)\n    \
                 except OSError: pass\n";
-    let world = World::new();
+    let env = ScriptEnv::new();
     let on = |protection| {
-        let script = world.script("x.py", text);
+        let script = env.script("x.py", text);
         let ran = script.run_with(|options| {
             (options.network, options.protection) = (Some(NetworkAccess::On), protection)
         });
@@ -150,6 +149,6 @@ fn netlink_is_for_addresses_and_routes() {
 }
 
 #[test]
-fn once_more_as_an_ordinary_user() {
-    prowess_testing::scripts::once_more_as_an_ordinary_user(module_path!());
+fn rerun_as_unprivileged_user() {
+    prowess_testing::script_env::rerun_as_unprivileged_user(module_path!());
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use prowess_sandbox::{Cancel, OutputStream, Protection, RunLimit, SandboxTier};
-use prowess_testing::scripts::{TIERS, World, helper, is_alive, running};
+use prowess_testing::script_env::{ScriptEnv, TIERS, count_processes, helper, is_alive};
 
 #[test]
 fn other_processes_are_neither_seen_into_nor_signalled() {
@@ -47,10 +47,10 @@ attempt("limits of others", lambda: call(302, host, 7, 0, 0))
 attempt("setuid", lambda: os.setuid(0))
 attempt("later calls", lambda: call(500))
 "#;
-    let world = World::new();
+    let env = ScriptEnv::new();
     let host = std::process::id().to_string();
     for tier in TIERS {
-        let ran = world.script("x.py", text).args(&[&host]).run_on(tier).unwrap();
+        let ran = env.script("x.py", text).args(&[&host]).run_on(tier).unwrap();
         let did: Vec<_> =
             ran.stdout_text().lines().filter(|line| !line.ends_with("denied")).map(str::to_owned).collect();
         assert_eq!((did, ran.exit_code), (Vec::new(), Some(0)), "{tier}: {}", ran.stderr_text());
@@ -60,19 +60,19 @@ attempt("later calls", lambda: call(500))
 /// In tier 2, all processes are visible, but a script can only signal its own.
 #[test]
 fn killing_everybody_kills_nobody_else() {
-    let world = World::new();
+    let env = ScriptEnv::new();
     let mut bystander = std::process::Command::new("/bin/sleep").arg("60").spawn().unwrap();
     let text =
         "#!/bin/sh\nkill -9 -1 2>/dev/null; kill -9 $PPID 2>/dev/null; sleep 0.1 & kill $! && echo own\n";
     for tier in TIERS {
-        let ran = world.script("x.sh", text).run_on(tier).unwrap();
+        let ran = env.script("x.sh", text).run_on(tier).unwrap();
         assert!(ran.exit_code == Some(0) || ran.signal == Some(9), "{tier}: {ran:?}");
         assert_eq!(bystander.try_wait().unwrap(), None, "{tier}");
     }
     // If Landlock is too old to confine signals, none can be sent.
     let mut helper = helper();
     helper.deny_signals = true;
-    let ran = world
+    let ran = env
         .script("y.sh", "#!/bin/sh\nsleep 1 & kill $! 2>/dev/null || echo denied\n")
         .run_with(|options| {
             options.helper = helper;
@@ -99,12 +99,12 @@ for n in range(3):
 time.sleep(0.2)
 print(os.listdir(os.environ["HOME"]))
 "#;
-    let world = World::new();
+    let env = ScriptEnv::new();
     for tier in TIERS {
-        let ran = world.script("alive.py", text).run_on(tier).unwrap();
+        let ran = env.script("alive.py", text).run_on(tier).unwrap();
         assert!(ran.stdout_text().contains("alive2"), "{tier}: {ran:?}");
         assert_eq!((ran.exit_code, ran.left_behind), (Some(0), 3), "{tier}: left processes are reported");
-        assert_eq!(running("alive.py"), 0, "{tier}");
+        assert_eq!(count_processes("alive.py"), 0, "{tier}");
     }
 }
 
@@ -124,20 +124,20 @@ for n in range(3):
 time.sleep(0.2)
 print("left")
 "#;
-    let world = World::new();
+    let env = ScriptEnv::new();
     for tier in TIERS {
-        let ran = world.script("hopping.py", text).run_on(tier).unwrap();
+        let ran = env.script("hopping.py", text).run_on(tier).unwrap();
         assert_eq!((ran.exit_code, ran.stdout_text().as_str()), (Some(0), "left\n"), "{tier}: {ran:?}");
-        assert_eq!(running("hopping.py"), 0, "{tier}");
+        assert_eq!(count_processes("hopping.py"), 0, "{tier}");
     }
 }
 
 #[test]
 fn ignoring_sigterm_and_running_for_ever_ends_in_time() {
-    let world = World::new();
+    let env = ScriptEnv::new();
     let text = "#!/bin/bash\ntrap '' TERM INT HUP QUIT\necho begun\n(trap '' TERM; sleep 100) &\nwhile :; do :; done\n";
     for tier in TIERS {
-        let ran = world
+        let ran = env
             .script("stubborn.sh", text)
             .run_with(|options| {
                 options.protection = Protection::Only(tier);
@@ -151,17 +151,17 @@ fn ignoring_sigterm_and_running_for_ever_ends_in_time() {
             "{tier}"
         );
         assert_eq!(ran.limits_hit, [RunLimit::Time]);
-        assert_eq!(running("stubborn.sh"), 0, "{tier}");
+        assert_eq!(count_processes("stubborn.sh"), 0, "{tier}");
     }
 }
 
 /// The watching process is not stopped with the script, and the time limit applies.
 #[test]
 fn stopping_itself_and_its_parent_ends_in_time() {
-    let world = World::new();
+    let env = ScriptEnv::new();
     let text = "#!/bin/sh\nkill -STOP $PPID 2>/dev/null; kill -STOP 0\n";
     for tier in TIERS {
-        let ran = world
+        let ran = env
             .script("stopped.sh", text)
             .run_with(|options| {
                 options.protection = Protection::Only(tier);
@@ -169,17 +169,17 @@ fn stopping_itself_and_its_parent_ends_in_time() {
             })
             .unwrap();
         assert_eq!((ran.limits_hit.as_slice(), ran.signal), (&[RunLimit::Time][..], Some(9)), "{tier}");
-        assert_eq!(running("stopped.sh"), 0, "{tier}");
+        assert_eq!(count_processes("stopped.sh"), 0, "{tier}");
     }
 }
 
 #[test]
 fn cancelling_ends_everything_and_output_streams() {
-    let world = World::new();
+    let env = ScriptEnv::new();
     for tier in TIERS {
         let cancel = Cancel::default();
         let received = Arc::new(AtomicUsize::new(0));
-        let ran = world
+        let ran = env
             .script("x.sh", "#!/bin/sh\nsleep 50 &\necho $$; echo no >&2; sleep 60\n")
             .run_with(|options| {
                 options.protection = Protection::Only(tier);
@@ -201,6 +201,6 @@ fn cancelling_ends_everything_and_output_streams() {
 }
 
 #[test]
-fn once_more_as_an_ordinary_user() {
-    prowess_testing::scripts::once_more_as_an_ordinary_user(module_path!());
+fn rerun_as_unprivileged_user() {
+    prowess_testing::script_env::rerun_as_unprivileged_user(module_path!());
 }

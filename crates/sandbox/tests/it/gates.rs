@@ -9,31 +9,29 @@ use prowess::policy::{Policy, Preset, ScriptPolicy};
 use prowess_sandbox::{
     Consent, Protection, SandboxTier, ScriptInput, is_any_allowed, log, requested_variables,
 };
-use prowess_testing::scripts::{TIERS, World};
+use prowess_testing::script_env::{ScriptEnv, TIERS};
 
 const HELLO: &str = "#!/bin/sh\necho hello\n";
 
 #[test]
 fn scripts_are_off_until_the_user_allows_them() {
-    let mut world = World::new();
-    world.policy.run.scripts = ScriptPolicy::Ask;
+    let mut env = ScriptEnv::new();
+    env.policy.run.scripts = ScriptPolicy::Ask;
     let script =
-        |world: &World| world.script("x.sh", HELLO).run().map(|ran| ran.stdout_text()).map_err(|e| e.code());
-    assert_eq!(script(&world), Err(ErrorCode::AccessDenied));
-    assert!(!is_any_allowed(&world.policy));
-    let given = world.named("x.sh").run_with(|options| options.consent = Consent::Given);
+        |env: &ScriptEnv| env.script("x.sh", HELLO).run().map(|ran| ran.stdout_text()).map_err(|e| e.code());
+    assert_eq!(script(&env), Err(ErrorCode::AccessDenied));
+    assert!(!is_any_allowed(&env.policy));
+    let given = env.script_named("x.sh").run_with(|options| options.consent = Consent::Given);
     assert_eq!(given.unwrap().stdout_text(), "hello\n");
-    world.policy.run.allowed_skills = vec!["other".to_owned()];
-    assert_eq!(script(&world), Err(ErrorCode::AccessDenied));
-    for entry in
-        ["s".to_owned(), "~/.prowess/skills/s".to_owned(), world.skill_folder().display().to_string()]
-    {
-        world.policy.run.allowed_skills = vec![entry];
-        assert_eq!(script(&world).as_deref(), Ok("hello\n"));
+    env.policy.run.allowed_skills = vec!["other".to_owned()];
+    assert_eq!(script(&env), Err(ErrorCode::AccessDenied));
+    for entry in ["s".to_owned(), "~/.prowess/skills/s".to_owned(), env.skill_dir().display().to_string()] {
+        env.policy.run.allowed_skills = vec![entry];
+        assert_eq!(script(&env).as_deref(), Ok("hello\n"));
     }
-    world.policy.run.scripts = ScriptPolicy::Never;
-    assert_eq!(script(&world), Err(ErrorCode::AccessDenied));
-    let given = world.named("x.sh").run_with(|options| options.consent = Consent::Given);
+    env.policy.run.scripts = ScriptPolicy::Never;
+    assert_eq!(script(&env), Err(ErrorCode::AccessDenied));
+    let given = env.script_named("x.sh").run_with(|options| options.consent = Consent::Given);
     assert_eq!(
         given.unwrap_err().hint().unwrap(),
         "run.scripts is \"never\"; set it to \"ask\" or \"allowed\" to allow scripts"
@@ -43,58 +41,58 @@ fn scripts_are_off_until_the_user_allows_them() {
 /// A project's skill can have any name.
 #[test]
 fn a_name_does_not_allow_a_project_s_skill_of_that_name() {
-    let mut world = World::new();
-    world.policy = prowess::Policy::from_preset(Preset::Triggers);
-    world.policy.run.allowed_skills = vec!["s".to_owned()];
-    world.write("project/.agent/skills/s/SKILL.md", "---\nname: s\ndescription: Another.\n---\n");
-    world.write("project/.agent/skills/s/x.sh", HELLO);
-    assert_eq!(world.named("x.sh").run().unwrap_err().code(), ErrorCode::AccessDenied);
-    world.policy.run.allowed_skills = vec![world.path("project/.agent/skills/s").display().to_string()];
-    assert_eq!(world.named("x.sh").run().unwrap().stdout_text(), "hello\n");
+    let mut env = ScriptEnv::new();
+    env.policy = prowess::Policy::from_preset(Preset::Triggers);
+    env.policy.run.allowed_skills = vec!["s".to_owned()];
+    env.write("project/.agent/skills/s/SKILL.md", "---\nname: s\ndescription: Another.\n---\n");
+    env.write("project/.agent/skills/s/x.sh", HELLO);
+    assert_eq!(env.script_named("x.sh").run().unwrap_err().code(), ErrorCode::AccessDenied);
+    env.policy.run.allowed_skills = vec![env.path("project/.agent/skills/s").display().to_string()];
+    assert_eq!(env.script_named("x.sh").run().unwrap().stdout_text(), "hello\n");
 }
 
 #[test]
 fn untrusted_disabled_and_modified_skills_do_not_run() {
-    let mut world = World::new();
-    world.script("x.sh", HELLO);
-    world.policy.selection.disabled = vec!["s".to_owned()];
-    assert_eq!(world.named("x.sh").run().unwrap_err().code(), ErrorCode::Disabled);
-    world.policy.selection.disabled.clear();
+    let mut env = ScriptEnv::new();
+    env.script("x.sh", HELLO);
+    env.policy.selection.disabled = vec!["s".to_owned()];
+    assert_eq!(env.script_named("x.sh").run().unwrap_err().code(), ErrorCode::Disabled);
+    env.policy.selection.disabled.clear();
 
-    std::fs::rename(world.skill_folder(), world.path("s")).unwrap();
-    let folder = world.path("project/.prowess/skills/s");
+    std::fs::rename(env.skill_dir(), env.path("s")).unwrap();
+    let folder = env.path("project/.prowess/skills/s");
     std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
-    std::fs::rename(world.path("s"), &folder).unwrap();
-    assert_eq!(world.named("x.sh").run().unwrap_err().code(), ErrorCode::Untrusted);
-    let project = world.path("project");
-    prowess::trust::trust(&project, true, &world.policy, &world.surroundings()).unwrap();
-    assert_eq!(world.named("x.sh").run().unwrap().exit_code, Some(0));
+    std::fs::rename(env.path("s"), &folder).unwrap();
+    assert_eq!(env.script_named("x.sh").run().unwrap_err().code(), ErrorCode::Untrusted);
+    let project = env.path("project");
+    prowess::trust::trust(&project, true, &env.policy, &env.host_env()).unwrap();
+    assert_eq!(env.script_named("x.sh").run().unwrap().exit_code, Some(0));
 
     // A trusted skill that changed: the content that is read is checked again.
-    let registry = world.registry();
+    let registry = env.registry();
     let snapshot = registry.snapshot();
     let skill = snapshot.get("s").unwrap();
-    world.write("project/.prowess/skills/s/x.sh", "#!/bin/sh\necho evil\n");
-    let error = world.named("x.sh").run_skill(skill, &registry, |_| {}).unwrap_err();
+    env.write("project/.prowess/skills/s/x.sh", "#!/bin/sh\necho evil\n");
+    let error = env.script_named("x.sh").run_skill(skill, &registry, |_| {}).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Untrusted);
 }
 
 #[test]
 fn a_locked_skill_runs_only_as_it_was_installed() {
-    let world = World::new();
-    world.script("x.sh", "#!/bin/sh\n. ./lib.sh\n");
-    let lib = world.write("home/.prowess/skills/s/lib.sh", "echo hello\n");
-    let tree = prowess::HashedTree::from_dir(&world.skill_folder()).unwrap();
+    let env = ScriptEnv::new();
+    env.script("x.sh", "#!/bin/sh\n. ./lib.sh\n");
+    let lib = env.write("home/.prowess/skills/s/lib.sh", "echo hello\n");
+    let tree = prowess::HashedTree::from_dir(&env.skill_dir()).unwrap();
     let files: serde_json::Map<_, _> =
         tree.files().iter().map(|file| (file.path.clone(), file.digest().into())).collect();
     let lock = serde_json::json!({"schema": 1, "skills": [{
         "name": "s", "folder": "~/.prowess/skills/s", "source": "x", "tree": tree.hash(), "files": files,
     }]});
-    world.write("home/.prowess/state/installed.json", &lock.to_string());
-    assert_eq!(world.named("x.sh").run().unwrap().stdout_text(), "hello\n");
+    env.write("home/.prowess/state/installed.json", &lock.to_string());
+    assert_eq!(env.script_named("x.sh").run().unwrap().stdout_text(), "hello\n");
     // Not the script, but a file that it reads.
     std::fs::write(lib, "echo evil\n").unwrap();
-    let error = world.named("x.sh").run().unwrap_err();
+    let error = env.script_named("x.sh").run().unwrap_err();
     assert_eq!(error.code(), ErrorCode::Untrusted);
     assert!(error.to_string().contains("changed lib.sh"), "{error}");
 }
@@ -102,12 +100,12 @@ fn a_locked_skill_runs_only_as_it_was_installed() {
 #[test]
 fn s004_23_allowed_tools_only_narrow() {
     let run = |frontmatter: &str| {
-        let mut world = World::with(frontmatter);
-        world.policy.run.allowed_tools = Policy::from_preset(Preset::Chat).run.allowed_tools;
-        let allowed = world.script("scripts/x.sh", HELLO).run().map_err(|error| error.code());
-        world.policy.run.scripts = ScriptPolicy::Ask;
+        let mut env = ScriptEnv::with(frontmatter);
+        env.policy.run.allowed_tools = Policy::from_preset(Preset::Chat).run.allowed_tools;
+        let allowed = env.script("scripts/x.sh", HELLO).run().map_err(|error| error.code());
+        env.policy.run.scripts = ScriptPolicy::Ask;
         // allowed-tools do not replace the user's permission.
-        assert_eq!(world.named("scripts/x.sh").run().unwrap_err().code(), ErrorCode::AccessDenied);
+        assert_eq!(env.script_named("scripts/x.sh").run().unwrap_err().code(), ErrorCode::AccessDenied);
         allowed.map(|ran| ran.stdout_text())
     };
     for tools in [
@@ -128,51 +126,49 @@ fn s004_23_allowed_tools_only_narrow() {
 #[test]
 fn allowed_tools_keep_no_script_from_running_in_standard() {
     for tools in ["Bash(git:*) Bash(jq:*) Read", "Read"] {
-        let mut world = World::with(&format!("allowed-tools: {tools}\n"));
-        let ran = world.script("scripts/x.sh", HELLO).run().unwrap();
+        let mut env = ScriptEnv::with(&format!("allowed-tools: {tools}\n"));
+        let ran = env.script("scripts/x.sh", HELLO).run().unwrap();
         assert_eq!(ran.stdout_text(), "hello\n", "{tools}");
         // It does not grant permission either.
-        world.policy.run.scripts = ScriptPolicy::Ask;
-        assert_eq!(world.named("scripts/x.sh").run().unwrap_err().code(), ErrorCode::AccessDenied);
+        env.policy.run.scripts = ScriptPolicy::Ask;
+        assert_eq!(env.script_named("scripts/x.sh").run().unwrap_err().code(), ErrorCode::AccessDenied);
     }
 }
 
 #[test]
 fn s003_11_s002_21_arguments_time_output_and_directory() {
-    let world = World::new();
-    let limits = &world.policy.run.limits;
+    let env = ScriptEnv::new();
+    let limits = &env.policy.run.limits;
     assert_eq!((limits.time, limits.output_bytes), (Duration::from_secs(60), 1024 * 1024));
-    let script = world.script("scripts/x.sh", "#!/bin/sh\necho $#; echo \"$1\" | wc -c; ls\n");
+    let script = env.script("scripts/x.sh", "#!/bin/sh\necho $#; echo \"$1\" | wc -c; ls\n");
     let hundred = vec!["a"; 100];
     assert!(script.args(&hundred).run().unwrap().stdout_text().starts_with("100\n"));
     let long = "x".repeat(4_096);
-    let ran = world.named("scripts/x.sh").args(&[&long]).run().unwrap();
+    let ran = env.script_named("scripts/x.sh").args(&[&long]).run().unwrap();
     assert_eq!(ran.stdout_text(), "1\n4097\nSKILL.md\nscripts\n");
     let refused = |arguments: &[&str]| {
-        let error = world.named("scripts/x.sh").args(arguments).run().unwrap_err();
+        let error = env.script_named("scripts/x.sh").args(arguments).run().unwrap_err();
         assert_eq!(error.code(), ErrorCode::InvalidParam);
         error.to_string()
     };
     assert_eq!(refused(&vec!["a"; 101]), "too many arguments: 101; the maximum is 100");
     assert_eq!(refused(&[&long, "x"]), "the arguments have 4097 bytes; the maximum is 4096");
     assert_eq!(refused(&["a", "b\0c"]), "argument 2 contains a NUL byte");
-    let ran = world
-        .script("y.sh", "#!/bin/sh\nprintf '%s|' \"$@\"\n")
-        .args(&["$(id)", "; ls", "-x", "", "*"])
-        .run();
+    let ran =
+        env.script("y.sh", "#!/bin/sh\nprintf '%s|' \"$@\"\n").args(&["$(id)", "; ls", "-x", "", "*"]).run();
     assert_eq!(ran.unwrap().stdout_text(), "$(id)|; ls|-x||*|");
 }
 
 /// Only variables that the skill requests and the user grants are passed.
 #[test]
 fn variables_are_passed_only_where_named_and_granted() {
-    let mut world = World::with("metadata:\n  env: TOKEN OTHER_KEY PATH LD_PRELOAD bad-name\n");
+    let mut env = ScriptEnv::with("metadata:\n  env: TOKEN OTHER_KEY PATH LD_PRELOAD bad-name\n");
     let environment: Vec<(std::ffi::OsString, std::ffi::OsString)> =
         [("TOKEN", "t"), ("OTHER_KEY", "o"), ("AWS_SECRET", "a"), ("PATH", "/evil")]
             .map(|(n, v)| (n.into(), v.into()))
             .to_vec();
-    let names = |world: &World, tier: SandboxTier| {
-        let ran = world.script("x.sh", "#!/bin/sh\nenv | sort\n").run_with(|options| {
+    let names = |env: &ScriptEnv, tier: SandboxTier| {
+        let ran = env.script("x.sh", "#!/bin/sh\nenv | sort\n").run_with(|options| {
             options.protection = Protection::Only(tier);
             options.environment = environment.clone();
         });
@@ -181,17 +177,16 @@ fn variables_are_passed_only_where_named_and_granted() {
         text.lines().map(|line| line.split('=').next().unwrap().to_owned()).collect::<Vec<_>>()
     };
     for tier in TIERS {
-        world.policy.run.env = vec![];
-        assert_eq!(names(&world, tier), ["HOME", "LANG", "PATH", "PWD", "TMPDIR"]);
-        world.policy.run.env = ["TOKEN", "other:OTHER_KEY", "AWS_SECRET", "PATH"].map(str::to_owned).to_vec();
-        assert_eq!(names(&world, tier), ["HOME", "LANG", "PATH", "PWD", "TMPDIR", "TOKEN"]);
-        world.policy.run.env = vec!["s:OTHER_KEY".to_owned()];
-        assert_eq!(names(&world, tier), ["HOME", "LANG", "OTHER_KEY", "PATH", "PWD", "TMPDIR"]);
+        env.policy.run.env = vec![];
+        assert_eq!(names(&env, tier), ["HOME", "LANG", "PATH", "PWD", "TMPDIR"]);
+        env.policy.run.env = ["TOKEN", "other:OTHER_KEY", "AWS_SECRET", "PATH"].map(str::to_owned).to_vec();
+        assert_eq!(names(&env, tier), ["HOME", "LANG", "PATH", "PWD", "TMPDIR", "TOKEN"]);
+        env.policy.run.env = vec!["s:OTHER_KEY".to_owned()];
+        assert_eq!(names(&env, tier), ["HOME", "LANG", "OTHER_KEY", "PATH", "PWD", "TMPDIR"]);
     }
-    let registry = world.registry();
+    let registry = env.registry();
     let snapshot = registry.snapshot();
-    let needed =
-        requested_variables(snapshot.get("s").unwrap(), &world.policy, &world.surroundings(), &environment);
+    let needed = requested_variables(snapshot.get("s").unwrap(), &env.policy, &env.host_env(), &environment);
     let actual: Vec<_> =
         needed.iter().map(|variable| (variable.name.as_str(), variable.granted, variable.is_set)).collect();
     assert_eq!(actual, [("TOKEN", false, true), ("OTHER_KEY", true, true), ("LD_PRELOAD", false, false)]);
@@ -199,8 +194,8 @@ fn variables_are_passed_only_where_named_and_granted() {
 
 #[test]
 fn json_on_standard_input_and_nothing_otherwise() {
-    let world = World::new();
-    let script = world.script("x.sh", "#!/bin/sh\ncat; echo end\n");
+    let env = ScriptEnv::new();
+    let script = env.script("x.sh", "#!/bin/sh\ncat; echo end\n");
     for tier in TIERS {
         assert_eq!(script.run_on(tier).unwrap().stdout_text(), "end\n");
         let ran = script.run_with(|options| {
@@ -213,8 +208,8 @@ fn json_on_standard_input_and_nothing_otherwise() {
 
 #[test]
 fn a_missing_interpreter_is_named_with_what_to_install() {
-    let world = World::new();
-    let error = world.script("x.frob", "#!/usr/bin/env frobnicate\n").run().unwrap_err();
+    let env = ScriptEnv::new();
+    let error = env.script("x.frob", "#!/usr/bin/env frobnicate\n").run().unwrap_err();
     assert_eq!(error.code(), ErrorCode::Unavailable);
     assert_eq!(error.to_string(), "x.frob needs frobnicate, which is not in PATH");
     assert_eq!(error.hint().unwrap(), "install it; on Debian, run: apt-get install frobnicate");
@@ -222,11 +217,11 @@ fn a_missing_interpreter_is_named_with_what_to_install() {
 
 #[test]
 fn every_run_is_recorded() {
-    let mut world = World::new();
-    world.script("x.sh", "#!/bin/sh\nexit 3\n").args(&["secret"]).run().unwrap();
-    world.policy.run.limits.time = Duration::from_millis(200);
-    world.script("y.sh", "#!/bin/sh\nsleep 9\n").run().unwrap();
-    let path = log::path(&world.surroundings()).unwrap();
+    let mut env = ScriptEnv::new();
+    env.script("x.sh", "#!/bin/sh\nexit 3\n").args(&["secret"]).run().unwrap();
+    env.policy.run.limits.time = Duration::from_millis(200);
+    env.script("y.sh", "#!/bin/sh\nsleep 9\n").run().unwrap();
+    let path = log::path(&env.host_env()).unwrap();
     let records = log::read_records(&path, 10);
     let actual: Vec<_> = records
         .iter()
@@ -240,14 +235,15 @@ fn every_run_is_recorded() {
     assert!(records.iter().all(|record| record.sandbox.is_some()));
     assert!(!std::fs::read_to_string(&path).unwrap().contains("secret"));
     // A run that cannot be recorded does not start.
-    let error = world.named("x.sh").run_with(|options| options.log = Some("/proc/none/runs.jsonl".into()));
+    let error =
+        env.script_named("x.sh").run_with(|options| options.log = Some("/proc/none/runs.jsonl".into()));
     assert_eq!(error.unwrap_err().code(), ErrorCode::PermissionDenied);
 }
 
 #[test]
 fn s004_21_what_cannot_be_confined_does_not_run() {
-    let world = World::new();
-    let script = world.script("x.sh", HELLO);
+    let env = ScriptEnv::new();
+    let script = env.script("x.sh", HELLO);
     let error = script
         .run_with(|options| options.helper = prowess_sandbox::SandboxHelper::from_path("/bin/false"))
         .unwrap_err();
@@ -263,8 +259,8 @@ fn s004_21_what_cannot_be_confined_does_not_run() {
 /// Limits and cleanup apply without a sandbox, too, and root is dropped.
 #[test]
 fn without_a_sandbox_only_if_the_caller_says_so() {
-    let world = World::new();
-    let ran = world
+    let env = ScriptEnv::new();
+    let ran = env
         .script("x.sh", "#!/bin/sh\nid -u; ulimit -n; cat /etc/hostname >/dev/null && echo read\n")
         .run_with(|options| options.protection = Protection::Unsafe)
         .unwrap();
@@ -274,15 +270,15 @@ fn without_a_sandbox_only_if_the_caller_says_so() {
 
 #[test]
 fn s003_10_siblings_are_there_and_both_streams_and_signals_are_told() {
-    let world = World::new();
-    world.write("home/.prowess/skills/s/scripts/helper.py", "def value():\n    return 42\n");
+    let env = ScriptEnv::new();
+    env.write("home/.prowess/skills/s/scripts/helper.py", "def value():\n    return 42\n");
     let python = "import helper, sys, os\nprint(helper.value()); print('e', file=sys.stderr)\nos.kill(os.getpid(), 11)\n";
     for tier in TIERS {
-        let ran = world.script("scripts/x.py", python).run_on(tier).unwrap();
+        let ran = env.script("scripts/x.py", python).run_on(tier).unwrap();
         // Python was killed before it flushed its output.
         assert_eq!((ran.exit_code, ran.signal, ran.sandbox), (None, Some(11), tier));
         assert_eq!(ran.stderr_text(), "e\n");
-        let ran = world
+        let ran = env
             .script("x.js", "console.log(require('fs').readdirSync('.').join()); process.exit(4)")
             .run_on(tier);
         let ran = ran.unwrap();
@@ -296,6 +292,6 @@ fn s003_10_siblings_are_there_and_both_streams_and_signals_are_told() {
 }
 
 #[test]
-fn once_more_as_an_ordinary_user() {
-    prowess_testing::scripts::once_more_as_an_ordinary_user(module_path!());
+fn rerun_as_unprivileged_user() {
+    prowess_testing::script_env::rerun_as_unprivileged_user(module_path!());
 }

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod attacks_around;
 mod attacks_documented;
+mod attacks_environment;
 mod attacks_files;
 mod attacks_limits;
 mod attacks_network;

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::world::stream::{event_kinds, is_contiguous, streamed_text};
-use crate::world::{ChatServer, TestStore, both, message_text, project_with_model, rejection};
+use crate::support::stream::{event_kinds, is_contiguous, streamed_text};
+use crate::support::{ChatServer, TestStore, both, message_text, project_with_model, rejection};
 use prowess::{Policy, Preset};
 use prowess_config::ChatProvider;
-use prowess_testing::World;
-use prowess_testing::model::speech::{Say, answer, call, results, system, text};
-use prowess_testing::model::{Piece, Reply, Server};
+use prowess_testing::TestEnv;
+use prowess_testing::model::wire_format::{ReplyPart, call, encode_reply, system_prompt, text, tool_results};
+use prowess_testing::model::{ModelServer, Piece, Reply};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -25,15 +25,19 @@ both![
 ];
 
 /// Starts a server whose model sends these replies.
-async fn site(test_store: &TestStore, preset: Preset, steps: &[Vec<Say>]) -> (ChatServer, Server, World) {
-    let model = Server::start(steps.iter().map(|step| Reply::events(answer(CHAT, step)))).await;
-    let world = project_with_model(preset, CHAT, &model.base);
-    world.skill("report", "The BODY of report.").skill("other", "Another BODY.");
-    (test_store.serve(&world).await, model, world)
+async fn site(
+    test_store: &TestStore,
+    preset: Preset,
+    steps: &[Vec<ReplyPart>],
+) -> (ChatServer, ModelServer, TestEnv) {
+    let model = ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(CHAT, step)))).await;
+    let env = project_with_model(preset, CHAT, &model.base);
+    env.skill("report", "The BODY of report.").skill("other", "Another BODY.");
+    (test_store.serve(&env).await, model, env)
 }
 
 async fn chats_are_created_listed_read_changed_and_deleted(test_store: &mut TestStore) {
-    let (site, _model, _world) = site(test_store, Preset::Chat, &[vec![text("hello")]]).await;
+    let (site, _model, _env) = site(test_store, Preset::Chat, &[vec![text("hello")]]).await;
     assert_eq!(site.get("/api/chats").await, json!({"schema": 1, "chats": [], "next": null}));
     let empty = site.request(Method::POST, "/api/chats").send().await.unwrap();
     assert_eq!(empty.status(), StatusCode::CREATED);
@@ -70,7 +74,7 @@ async fn chats_are_created_listed_read_changed_and_deleted(test_store: &mut Test
 }
 
 async fn messages_come_in_pages(test_store: &mut TestStore) {
-    let (site, _model, _world) = site(test_store, Preset::Chat, &[vec![text("yes")]]).await;
+    let (site, _model, _env) = site(test_store, Preset::Chat, &[vec![text("yes")]]).await;
     let chat = site.chat().await;
     for n in 0..4 {
         site.say(&chat, &format!("question {n}")).await.all().await;
@@ -91,18 +95,19 @@ async fn messages_come_in_pages(test_store: &mut TestStore) {
 }
 
 async fn one_answer_at_a_time(test_store: &mut TestStore) {
-    let reply = Reply::events(answer(CHAT, &[text("slow")])).then(Piece::Pause(Duration::from_millis(300)));
+    let reply =
+        Reply::events(encode_reply(CHAT, &[text("slow")])).then(Piece::Pause(Duration::from_millis(300)));
     let model =
-        Server::start([Reply { pieces: reply.pieces.into_iter().rev().collect(), ..Reply::events("") }])
+        ModelServer::start([Reply { pieces: reply.pieces.into_iter().rev().collect(), ..Reply::events("") }])
             .await;
     let site = test_store.serve(&project_with_model(Preset::Chat, CHAT, &model.base)).await;
     let chat = site.chat().await;
     // Of ten concurrent messages, one is answered and the others are rejected.
     let path = format!("/api/chats/{chat}/messages");
-    let asked =
+    let requests =
         (0..10).map(|n| site.request(Method::POST, &path).json(&json!({"text": n.to_string()})).send());
     let mut started = Vec::new();
-    for response in futures_util::future::join_all(asked).await {
+    for response in futures_util::future::join_all(requests).await {
         let response = response.unwrap();
         match response.status() {
             StatusCode::OK => started.push(response),
@@ -118,15 +123,15 @@ async fn one_answer_at_a_time(test_store: &mut TestStore) {
     }
     assert!(!started.is_empty());
     let now = site.wait_until_idle(&chat).await;
-    assert_eq!(now["messages"].as_array().unwrap().len(), 2 * model.asked().len());
+    assert_eq!(now["messages"].as_array().unwrap().len(), 2 * model.requests().len());
 }
 
 /// The next turn can start as soon as the client sees the end of the last one.
 async fn consecutive_turns_are_not_confused(test_store: &mut TestStore) {
     let hang = Reply::events("").then(Piece::Hang);
     // Depends on the request, not on its number: a turn may be stopped before it calls the model.
-    let model = Server::answering(move |asked, _| match asked.body.to_string().contains("two") {
-        false => Reply::events(answer(CHAT, &[text("short")])),
+    let model = ModelServer::with_handler(move |request, _| match request.body.to_string().contains("two") {
+        false => Reply::events(encode_reply(CHAT, &[text("short")])),
         true => hang.clone(),
     });
     let model = model.await;
@@ -144,9 +149,10 @@ async fn consecutive_turns_are_not_confused(test_store: &mut TestStore) {
 }
 
 async fn a_turn_can_start_after_a_stopped_one(test_store: &mut TestStore) {
-    let stuck = Reply::events(answer(CHAT, &[text("as far as this")])[..400].to_vec()).then(Piece::Hang);
-    let fine = Reply::events(answer(CHAT, &[text("fine")]));
-    let model = Server::start([stuck, fine]).await;
+    let stuck =
+        Reply::events(encode_reply(CHAT, &[text("as far as this")])[..400].to_vec()).then(Piece::Hang);
+    let fine = Reply::events(encode_reply(CHAT, &[text("fine")]));
+    let model = ModelServer::start([stuck, fine]).await;
     let site = test_store.serve(&project_with_model(Preset::Chat, CHAT, &model.base)).await;
     let chat = site.chat().await;
     let mut events = site.say(&chat, "one").await;
@@ -174,7 +180,7 @@ async fn s004_19_active_skills_are_stored_and_can_be_deactivated(test_store: &mu
         vec![call("c2", "skills_activate", json!({"name": "missing"}))],
         vec![text("ok")],
     ];
-    let (site, model, _world) = site(test_store, Preset::Chat, &steps).await;
+    let (site, model, _env) = site(test_store, Preset::Chat, &steps).await;
     let chat = site.chat().await;
     let path = format!("/api/chats/{chat}");
     site.say(&chat, "/report please").await.all().await;
@@ -186,7 +192,7 @@ async fn s004_19_active_skills_are_stored_and_can_be_deactivated(test_store: &mu
         both,
         "skills that failed to load are not active"
     );
-    let prompt = system(CHAT, &model.asked()[2]);
+    let prompt = system_prompt(CHAT, &model.requests()[2]);
     assert!(prompt.contains("report") && prompt.contains("other") && !prompt.contains("BODY"), "{prompt}");
     // Another process sees the same: the state is in the store.
     assert_eq!(test_store.open().await.chat(&chat).await.unwrap().activated_skill_names, ["report", "other"]);
@@ -206,31 +212,34 @@ async fn s004_19_active_skills_are_stored_and_can_be_deactivated(test_store: &mu
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s004_01_skills_are_discovered_at_startup() {
     let test_store = TestStore::sqlite();
-    let (site, model, world) = site(&test_store, Preset::Chat, &[vec![text("ok")]]).await;
+    let (site, model, env) = site(&test_store, Preset::Chat, &[vec![text("ok")]]).await;
     let chat = site.chat().await;
     site.say(&chat, "hello").await.all().await;
-    assert!(system(CHAT, &model.asked()[0]).contains("Does report."));
+    assert!(system_prompt(CHAT, &model.requests()[0]).contains("Does report."));
     // A new server discovers added skills.
-    world.skill("added", "x");
-    let again = test_store.serve(&world).await;
+    env.skill("added", "x");
+    let again = test_store.serve(&env).await;
     again.say(&chat, "hello").await.all().await;
-    assert!(system(CHAT, &model.asked()[1]).contains("Does added."));
+    assert!(system_prompt(CHAT, &model.requests()[1]).contains("Does added."));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s004_05_s004_18_disabled_skills_add_neither_tools_nor_text() {
     let test_store = TestStore::sqlite();
-    let model = Server::start([Reply::events(answer(CHAT, &[text("ok")]))]).await;
-    let mut world = project_with_model(Preset::Chat, CHAT, &model.base);
-    world.policy.enabled = false;
-    world.skill("report", "The BODY of report.");
-    let site = test_store.serve(&world).await;
+    let model = ModelServer::start([Reply::events(encode_reply(CHAT, &[text("ok")]))]).await;
+    let mut env = project_with_model(Preset::Chat, CHAT, &model.base);
+    env.policy.enabled = false;
+    env.skill("report", "The BODY of report.");
+    let site = test_store.serve(&env).await;
     assert_eq!(site.get("/api/about").await["skills_enabled"], false);
     let chat = site.chat().await;
     let all = site.say(&chat, "/report hello").await.all().await;
     assert_eq!(event_kinds(&all), ["delta", "done"], "no skill is activated by name, either");
-    let body = &model.asked()[0].body;
-    assert!(body.get("tools").is_none() && !system(CHAT, &model.asked()[0]).contains("skill"), "{body}");
+    let body = &model.requests()[0].body;
+    assert!(
+        body.get("tools").is_none() && !system_prompt(CHAT, &model.requests()[0]).contains("skill"),
+        "{body}"
+    );
     assert!(body.to_string().contains("/report hello"), "the message is sent unchanged");
     assert!(!Policy::from_preset(Preset::Chat).enabled, "skills are off by default in this preset");
 }
@@ -238,7 +247,7 @@ async fn s004_05_s004_18_disabled_skills_add_neither_tools_nor_text() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s004_13_a_known_name_activates_and_an_unknown_one_is_text() {
     let test_store = TestStore::sqlite();
-    let (site, model, _world) = site(&test_store, Preset::Chat, &[vec![text("ok")]]).await;
+    let (site, model, _env) = site(&test_store, Preset::Chat, &[vec![text("ok")]]).await;
     let chat = site.chat().await;
     for (message, shown, called) in [
         ("/report make it short", "make it short", true),
@@ -249,8 +258,8 @@ async fn s004_13_a_known_name_activates_and_an_unknown_one_is_text() {
     ] {
         let all = site.say(&chat, message).await.all().await;
         assert_eq!(event_kinds(&all)[0] == "tool_call", called, "{message}");
-        let asked = model.asked().pop().unwrap();
-        let last = asked.body["messages"]
+        let request = model.requests().pop().unwrap();
+        let last = request.body["messages"]
             .as_array()
             .unwrap()
             .iter()
@@ -272,13 +281,12 @@ async fn s004_15_s004_16_s004_22_long_content_is_truncated_and_marked() {
         vec![call("c3", "skills_readResource", json!({"name": "long", "path": "huge.md"}))],
         vec![text("ok")],
     ];
-    let model = Server::start(steps.iter().map(|step| Reply::events(answer(CHAT, step)))).await;
-    let world = project_with_model(Preset::Chat, CHAT, &model.base);
-    world.skill("long", &"word ".repeat(50_000));
-    world
-        .file(".skills/long/long.md", "text ".repeat(500_000))
+    let model = ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(CHAT, step)))).await;
+    let env = project_with_model(Preset::Chat, CHAT, &model.base);
+    env.skill("long", &"word ".repeat(50_000));
+    env.file(".skills/long/long.md", "text ".repeat(500_000))
         .file(".skills/long/huge.md", vec![b'x'; 40_000_000]);
-    let site = test_store.serve(&world).await;
+    let site = test_store.serve(&env).await;
     let chat = site.chat().await;
     let all = site.say(&chat, "read all of it").await.all().await;
     let observed: Vec<(String, Value)> = all
@@ -295,7 +303,7 @@ async fn s004_15_s004_16_s004_22_long_content_is_truncated_and_marked() {
         ("partial", &json!(true), &json!("long.md"))
     );
     assert_eq!((observed[2].0.as_str(), &observed[2].1["error"]["code"]), ("error", &json!("TOO_LARGE")));
-    let given = results(CHAT, model.asked().last().unwrap());
+    let given = tool_results(CHAT, model.requests().last().unwrap());
     assert!(
         given[0].1.contains("cut") || given[0].1.contains("truncated"),
         "{}",
@@ -306,8 +314,8 @@ async fn s004_15_s004_16_s004_22_long_content_is_truncated_and_marked() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_model_the_server_uses_rehearsal_mode() {
     let test_store = TestStore::sqlite();
-    let world = World::with_bundled(Preset::Standard);
-    let site = test_store.serve(&world).await;
+    let env = TestEnv::with_bundled(Preset::Standard);
+    let site = test_store.serve(&env).await;
     let about = site.get("/api/about").await;
     assert_eq!(
         (&about["provider"], &about["is_model"], &about["admin"]),

@@ -1,11 +1,13 @@
 //! Runs the conformance fixture through the chat API, with every provider protocol, on both databases.
 
-use crate::world::stream::{event_kinds, is_contiguous, streamed_text};
-use crate::world::{TestStore, both, message_text, project_with_model};
+use crate::support::stream::{event_kinds, is_contiguous, streamed_text};
+use crate::support::{TestStore, both, message_text, project_with_model};
 use prowess::Preset;
 use prowess_config::{ChatProvider, ToolCalling};
-use prowess_testing::model::speech::{ALL, Say, answer, call, results, system, text};
-use prowess_testing::model::{Reply, Server};
+use prowess_testing::model::wire_format::{
+    PROVIDERS, ReplyPart, call, encode_reply, system_prompt, text, tool_results,
+};
+use prowess_testing::model::{ModelServer, Reply};
 use serde_json::{Value, json};
 
 const NAME: &str = "skills-system-validation";
@@ -22,7 +24,7 @@ both![
     s004_24_s004_14_a_model_that_cannot_call_tools_over_http,
 ];
 
-fn read(id: &'static str, path: &str) -> Say {
+fn read(id: &'static str, path: &str) -> ReplyPart {
     call(id, "skills_readResource", json!({"name": NAME, "path": path}))
 }
 
@@ -47,11 +49,11 @@ fn steps(provider: ChatProvider, explicit: bool) -> Vec<Reply> {
         steps.remove(0);
     }
     // Chunks of seven bytes split characters, names and JSON.
-    steps.iter().map(|step| Reply::cut(answer(provider, step), 7)).collect()
+    steps.iter().map(|step| Reply::chunked(encode_reply(provider, step), 7)).collect()
 }
 
 async fn s004_24_s004_12_s004_15_s004_16_implicit_invocation_over_http(test_store: &mut TestStore) {
-    for provider in ALL {
+    for provider in PROVIDERS {
         for preset in [Preset::Chat, Preset::Standard] {
             procedure(test_store, preset, provider, false).await;
         }
@@ -59,16 +61,16 @@ async fn s004_24_s004_12_s004_15_s004_16_implicit_invocation_over_http(test_stor
 }
 
 async fn s004_24_s004_13_s004_19_explicit_invocation_over_http(test_store: &mut TestStore) {
-    for provider in ALL {
+    for provider in PROVIDERS {
         procedure(test_store, Preset::Chat, provider, true).await;
     }
 }
 
 async fn procedure(test_store: &TestStore, preset: Preset, provider: ChatProvider, explicit: bool) {
-    let model = Server::start(steps(provider, explicit)).await;
-    let world = project_with_model(preset, provider, &model.base);
-    world.fixture();
-    let site = test_store.serve(&world).await;
+    let model = ModelServer::start(steps(provider, explicit)).await;
+    let env = project_with_model(preset, provider, &model.base);
+    env.fixture();
+    let site = test_store.serve(&env).await;
     let chat = site.chat().await;
     let message =
         if explicit { format!("/{NAME} run all steps") } else { "Validate the skills system".to_owned() };
@@ -89,10 +91,10 @@ async fn procedure(test_store: &TestStore, preset: Preset, provider: ChatProvide
     assert!(done.data["usage"]["output"].as_u64().is_some_and(|tokens| tokens > 0), "{done:?}");
 
     // The model receives names first, the body on activation, each file on request, and nothing from outside the skill.
-    let asked = model.asked();
-    let first = system(provider, &asked[0]);
+    let requests = model.requests();
+    let first = system_prompt(provider, &requests[0]);
     assert!(first.contains(NAME) && !first.contains("_MARKER_"), "{first}");
-    let given = results(provider, asked.last().unwrap());
+    let given = tool_results(provider, requests.last().unwrap());
     assert!(given[0].1.contains(BODY), "{given:?}");
     assert!(given[1].1.contains("no skill named no-such-skill-here"));
     for ((_, marker), (_, content)) in FILES.iter().zip(&given[2..5]) {
@@ -121,31 +123,32 @@ async fn procedure(test_store: &TestStore, preset: Preset, provider: ChatProvide
 }
 
 async fn s004_24_s004_14_a_model_that_cannot_call_tools_over_http(test_store: &mut TestStore) {
-    for provider in ALL {
+    for provider in PROVIDERS {
         // Tools are either disabled in the configuration or rejected by the provider.
         for tools in [ToolCalling::Off, ToolCalling::Auto] {
-            let spoken = answer(provider, &[text("I read the marker.")]);
-            let model = Server::answering(move |asked, _| match asked.body.get("tools") {
+            let spoken = encode_reply(provider, &[text("I read the marker.")]);
+            let model = ModelServer::with_handler(move |request, _| match request.body.get("tools") {
                 Some(_) => {
                     Reply::failure(400, r#"{"error":{"message":"this model does not support tools"}}"#)
                 }
-                None => Reply::cut(spoken.clone(), 5),
+                None => Reply::chunked(spoken.clone(), 5),
             });
             let model = model.await;
-            let mut world = project_with_model(Preset::Chat, provider, &model.base);
-            world.chat.tools = tools;
-            world.fixture();
-            let site = test_store.serve(&world).await;
+            let mut env = project_with_model(Preset::Chat, provider, &model.base);
+            env.chat.tools = tools;
+            env.fixture();
+            let site = test_store.serve(&env).await;
             let chat = site.chat().await;
             let all = site.say(&chat, &format!("/{NAME} what is your marker?")).await.all().await;
             assert_eq!(streamed_text(&all), "I read the marker.");
             assert_eq!(all.last().unwrap().data["activated_skill_names"], json!([NAME]));
             site.say(&chat, "and what else?").await.all().await;
 
-            let asked = model.asked();
-            let without: Vec<_> = asked.iter().filter(|asked| asked.body.get("tools").is_none()).collect();
+            let requests = model.requests();
+            let without: Vec<_> =
+                requests.iter().filter(|request| request.body.get("tools").is_none()).collect();
             assert_eq!(without.len(), 2);
-            assert!(system(provider, without[0]).contains(BODY), "the first request has the body");
+            assert!(system_prompt(provider, without[0]).contains(BODY), "the first request has the body");
             assert!(!without[1].body.to_string().contains("_MARKER_"), "later requests do not");
         }
     }

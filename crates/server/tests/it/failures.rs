@@ -4,14 +4,14 @@
 use std::process::Command;
 use std::time::Duration;
 
-use crate::world::process::Process;
-use crate::world::stream::{SseEvent, is_contiguous, streamed_text};
-use crate::world::{ChatServer, TestStore, message_text, project_with_model, rejection, wait_until};
+use crate::support::process::Process;
+use crate::support::stream::{SseEvent, is_contiguous, streamed_text};
+use crate::support::{ChatServer, TestStore, message_text, project_with_model, rejection, wait_until};
 use prowess::Preset;
 use prowess_config::{ChatProvider, ChatSettings};
-use prowess_testing::World;
-use prowess_testing::model::speech::{ALL, Say, answer, call, results, text};
-use prowess_testing::model::{Piece, Reply, Server};
+use prowess_testing::TestEnv;
+use prowess_testing::model::wire_format::{PROVIDERS, ReplyPart, call, encode_reply, text, tool_results};
+use prowess_testing::model::{ModelServer, Piece, Reply};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -22,22 +22,22 @@ async fn site(
     provider: ChatProvider,
     replies: Vec<Reply>,
     set: impl Fn(&mut ChatSettings),
-) -> (ChatServer, Server, World) {
-    let model = Server::start(replies).await;
-    let mut world = project_with_model(Preset::Chat, provider, &model.base);
-    set(&mut world.chat);
-    world.skill("report", "The BODY of report.");
-    (test_store.serve(&world).await, model, world)
+) -> (ChatServer, ModelServer, TestEnv) {
+    let model = ModelServer::start(replies).await;
+    let mut env = project_with_model(Preset::Chat, provider, &model.base);
+    set(&mut env.chat);
+    env.skill("report", "The BODY of report.");
+    (test_store.serve(&env).await, model, env)
 }
 
 fn fine() -> Reply {
-    Reply::events(answer(CHAT, &[text("fine")]))
+    Reply::events(encode_reply(CHAT, &[text("fine")]))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn missing_chats_are_not_found() {
     let test_store = TestStore::sqlite();
-    let (site, _model, _world) = site(&test_store, CHAT, vec![fine()], |_| {}).await;
+    let (site, _model, _env) = site(&test_store, CHAT, vec![fine()], |_| {}).await;
     let long = "a".repeat(5_000);
     for id in
         ["unknown", "0190aaaaaaaaaaaaaaaaaaaaaaaaaaaa", "..", "%2e%2e%2fetc", "%00", "'; DROP TABLE", &long]
@@ -72,7 +72,7 @@ async fn missing_chats_are_not_found() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn invalid_message_bodies_are_rejected() {
     let test_store = TestStore::sqlite();
-    let (site, model, _world) = site(&test_store, CHAT, vec![fine()], |_| {}).await;
+    let (site, model, _env) = site(&test_store, CHAT, vec![fine()], |_| {}).await;
     let chat = site.chat().await;
     let path = format!("/api/chats/{chat}/messages");
     let mut observed = Vec::new();
@@ -100,7 +100,7 @@ async fn invalid_message_bodies_are_rejected() {
     }
     insta::assert_snapshot!(observed.join("\n"));
     assert_eq!(
-        (site.messages(&chat).await.len(), model.asked().len()),
+        (site.messages(&chat).await.len(), model.requests().len()),
         (0, 0),
         "nothing was stored or sent to the model"
     );
@@ -117,7 +117,7 @@ async fn invalid_message_bodies_are_rejected() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn too_long_messages_are_rejected() {
     let test_store = TestStore::sqlite();
-    let (site, model, _world) = site(&test_store, CHAT, vec![fine()], |_| {}).await;
+    let (site, model, _env) = site(&test_store, CHAT, vec![fine()], |_| {}).await;
     let chat = site.chat().await;
     let path = format!("/api/chats/{chat}/messages");
     let of = |bytes: usize| json!({"text": "x".repeat(bytes)}).to_string();
@@ -139,7 +139,7 @@ async fn too_long_messages_are_rejected() {
             assert_eq!((status, code.as_str(), detail.as_str()), (413, "TOO_LARGE", expected));
         }
     }
-    assert_eq!((site.messages(&chat).await.len(), model.asked().len()), (0, 0));
+    assert_eq!((site.messages(&chat).await.len(), model.requests().len()), (0, 0));
     // A message of the maximum length is stored; it exceeds the context of this model, which is an error.
     let most = site.say(&chat, &"y".repeat(1024 * 1024)).await.all().await;
     assert!(most.last().unwrap().is_end(), "{:?}", most.last());
@@ -148,21 +148,21 @@ async fn too_long_messages_are_rejected() {
 
 /// Runs the steps, and returns the events and the tool results that the model received.
 async fn called(
-    steps: &[Vec<Say>],
+    steps: &[Vec<ReplyPart>],
     set: impl Fn(&mut ChatSettings),
-) -> (Vec<SseEvent>, Vec<(String, String)>, ChatServer, String, World) {
+) -> (Vec<SseEvent>, Vec<(String, String)>, ChatServer, String, TestEnv) {
     let test_store = TestStore::sqlite();
-    let replies = steps.iter().map(|step| Reply::events(answer(CHAT, step))).collect();
-    let (site, model, world) = site(&test_store, CHAT, replies, set).await;
+    let replies = steps.iter().map(|step| Reply::events(encode_reply(CHAT, step))).collect();
+    let (site, model, env) = site(&test_store, CHAT, replies, set).await;
     let chat = site.chat().await;
     let all = site.say(&chat, "go").await.all().await;
-    let given = results(CHAT, model.asked().last().unwrap());
-    (all, given, site, chat, world)
+    let given = tool_results(CHAT, model.requests().last().unwrap());
+    (all, given, site, chat, env)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn invalid_tool_calls_are_reported_to_the_model() {
-    let broken = Say::Call("c6", "skills_activate", "{\"name\": \"rep".to_owned());
+    let broken = ReplyPart::Call("c6", "skills_activate", "{\"name\": \"rep".to_owned());
     let steps = [
         vec![
             call("c1", "skills_activate", json!({})),
@@ -175,7 +175,7 @@ async fn invalid_tool_calls_are_reported_to_the_model() {
         ],
         vec![text("I see.")],
     ];
-    let (all, given, _site, _chat, _world) = called(&steps, |_| {}).await;
+    let (all, given, _site, _chat, _env) = called(&steps, |_| {}).await;
     assert_eq!(all.last().unwrap().data["reason"], "end", "no error ends the turn");
     let observed: Vec<String> = all
         .iter()
@@ -191,7 +191,7 @@ async fn invalid_tool_calls_are_reported_to_the_model() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn endless_tool_calls_are_stopped() {
     let same = [vec![call("c1", "skills_activate", json!({"name": "missing"}))]];
-    let (all, _, site, chat, _world) = called(&same, |_| {}).await;
+    let (all, _, site, chat, _env) = called(&same, |_| {}).await;
     assert_eq!(all.last().unwrap().data["reason"], "repeated");
     assert_eq!(
         site.messages(&chat).await[1]["reason"],
@@ -199,23 +199,26 @@ async fn endless_tool_calls_are_stopped() {
     );
     let test_store = TestStore::sqlite();
     // A different call each time.
-    let model = Server::answering(|_, number| {
+    let model = ModelServer::with_handler(|_, number| {
         let name = format!("missing-{number}");
-        Reply::events(answer(CHAT, &[Say::Call("c", "skills_activate", json!({"name": name}).to_string())]))
+        Reply::events(encode_reply(
+            CHAT,
+            &[ReplyPart::Call("c", "skills_activate", json!({"name": name}).to_string())],
+        ))
     });
     let model = model.await;
     let site = test_store.serve(&project_with_model(Preset::Chat, CHAT, &model.base)).await;
     let chat = site.chat().await;
     let all = site.say(&chat, "go").await.all().await;
-    assert_eq!((&all.last().unwrap().data["reason"], model.asked().len()), (&json!("steps"), 24));
+    assert_eq!((&all.last().unwrap().data["reason"], model.requests().len()), (&json!("steps"), 24));
     assert!(is_contiguous(&all));
 }
 
 /// Returns how a turn ended: the stored text and the last event.
 async fn ended(provider: ChatProvider, reply: Reply, set: impl Fn(&mut ChatSettings)) -> String {
     let test_store = TestStore::sqlite();
-    let fine = Reply::events(answer(provider, &[text("fine")]));
-    let (site, _model, _world) = site(&test_store, provider, vec![reply, fine], set).await;
+    let fine = Reply::events(encode_reply(provider, &[text("fine")]));
+    let (site, _model, _env) = site(&test_store, provider, vec![reply, fine], set).await;
     let chat = site.chat().await;
     let all = site.say(&chat, "go").await.all().await;
     assert!(is_contiguous(&all));
@@ -234,8 +237,8 @@ async fn ended(provider: ChatProvider, reply: Reply, set: impl Fn(&mut ChatSetti
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn providers_that_fail_while_streaming() {
     let mut observed = Vec::new();
-    for provider in ALL {
-        let whole = answer(provider, &[text("as far as this goes")]);
+    for provider in PROVIDERS {
+        let whole = encode_reply(provider, &[text("as far as this goes")]);
         let half = whole.len() * 2 / 3;
         let cut = String::from_utf8(whole[..half].to_vec()).unwrap();
         let at = cut.rfind("\n\n").unwrap() + 2;
@@ -267,7 +270,7 @@ async fn providers_that_fail_while_streaming() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn providers_that_never_answer() {
-    for provider in ALL {
+    for provider in PROVIDERS {
         for pieces in [vec![Piece::Hang], vec![Piece::Bytes(b": hello\n\n".to_vec()), Piece::Hang]] {
             let never = Reply { pieces, ..Reply::events("") };
             let end = ended(provider, never, |chat| {
@@ -296,8 +299,8 @@ async fn a_full_disk_recovers() {
     let test_store = TestStore::sqlite();
     let words_of = "many words ".repeat(100_000);
     let long = json!({"choices": [{"index": 0, "delta": {"content": words_of}, "finish_reason": null}]});
-    let long = Reply::events(format!("data: {long}\n\n")).then(Piece::Bytes(answer(CHAT, &[])));
-    let model = Server::start([fine(), long]).await;
+    let long = Reply::events(format!("data: {long}\n\n")).then(Piece::Bytes(encode_reply(CHAT, &[])));
+    let model = ModelServer::start([fine(), long]).await;
     let mut command = Command::new("sh");
     command.args(LIMITED).arg(std::env::current_exe().unwrap());
     let process = Process::start_in(&test_store, &model.base, command);
@@ -315,7 +318,7 @@ async fn a_full_disk_recovers() {
 
     // An answer that does not fit waits for space.
     let events = client.say(&chat, "tell me all").await;
-    wait_until(async || model.asked().len() == 2).await;
+    wait_until(async || model.requests().len() == 2).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
     let waiting = client.get(&format!("/api/chats/{chat}")).await;
     assert!(!waiting["writing"].is_null(), "{}", waiting["messages"][3]["state"]);
@@ -336,8 +339,8 @@ async fn a_locked_store_times_out_and_recovers() {
             .then(Piece::Bytes(format!("data: {delta}\n\n").into_bytes()))
             .then(Piece::Pause(Duration::from_millis(40)));
     }
-    let (site, _model, _world) =
-        site(&test_store, CHAT, vec![slow.then(Piece::Bytes(answer(CHAT, &[]))), fine()], |_| {}).await;
+    let (site, _model, _env) =
+        site(&test_store, CHAT, vec![slow.then(Piece::Bytes(encode_reply(CHAT, &[]))), fine()], |_| {}).await;
     let (chat, other) = (site.chat().await, site.chat().await);
     let mut events = site.say(&chat, "count").await;
     events.expect("delta").await;
@@ -369,9 +372,9 @@ async fn a_turn_survives_a_database_restart() {
             .then(Piece::Bytes(format!("data: {delta}\n\n").into_bytes()))
             .then(Piece::Pause(Duration::from_millis(40)));
     }
-    let slow = slow.then(Piece::Bytes(answer(CHAT, &[])));
-    let (site, _model, world) = site(&test_store, CHAT, vec![slow, fine()], |_| {}).await;
-    let other = test_store.serve(&world).await;
+    let slow = slow.then(Piece::Bytes(encode_reply(CHAT, &[])));
+    let (site, _model, env) = site(&test_store, CHAT, vec![slow, fine()], |_| {}).await;
+    let other = test_store.serve(&env).await;
     let chat = site.chat().await;
     let mut events = site.say(&chat, "count").await;
     let first = events.expect("delta").await;
@@ -406,7 +409,7 @@ async fn a_turn_survives_a_database_restart() {
 async fn locked_tables_time_out() {
     let mut test_store = TestStore::postgres();
     test_store.options.call_timeout = Duration::from_secs(1);
-    let (site, _model, _world) = site(&test_store, CHAT, vec![fine()], |_| {}).await;
+    let (site, _model, _env) = site(&test_store, CHAT, vec![fine()], |_| {}).await;
     let chat = site.chat().await;
     let (mut client, connection) =
         tokio_postgres::connect(&test_store.address(), tokio_postgres::NoTls).await.unwrap();

@@ -1,6 +1,6 @@
 //! Authentication, hosts and origins, over raw TCP, because no client library would send these requests.
 
-use crate::running::{ADMIN, RunningServer, USER, with_tokens};
+use crate::running_server::{ADMIN, RunningServer, USER, with_tokens};
 use prowess_server::{AllowedHosts, Guard, Limits, ServerOptions};
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::running::{RunningServer, model_config, rest, slow_model, wait_until, with_tokens};
+use crate::running_server::{RunningServer, model_config, rest, slow_model, wait_until, with_tokens};
 use prowess_server::{Limits, ServerOptions};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::running::RunningServer;
+use crate::running_server::RunningServer;
 use prowess_server::{ServerOptions, openapi};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Markdown rendering and its sanitizer.
 
-use crate::running::RunningServer;
+use crate::running_server::RunningServer;
 use proptest::prelude::*;
 use prowess_server::ServerOptions;
 use prowess_server::markdown::render;
@@ -58,7 +58,7 @@ fn attacks_are_neutralized() {
     let observed: Vec<_> =
         attacks.iter().map(|text| format!("{text:?}\n    {}", render(text).trim_end())).collect();
     for text in attacks {
-        harmless(text);
+        assert_sanitized(text);
     }
     insta::assert_snapshot!(observed.join("\n"));
 }
@@ -66,19 +66,19 @@ fn attacks_are_neutralized() {
 #[test]
 fn deep_nesting_is_flattened() {
     for piece in ["> ", "- ", "*", "_a ", "[", "![", "`", "<b>", "| a ", "**a _b ", "1. "] {
-        harmless(&piece.repeat(20_000));
-        harmless(&format!("{}x{}", piece.repeat(2_000), "](https://x.example)".repeat(2_000)));
+        assert_sanitized(&piece.repeat(20_000));
+        assert_sanitized(&format!("{}x{}", piece.repeat(2_000), "](https://x.example)".repeat(2_000)));
     }
 }
 
-fn harmless(text: &str) {
-    prowess_testing::html::harmless(text, &render(text));
+fn assert_sanitized(text: &str) {
+    prowess_testing::html::assert_sanitized(text, &render(text));
 }
 
 proptest! {
     #[test]
     fn nothing_harmful_survives_any_text(text in "\\PC{0,200}") {
-        harmless(&text);
+        assert_sanitized(&text);
     }
 
     #[test]
@@ -88,7 +88,7 @@ proptest! {
         Just("    "), Just("> "), Just("- "), Just("*"), Just("**"), Just("&lt;"), Just("&#x6a;"), Just("<!--"), Just("-->"),
         Just("<a href="), Just("https://x.example/"), Just("<svg/onload="), Just("\\"), Just("\0"), Just("|"), Just("---"), Just("x"),
     ], 0..40)) {
-        harmless(&pieces.concat());
+        assert_sanitized(&pieces.concat());
     }
 }
 

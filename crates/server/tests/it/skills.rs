@@ -1,6 +1,6 @@
 //! The skill endpoints: list, create, change, delete, enable and disable.
 
-use crate::site::{ADMIN, USER, site, skill_md};
+use crate::skill_server::{ADMIN, USER, site, skill_md};
 use insta::assert_snapshot;
 use prowess::Preset;
 use prowess::digest;

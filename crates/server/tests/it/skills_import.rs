@@ -1,6 +1,6 @@
 //! Imports of skills.
 
-use crate::site::{site, skill_md};
+use crate::skill_server::{site, skill_md};
 use insta::assert_snapshot;
 use prowess::Preset;
 use serde_json::json;

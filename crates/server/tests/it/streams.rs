@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::world::stream::{Events, SseEvent, is_contiguous, streamed_text};
-use crate::world::{ChatServer, TestStore, both, message_text, project_with_model, wait_until};
+use crate::support::stream::{Events, SseEvent, is_contiguous, streamed_text};
+use crate::support::{ChatServer, TestStore, both, message_text, project_with_model, wait_until};
 use prowess::Preset;
 use prowess_config::ChatProvider;
-use prowess_testing::model::speech::answer;
-use prowess_testing::model::{Piece, Reply, Server};
+use prowess_testing::model::wire_format::encode_reply;
+use prowess_testing::model::{ModelServer, Piece, Reply};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -41,7 +41,7 @@ fn spoken(count: usize) -> Vec<Vec<u8>> {
 }
 
 fn over() -> Vec<u8> {
-    answer(CHAT, &[])
+    encode_reply(CHAT, &[])
 }
 
 /// Returns a reply with `before` words, a pause, and `after` words.
@@ -51,15 +51,18 @@ fn halting(before: usize, pause: Piece, after: usize) -> Reply {
     reply.then(Piece::Bytes(over()))
 }
 
-async fn site(test_store: &TestStore, replies: Vec<Reply>) -> (ChatServer, Server, prowess_testing::World) {
-    let model = Server::start(replies).await;
-    let world = project_with_model(Preset::Chat, CHAT, &model.base);
-    (test_store.serve(&world).await, model, world)
+async fn site(
+    test_store: &TestStore,
+    replies: Vec<Reply>,
+) -> (ChatServer, ModelServer, prowess_testing::TestEnv) {
+    let model = ModelServer::start(replies).await;
+    let env = project_with_model(Preset::Chat, CHAT, &model.base);
+    (test_store.serve(&env).await, model, env)
 }
 
 async fn a_turn_continues_after_the_client_disconnects(test_store: &mut TestStore) {
     let pause = Piece::Pause(Duration::from_millis(400));
-    let (site, model, _world) = site(test_store, vec![halting(3, pause, 3)]).await;
+    let (site, model, _env) = site(test_store, vec![halting(3, pause, 3)]).await;
     let chat = site.chat().await;
     let mut events = site.say(&chat, "count").await;
     events.expect("delta").await;
@@ -84,11 +87,11 @@ async fn a_turn_continues_after_the_client_disconnects(test_store: &mut TestStor
         assert_eq!((&last["role"], &last["state"]), (&json!("assistant"), &json!("complete")));
     }
     assert_eq!(site.say(&chat, "and again").await.all().await.last().unwrap().event, "done");
-    assert!(model.asked().len() >= 2);
+    assert!(model.requests().len() >= 2);
 }
 
 async fn a_stream_can_resume_after_any_event(test_store: &mut TestStore) {
-    let (site, _model, _world) =
+    let (site, _model, _env) =
         site(test_store, vec![halting(4, Piece::Pause(Duration::from_millis(50)), 4)]).await;
     let chat = site.chat().await;
     let all = site.say(&chat, "count").await.all().await;
@@ -120,7 +123,7 @@ async fn a_stream_can_resume_after_any_event(test_store: &mut TestStore) {
 }
 
 async fn several_clients_receive_the_same_events(test_store: &mut TestStore) {
-    let (site, _model, _world) =
+    let (site, _model, _env) =
         site(test_store, vec![halting(3, Piece::Pause(Duration::from_millis(500)), 200)]).await;
     let chat = site.chat().await;
     let mut one = site.say(&chat, "count").await;
@@ -139,7 +142,7 @@ async fn several_clients_receive_the_same_events(test_store: &mut TestStore) {
 }
 
 async fn one_stream_follows_several_chats(test_store: &mut TestStore) {
-    let (site, _model, _world) = site(test_store, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
+    let (site, _model, _env) = site(test_store, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
     let [one, two, other] = [site.chat().await, site.chat().await, site.chat().await];
     let first = site.say(&one, "before").await.all().await;
     let known = first.last().unwrap().id.unwrap();
@@ -172,7 +175,7 @@ async fn one_stream_follows_several_chats(test_store: &mut TestStore) {
 }
 
 async fn a_message_can_replace_the_last_one(test_store: &mut TestStore) {
-    let (site, model, _world) = site(test_store, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
+    let (site, model, _env) = site(test_store, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
     let chat = site.chat().await;
     site.say(&chat, "one").await.all().await;
     site.say(&chat, "two").await.all().await;
@@ -187,15 +190,15 @@ async fn a_message_can_replace_the_last_one(test_store: &mut TestStore) {
     let questions: Vec<_> = after.iter().step_by(2).map(message_text).collect();
     assert_eq!(questions, ["one", "two, again"]);
     assert_eq!(id(&after, 0), id(&before, 0));
-    let asked = model.asked().last().unwrap().body.to_string();
-    assert!(asked.contains("two, again") && !asked.contains(r#""two""#), "{asked}");
+    let request = model.requests().last().unwrap().body.to_string();
+    assert!(request.contains("two, again") && !request.contains(r#""two""#), "{request}");
 }
 
 async fn a_slow_client_loses_no_events(test_store: &mut TestStore) {
     // More than all buffers between server and client hold.
     let count = 120_000;
     let reply = Reply::events(spoken(count).concat()).then(Piece::Bytes(over()));
-    let (site, _model, _world) = site(test_store, vec![reply]).await;
+    let (site, _model, _env) = site(test_store, vec![reply]).await;
     let chat = site.chat().await;
     let mut slow = site.say(&chat, "count").await;
     let mut all: Vec<SseEvent> = vec![slow.expect("delta").await];
@@ -208,7 +211,7 @@ async fn a_slow_client_loses_no_events(test_store: &mut TestStore) {
 }
 
 async fn missing_events_are_reported(test_store: &mut TestStore) {
-    let (site, _model, _world) = site(test_store, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
+    let (site, _model, _env) = site(test_store, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
     let chat = site.chat().await;
     let first = site.say(&chat, "one").await.all().await;
     site.say(&chat, "two").await.all().await;
@@ -233,7 +236,7 @@ async fn missing_events_are_reported(test_store: &mut TestStore) {
 }
 
 async fn deleting_a_followed_chat_ends_the_stream(test_store: &mut TestStore) {
-    let (site, _model, _world) = site(test_store, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
+    let (site, _model, _env) = site(test_store, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
     let chat = site.chat().await;
     let mut events = site.follow(&chat, 0).await;
     site.say(&chat, "one").await.all().await;
@@ -246,7 +249,7 @@ async fn deleting_a_followed_chat_ends_the_stream(test_store: &mut TestStore) {
 }
 
 async fn deleting_a_chat_stops_its_turn(test_store: &mut TestStore) {
-    let (site, model, _world) = site(test_store, vec![halting(2, Piece::Hang, 0)]).await;
+    let (site, model, _env) = site(test_store, vec![halting(2, Piece::Hang, 0)]).await;
     let chat = site.chat().await;
     let mut asking = site.say(&chat, "one").await;
     asking.expect("delta").await;
@@ -257,7 +260,7 @@ async fn deleting_a_chat_stops_its_turn(test_store: &mut TestStore) {
         let all = events.all().await;
         assert_eq!(all.last().unwrap().data["message"], "the chat was deleted", "{all:?}");
     }
-    assert_eq!(model.asked().len(), 1);
+    assert_eq!(model.requests().len(), 1);
     let gone = site.request(Method::GET, &format!("/api/chats/{chat}")).send().await.unwrap();
     assert_eq!(gone.status(), StatusCode::NOT_FOUND);
 }
@@ -267,7 +270,7 @@ async fn deleting_a_chat_stops_its_turn(test_store: &mut TestStore) {
 async fn a_stalled_client_does_not_delay_the_shutdown() {
     let test_store = TestStore::sqlite();
     let reply = Reply::events(spoken(120_000).concat()).then(Piece::Bytes(over()));
-    let (mut site, _model, _world) = site(&test_store, vec![reply]).await;
+    let (mut site, _model, _env) = site(&test_store, vec![reply]).await;
     let chat = site.chat().await;
     let mut asking = site.say(&chat, "one").await;
     asking.expect("delta").await;
@@ -282,7 +285,7 @@ async fn a_stalled_client_does_not_delay_the_shutdown() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn keep_alive_comments_are_not_events() {
     let test_store = TestStore::sqlite();
-    let (site, _model, _world) =
+    let (site, _model, _env) =
         site(&test_store, vec![halting(1, Piece::Pause(Duration::from_secs(16)), 1)]).await;
     let chat = site.chat().await;
     let mut stream = tokio::net::TcpStream::connect(&site.base["http://".len()..]).await.unwrap();

@@ -1,37 +1,37 @@
-//! The same server for tests that do not wait for anything themselves, because they start programs.
+//! A [`ModelServer`] for synchronous tests, such as those that start the binary.
 
 use std::ops::Deref;
 
 use tokio::runtime::{Builder, Runtime};
 
-use super::{Asked, Reply, Server};
+use super::{ModelServer, RecordedRequest, Reply};
 
-/// A server with threads of its own.
-pub struct Blocking {
-    server: Server,
+/// A model server on its own runtime.
+pub struct BlockingModelServer {
+    server: ModelServer,
     _runtime: Runtime,
 }
 
-impl Blocking {
-    /// A server that gives these replies.
+impl BlockingModelServer {
+    /// Starts a server with these replies, see [`ModelServer::start`].
     pub fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
         let runtime = runtime();
-        let server = runtime.block_on(Server::start(replies));
+        let server = runtime.block_on(ModelServer::start(replies));
         Self { server, _runtime: runtime }
     }
 
-    /// A server that looks at each request before it answers.
-    pub fn answering(answer: impl Fn(&Asked, usize) -> Reply + Send + Sync + 'static) -> Self {
+    /// Starts a server with a request handler, see [`ModelServer::with_handler`].
+    pub fn with_handler(handler: impl Fn(&RecordedRequest, usize) -> Reply + Send + Sync + 'static) -> Self {
         let runtime = runtime();
-        let server = runtime.block_on(Server::answering(answer));
+        let server = runtime.block_on(ModelServer::with_handler(handler));
         Self { server, _runtime: runtime }
     }
 }
 
-impl Deref for Blocking {
-    type Target = Server;
+impl Deref for BlockingModelServer {
+    type Target = ModelServer;
 
-    fn deref(&self) -> &Server {
+    fn deref(&self) -> &ModelServer {
         &self.server
     }
 }

@@ -1,60 +1,60 @@
-//! A model server that does what it is told, byte by byte: HTTP/1.1 as providers speak it, and as they should not.
+//! A model server with scripted replies over HTTP/1.1, including invalid and interrupted ones.
 
 mod blocking;
-pub mod speech;
+pub mod wire_format;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-pub use blocking::Blocking;
+pub use blocking::BlockingModelServer;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A request as it came.
+/// A request that the server received.
 #[derive(Debug, Clone)]
-pub struct Asked {
-    /// Where it was sent.
+pub struct RecordedRequest {
+    /// The path of the URL.
     pub path: String,
-    /// Names in lower case.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body; null where it is no JSON.
+    /// The body, or null if it is not JSON.
     pub body: Value,
 }
 
-impl Asked {
-    /// A header by its name in lower case.
+impl RecordedRequest {
+    /// Returns the value of a header by its lower-case name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// What is sent for one request.
+/// The response to one request.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// The status of HTTP.
+    /// The HTTP status.
     pub status: u16,
-    /// The headers, besides those that every answer has.
+    /// Additional headers.
     pub headers: Vec<(&'static str, String)>,
-    /// What happens, one after the other.
+    /// The parts of the body, in order.
     pub pieces: Vec<Piece>,
 }
 
-/// What happens next.
+/// A part of a response body, or an event while it is sent.
 #[derive(Debug, Clone)]
 pub enum Piece {
-    /// These bytes, as one chunk.
+    /// Sends these bytes as one chunk.
     Bytes(Vec<u8>),
-    /// Nothing for a while.
+    /// Waits.
     Pause(Duration),
-    /// Nothing, for ever.
+    /// Keeps the connection open and sends nothing more.
     Hang,
-    /// The connection is gone.
+    /// Resets the connection.
     Reset,
 }
 
 impl Reply {
-    /// A stream of events, in one piece.
+    /// Returns an event stream with one chunk.
     pub fn events(bytes: impl Into<Vec<u8>>) -> Self {
         Self {
             status: 200,
@@ -63,13 +63,13 @@ impl Reply {
         }
     }
 
-    /// The same in pieces of so many bytes, wherever that cuts.
-    pub fn cut(bytes: impl Into<Vec<u8>>, size: usize) -> Self {
+    /// Returns an event stream with chunks of `size` bytes, regardless of event boundaries.
+    pub fn chunked(bytes: impl Into<Vec<u8>>, size: usize) -> Self {
         let pieces = bytes.into().chunks(size).map(|piece| Piece::Bytes(piece.to_vec())).collect();
         Self { pieces, ..Self::events("") }
     }
 
-    /// A failure with a JSON body.
+    /// Returns an error response with a JSON body.
     pub fn failure(status: u16, body: &str) -> Self {
         Self {
             status,
@@ -78,78 +78,80 @@ impl Reply {
         }
     }
 
-    /// With another header, or another value of it.
+    /// Sets a header.
     pub fn header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.retain(|(known, _)| *known != name);
         self.headers.push((name, value.to_owned()));
         self
     }
 
-    /// And this happens after the rest.
+    /// Appends a piece.
     pub fn then(mut self, piece: Piece) -> Self {
         self.pieces.push(piece);
         self
     }
 }
 
-/// A server on a free port of this machine. It gives the replies one after the other, and the last one again and again.
-pub struct Server {
-    /// Its address, without a path.
+/// A server on a free local port. It sends the replies in order and repeats the last one.
+pub struct ModelServer {
+    /// The base URL, without a path.
     pub base: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requests: Arc<Mutex<Vec<RecordedRequest>>>,
     task: tokio::task::JoinHandle<()>,
 }
 
-impl Drop for Server {
+impl Drop for ModelServer {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-impl Server {
-    /// A server that gives these replies.
+impl ModelServer {
+    /// Starts a server with these replies.
     pub async fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
         let replies: Vec<Reply> = replies.into_iter().collect();
-        Self::answering(move |_, number| replies[number.min(replies.len() - 1)].clone()).await
+        Self::with_handler(move |_, number| replies[number.min(replies.len() - 1)].clone()).await
     }
 
-    /// A server that looks at each request before it answers.
-    pub async fn answering(answer: impl Fn(&Asked, usize) -> Reply + Send + Sync + 'static) -> Self {
+    /// Starts a server that replies to each request with the result of `handler`, which receives the request and its number.
+    pub async fn with_handler(
+        handler: impl Fn(&RecordedRequest, usize) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let (seen, answer) = (Arc::clone(&asked), Arc::new(answer));
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (recorded, handler) = (Arc::clone(&requests), Arc::new(handler));
         let task = tokio::spawn(async move {
             loop {
                 let Ok((stream, _)) = listener.accept().await else { return };
-                let (seen, answer) = (Arc::clone(&seen), Arc::clone(&answer));
+                let (recorded, handler) = (Arc::clone(&recorded), Arc::clone(&handler));
                 tokio::spawn(async move {
-                    let _ = serve(stream, &seen, &*answer).await;
+                    let _ = serve(stream, &recorded, &*handler).await;
                 });
             }
         });
-        Self { base, asked, task }
+        Self { base, requests, task }
     }
 
-    /// What it was asked.
-    pub fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
+    /// Returns the requests so far.
+    pub fn requests(&self) -> Vec<RecordedRequest> {
+        self.requests.lock().unwrap().clone()
     }
 }
 
 async fn serve(
     mut stream: TcpStream,
-    seen: &Mutex<Vec<Asked>>,
-    answer: &(impl Fn(&Asked, usize) -> Reply + ?Sized),
+    recorded: &Mutex<Vec<RecordedRequest>>,
+    handler: &(impl Fn(&RecordedRequest, usize) -> Reply + ?Sized),
 ) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
-    let Some(asked) = read(&mut stream).await? else { return Ok(()) };
+    let Some(request) = read_request(&mut stream).await? else { return Ok(()) };
     let number = {
-        let mut seen = seen.lock().unwrap();
-        seen.push(asked.clone());
-        seen.len() - 1
+        let mut recorded = recorded.lock().unwrap();
+        recorded.push(request.clone());
+        recorded.len() - 1
     };
-    let reply = answer(&asked, number);
+    let reply = handler(&request, number);
     if matches!(reply.pieces.first(), Some(Piece::Reset)) {
         return reset(stream);
     }
@@ -170,7 +172,7 @@ async fn serve(
                 stream.write_all(&bytes).await?;
                 stream.write_all(b"\r\n").await?;
                 stream.flush().await?;
-                // Each piece arrives by itself.
+                // The client should receive each piece separately.
                 tokio::task::yield_now().await;
             }
             Piece::Pause(time) => tokio::time::sleep(time).await,
@@ -182,14 +184,14 @@ async fn serve(
     stream.shutdown().await
 }
 
-/// Closes without a goodbye: what was not read is thrown away, and the other side hears of it.
+/// Resets the connection and discards unsent data.
 fn reset(stream: TcpStream) -> std::io::Result<()> {
     stream.set_zero_linger()?;
     drop(stream);
     Ok(())
 }
 
-async fn read(stream: &mut TcpStream) -> std::io::Result<Option<Asked>> {
+async fn read_request(stream: &mut TcpStream) -> std::io::Result<Option<RecordedRequest>> {
     let mut bytes = Vec::new();
     let head = loop {
         if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -214,5 +216,5 @@ async fn read(stream: &mut TcpStream) -> std::io::Result<Option<Asked>> {
         }
     }
     let body = serde_json::from_slice(&bytes[head + 4..head + 4 + length]).unwrap_or_default();
-    Ok(Some(Asked { path, headers, body }))
+    Ok(Some(RecordedRequest { path, headers, body }))
 }

@@ -1,4 +1,4 @@
-//! git over https: the real `git http-backend` behind TLS, with faults on request.
+//! Git over HTTPS with a real `git http-backend`, and simulated faults.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,13 +14,13 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// Makes `authority.pem`, and a certificate by it for `localhost` in `server.pem` and `server.key`; `stranger.pem` and
-/// `stranger.key` are by nobody.
-pub fn make_certificates(folder: &Path) {
+/// Creates the certificate authority `authority.pem`, a certificate for `localhost` that it signed in `server.pem` and
+/// `server.key`, and a self-signed one in `self-signed.pem` and `self-signed.key`.
+pub fn make_certificates(dir: &Path) {
     let key = || rcgen::KeyPair::generate().unwrap();
     let params =
         || rcgen::CertificateParams::new(vec!["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
-    let write = |name: &str, text: String| fs::write(folder.join(name), text).unwrap();
+    let write = |name: &str, text: String| fs::write(dir.join(name), text).unwrap();
 
     let authority_key = key();
     let mut authority = rcgen::CertificateParams::new(Vec::<String>::new()).unwrap();
@@ -32,38 +32,38 @@ pub fn make_certificates(folder: &Path) {
     let server_key = key();
     write("server.pem", params().signed_by(&server_key, &issuer).unwrap().pem());
     write("server.key", server_key.serialize_pem());
-    let stranger_key = key();
-    write("stranger.pem", params().self_signed(&stranger_key).unwrap().pem());
-    write("stranger.key", stranger_key.serialize_pem());
+    let self_signed_key = key();
+    write("self-signed.pem", params().self_signed(&self_signed_key).unwrap().pem());
+    write("self-signed.key", self_signed_key.serialize_pem());
 }
 
-/// Serves the repositories of a folder. The first step of a path says how:
+/// Serves the repositories of a directory. The first component of a path selects the behaviour:
 ///
-/// | path | what happens |
+/// | path | response |
 /// |---|---|
-/// | `/git/…` | git as it should be |
-/// | `/old/…` | git that knows only version 0 of its protocol |
-/// | `/stall/…` | packs stop half-way, and nothing comes any more |
-/// | `/cut/…` | packs end half-way |
-/// | `/moved/…` | sent on to `/git/…` |
-/// | `/elsewhere/…` | sent on to `/git/…` of another host |
-/// | `/plain/…` | sent on to http |
-/// | `/round/…` | sent on to itself |
-/// | `/private/…` | asks for a password |
+/// | `/git/…` | valid git |
+/// | `/old/…` | git with only version 0 of its protocol |
+/// | `/stall/…` | packs stall after the first half |
+/// | `/cut/…` | packs end after the first half |
+/// | `/moved/…` | redirect to `/git/…` |
+/// | `/elsewhere/…` | redirect to `/git/…` of another host |
+/// | `/plain/…` | redirect to HTTP |
+/// | `/round/…` | redirect to itself |
+/// | `/private/…` | requires authentication |
 /// | `/page/…` | a web page |
-/// | `/file/…` | the bytes of a file in the folder |
-/// | `/half/…` | the first half of them |
-/// | `/.well-known/…` | the files of `.well-known` in the folder, as of a site |
-/// | `/silent/…` | no answer at all |
-pub struct Server {
+/// | `/file/…` | a file of the directory |
+/// | `/half/…` | the first half of a file |
+/// | `/.well-known/…` | a file of `.well-known` in the directory |
+/// | `/silent/…` | no response |
+pub struct HttpsServer {
     port: u16,
     end: Arc<AtomicBool>,
-    asked: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<String>>>,
     listener: Option<JoinHandle<()>>,
 }
 
-impl Server {
-    /// Starts with `NAME.pem` and `NAME.key` of a folder.
+impl HttpsServer {
+    /// Starts a server with `NAME.pem` and `NAME.key` of the directory `certificates`.
     pub fn start(repositories: &Path, certificates: &Path, name: &str) -> Self {
         let certificate = CertificateDer::pem_file_iter(certificates.join(format!("{name}.pem"))).unwrap();
         let certificate: Vec<_> = certificate.map(Result::unwrap).collect();
@@ -77,8 +77,8 @@ impl Server {
         let (config, root) = (Arc::new(config), repositories.to_owned());
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (end, asked) = (Arc::new(AtomicBool::new(false)), Arc::<Mutex<Vec<String>>>::default());
-        let (ends, notes) = (Arc::clone(&end), Arc::clone(&asked));
+        let (end, requests) = (Arc::new(AtomicBool::new(false)), Arc::<Mutex<Vec<String>>>::default());
+        let (ends, notes) = (Arc::clone(&end), Arc::clone(&requests));
         let listener = std::thread::spawn(move || {
             for stream in listener.incoming() {
                 if ends.load(Ordering::Relaxed) {
@@ -87,7 +87,7 @@ impl Server {
                 let (config, root) = (Arc::clone(&config), root.clone());
                 let (ends, notes) = (Arc::clone(&ends), Arc::clone(&notes));
                 let stream = stream.unwrap();
-                // A client that goes away is the client's business.
+                // A client may disconnect at any time, so errors are ignored.
                 std::thread::spawn(move || {
                     let connection = ServerConnection::new(config).unwrap();
                     let stream = StreamOwned::new(connection, stream);
@@ -95,24 +95,24 @@ impl Server {
                 });
             }
         });
-        Self { port, end, asked, listener: Some(listener) }
+        Self { port, end, requests, listener: Some(listener) }
     }
 
-    /// The URL of a path, such as `git/skills.git`.
+    /// Returns the URL of a path, such as `git/skills.git`.
     pub fn url(&self, path: &str) -> String {
         format!("https://localhost:{}/{path}", self.port)
     }
 
-    /// The requests up to now, such as `GET /git/…`.
-    pub fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
+    /// Returns the requests so far, such as `GET /git/…`.
+    pub fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
     }
 }
 
-impl Drop for Server {
+impl Drop for HttpsServer {
     fn drop(&mut self) {
         self.end.store(true, Ordering::Relaxed);
-        // The listener wakes up to see it.
+        // Wake up the listener, so that it checks the flag.
         let _ = TcpStream::connect(("127.0.0.1", self.port));
         if let Some(listener) = self.listener.take() {
             let _ = listener.join();
@@ -144,38 +144,41 @@ impl Request {
 
 impl Exchange {
     fn run(mut self) -> std::io::Result<()> {
-        let request = self.request()?;
+        let request = self.read_request()?;
         self.notes.lock().unwrap().push(format!("{} {}", request.method, request.path));
-        let (way, rest) = request.path[1..].split_once('/').unwrap_or((&request.path[1..], ""));
+        let (mode, rest) = request.path[1..].split_once('/').unwrap_or((&request.path[1..], ""));
         let query = if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
-        match way {
-            "git" | "old" | "stall" | "cut" => self.git(way, rest, &request),
-            "moved" => self.sent_on(&format!("https://localhost:{}/git/{rest}{query}", self.port)),
-            "elsewhere" => self.sent_on(&format!("https://127.0.0.1:{}/git/{rest}{query}", self.port)),
-            "plain" => self.sent_on(&format!("http://localhost:{}/git/{rest}{query}", self.port)),
-            "round" => self.sent_on(&format!("https://localhost:{}/round/{rest}{query}", self.port)),
-            "private" => self.answer("401 Unauthorized", "text/plain", b"who are you?"),
-            "page" => self.answer("200 OK", "text/html", b"<p>hello"),
+        match mode {
+            "git" | "old" | "stall" | "cut" => self.git(mode, rest, &request),
+            "moved" => self.redirect(&format!("https://localhost:{}/git/{rest}{query}", self.port)),
+            "elsewhere" => self.redirect(&format!("https://127.0.0.1:{}/git/{rest}{query}", self.port)),
+            "plain" => self.redirect(&format!("http://localhost:{}/git/{rest}{query}", self.port)),
+            "round" => self.redirect(&format!("https://localhost:{}/round/{rest}{query}", self.port)),
+            "private" => self.respond("401 Unauthorized", "text/plain", b"who are you?"),
+            "page" => self.respond("200 OK", "text/html", b"<p>hello"),
             "silent" => {
                 self.wait();
                 Ok(())
             }
             "file" | "half" | ".well-known" => {
-                let path =
-                    if way == ".well-known" { self.root.join(way).join(rest) } else { self.root.join(rest) };
+                let path = if mode == ".well-known" {
+                    self.root.join(mode).join(rest)
+                } else {
+                    self.root.join(rest)
+                };
                 match fs::read(path) {
-                    Ok(bytes) if way == "half" => {
-                        self.half("200 OK", "application/octet-stream", &bytes, false)
+                    Ok(bytes) if mode == "half" => {
+                        self.respond_half("200 OK", "application/octet-stream", &bytes, false)
                     }
-                    Ok(bytes) => self.answer("200 OK", "application/octet-stream", &bytes),
-                    Err(_) => self.answer("404 Not Found", "text/plain", b"no"),
+                    Ok(bytes) => self.respond("200 OK", "application/octet-stream", &bytes),
+                    Err(_) => self.respond("404 Not Found", "text/plain", b"no"),
                 }
             }
-            _ => self.answer("404 Not Found", "text/plain", b"no"),
+            _ => self.respond("404 Not Found", "text/plain", b"no"),
         }
     }
 
-    fn request(&mut self) -> std::io::Result<Request> {
+    fn read_request(&mut self) -> std::io::Result<Request> {
         let mut line = String::new();
         self.stream.read_line(&mut line)?;
         let mut words = line.split(' ');
@@ -198,8 +201,8 @@ impl Exchange {
         Ok(request)
     }
 
-    fn git(&mut self, way: &str, path: &str, request: &Request) -> std::io::Result<()> {
-        let version = if way == "old" { "" } else { request.header("git-protocol") };
+    fn git(&mut self, mode: &str, path: &str, request: &Request) -> std::io::Result<()> {
+        let version = if mode == "old" { "" } else { request.header("git-protocol") };
         let mut child = Command::new("git")
             .arg("http-backend")
             .env("GIT_PROJECT_ROOT", &self.root)
@@ -218,66 +221,66 @@ impl Exchange {
         let mut input = child.stdin.take().unwrap();
         let body = request.body.clone();
         std::thread::spawn(move || input.write_all(&body));
-        let mut answer = Vec::new();
-        child.stdout.take().unwrap().read_to_end(&mut answer)?;
+        let mut output = Vec::new();
+        child.stdout.take().unwrap().read_to_end(&mut output)?;
         child.wait()?;
-        let split = answer.windows(4).position(|four| four == b"\r\n\r\n").map_or(answer.len(), |at| at + 4);
-        let (head, body) = answer.split_at(split);
+        let split = output.windows(4).position(|four| four == b"\r\n\r\n").map_or(output.len(), |at| at + 4);
+        let (head, body) = output.split_at(split);
         let head = String::from_utf8_lossy(head).into_owned();
         let value = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
         let status = value("Status:").unwrap_or("200 OK").to_owned();
         let kind = value("Content-Type:").unwrap_or("text/plain").to_owned();
         let pack = body.windows(4).any(|four| four == b"PACK");
-        if !pack || !matches!(way, "stall" | "cut") {
-            return self.answer(&status, &kind, body);
+        if !pack || !matches!(mode, "stall" | "cut") {
+            return self.respond(&status, &kind, body);
         }
-        self.half(&status, &kind, body, way == "stall")
+        self.respond_half(&status, &kind, body, mode == "stall")
     }
 
-    /// Half of it and then nothing: at once, or when the server ends.
-    fn half(&mut self, status: &str, kind: &str, body: &[u8], stall: bool) -> std::io::Result<()> {
-        self.begin(status, kind)?;
-        self.chunk(&body[..body.len() / 2])?;
+    /// Sends the first half of a body, then closes the connection: at once, or when the server stops.
+    fn respond_half(&mut self, status: &str, kind: &str, body: &[u8], stall: bool) -> std::io::Result<()> {
+        self.write_head(status, kind)?;
+        self.write_chunk(&body[..body.len() / 2])?;
         if stall {
             self.wait();
         }
-        // Without the end of the chunks, and of TLS.
+        // Neither the chunked encoding nor TLS is ended properly.
         self.stream.get_mut().sock.shutdown(std::net::Shutdown::Both)
     }
 
-    /// Says nothing until the server ends.
+    /// Waits until the server stops.
     fn wait(&self) {
         while !self.end.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    fn sent_on(&mut self, to: &str) -> std::io::Result<()> {
+    fn redirect(&mut self, to: &str) -> std::io::Result<()> {
         let head =
             format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
         self.stream.get_mut().write_all(head.as_bytes())?;
         self.stream.get_mut().flush()
     }
 
-    fn answer(&mut self, status: &str, kind: &str, body: &[u8]) -> std::io::Result<()> {
-        self.begin(status, kind)?;
+    fn respond(&mut self, status: &str, kind: &str, body: &[u8]) -> std::io::Result<()> {
+        self.write_head(status, kind)?;
         for part in body.chunks(16 * 1024) {
-            self.chunk(part)?;
+            self.write_chunk(part)?;
         }
-        self.chunk(b"")?;
+        self.write_chunk(b"")?;
         let stream = self.stream.get_mut();
         stream.conn.send_close_notify();
         stream.flush()
     }
 
-    fn begin(&mut self, status: &str, kind: &str) -> std::io::Result<()> {
+    fn write_head(&mut self, status: &str, kind: &str) -> std::io::Result<()> {
         let head = format!(
             "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
         );
         self.stream.get_mut().write_all(head.as_bytes())
     }
 
-    fn chunk(&mut self, part: &[u8]) -> std::io::Result<()> {
+    fn write_chunk(&mut self, part: &[u8]) -> std::io::Result<()> {
         let stream = self.stream.get_mut();
         write!(stream, "{:x}\r\n", part.len())?;
         stream.write_all(part)?;

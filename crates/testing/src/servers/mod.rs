@@ -1,6 +1,6 @@
-//! Real servers on this machine for tests of whatever fetches: git over https and over ssh, and repositories to serve.
+//! Local git servers over HTTPS and SSH, and repositories to serve.
 //!
-//! Each listens on a free port of the loopback and ends with its value.
+//! Each server listens on a free local port and is stopped on drop.
 
 #![allow(missing_docs)]
 
@@ -11,27 +11,28 @@ pub mod ssh;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs a test in a process of its own that trusts the certificates of [`https::Server`]: which certificates count
-/// is said by the environment, which a process cannot change for itself. The closure gets the folder with them.
-pub fn trusting<F: FnOnce(&Path)>(test: F) {
-    const INSIDE: &str = "PROWESS_TEST_CERTIFICATES";
-    if let Some(folder) = std::env::var_os(INSIDE) {
-        return test(&PathBuf::from(folder));
+/// Runs a test in a child process that trusts the certificates of [`https::HttpsServer`]. The trusted certificates are set by
+/// environment variables, which a process cannot safely change for itself. The closure receives the directory of the
+/// certificates.
+pub fn with_test_certificates<F: FnOnce(&Path)>(test: F) {
+    const CERTIFICATES_DIR: &str = "PROWESS_TEST_CERTIFICATES";
+    if let Some(dir) = std::env::var_os(CERTIFICATES_DIR) {
+        return test(&PathBuf::from(dir));
     }
     // `file::test::{{closure}}`
     let name = std::any::type_name::<F>();
     let name = name.split_once("::").map_or(name, |(_, name)| name);
     let name = name.strip_suffix("::{{closure}}").unwrap_or(name);
-    let folder = tempfile::tempdir().unwrap();
-    https::make_certificates(folder.path());
+    let dir = tempfile::tempdir().unwrap();
+    https::make_certificates(dir.path());
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", name, "--nocapture"])
-        .env(INSIDE, folder.path())
-        .env("SSL_CERT_FILE", folder.path().join("authority.pem"))
+        .env(CERTIFICATES_DIR, dir.path())
+        .env("SSL_CERT_FILE", dir.path().join("authority.pem"))
         .env_remove("SSL_CERT_DIR")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    let failed = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("1 passed"), "{name}:\n{said}\n{failed}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stdout.contains("1 passed"), "{name}:\n{stdout}\n{stderr}");
 }

@@ -1,4 +1,4 @@
-//! Repositories for tests, made by the program `git` with no configuration but its own.
+//! Git repositories for tests, created by the `git` command without user or system configuration.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ pub struct Repository {
     pub path: PathBuf,
 }
 
-/// The program `git`, which knows nobody.
+/// Returns a `git` command without user or system configuration, with a fixed author and date.
 pub fn git() -> Command {
     let mut command = Command::new("git");
     for (name, value) in [
@@ -29,7 +29,7 @@ pub fn git() -> Command {
 }
 
 impl Repository {
-    /// An empty one, whose branch is `main`.
+    /// Creates an empty repository with the branch `main`.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self::with_hash(path, "sha1")
     }
@@ -42,12 +42,12 @@ impl Repository {
         repository
     }
 
-    /// Runs git in it and gives what it says.
+    /// Runs `git` in the repository and returns its standard output.
     pub fn run(&self, args: &[&str]) -> String {
         self.run_with(args, b"")
     }
 
-    /// The same with something to read.
+    /// Runs `git` with this standard input, see [`run`](Self::run).
     pub fn run_with(&self, args: &[&str], input: &[u8]) -> String {
         let mut command = git();
         command.current_dir(&self.path).args(args);
@@ -70,21 +70,21 @@ impl Repository {
         self
     }
 
-    /// Commits everything and gives the commit.
+    /// Commits all changes and returns the commit id.
     pub fn commit(&self, message: &str) -> String {
         self.run(&["add", "-A"]);
         self.run(&["commit", "-q", "--allow-empty", "-m", message]);
         self.run(&["rev-parse", "HEAD"])
     }
 
-    /// A bare copy, to be served.
+    /// Clones the repository into a bare repository, to be served.
     pub fn publish(&self, to: &Path) {
         let output = git().args(["clone", "-q", "--bare"]).arg(&self.path).arg(to).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }
 
-/// A repository with two skills, a branch, tags of both kinds, and a history.
+/// Creates a repository with two skills, three commits, the branch `next`, a lightweight tag and an annotated tag.
 pub fn skills(path: impl Into<PathBuf>) -> Repository {
     let repository = Repository::new(path);
     let skill = |name: &str| format!("---\nname: {name}\ndescription: Does {name}.\n---\n\nDo it.\n");

@@ -1,4 +1,4 @@
-//! git over ssh: the real `sshd`, for the user who runs the tests, with keys that live as long as it.
+//! Git over SSH with a real `sshd`, which runs as the user of the tests with temporary keys.
 
 use std::fs;
 use std::io::Read as _;
@@ -7,41 +7,43 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Whether the server passes the wish for another version of git's protocol on. Few do without being told.
+/// The versions of the git protocol that the server accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Versions {
-    Any,
-    Old,
+pub enum ProtocolVersions {
+    /// All versions: `sshd` passes `GIT_PROTOCOL` on.
+    All,
+    /// Only version 0, the default of `sshd`.
+    V0,
 }
 
 /// A running `sshd`.
-pub struct Server {
-    folder: tempfile::TempDir,
+pub struct SshServer {
+    dir: tempfile::TempDir,
     child: Child,
     port: u16,
 }
 
-impl Server {
-    pub fn start(versions: Versions) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        for name in ["host", "client", "stranger"] {
-            let made = Command::new("ssh-keygen")
+impl SshServer {
+    pub fn start(versions: ProtocolVersions) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["host", "client", "unknown"] {
+            let status = Command::new("ssh-keygen")
                 .args(["-q", "-t", "ed25519", "-N", "", "-f"])
-                .arg(folder.path().join(name))
+                .arg(dir.path().join(name))
                 .status();
-            assert!(made.unwrap().success());
+            assert!(status.unwrap().success());
         }
-        fs::copy(folder.path().join("client.pub"), folder.path().join("authorized")).unwrap();
-        // Somebody may take the port between our finding it and the server's: then there is another.
+        fs::copy(dir.path().join("client.pub"), dir.path().join("authorized")).unwrap();
+        // Another process may take the port before the server binds it; then try a new one.
         for _ in 0..10 {
             let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-            let mut child = spawn(folder.path(), port, versions);
+            let mut child = spawn(dir.path(), port, versions);
             for _ in 0..250 {
                 if child.try_wait().unwrap().is_some() {
                     break;
                 }
                 if TcpStream::connect(("127.0.0.1", port)).is_ok() {
-                    let server = Self { folder, child, port };
+                    let server = Self { dir, child, port };
                     server.configure();
                     return server;
                 }
@@ -50,38 +52,38 @@ impl Server {
             let _ = child.kill();
             let _ = child.wait();
         }
-        let log = fs::read_to_string(folder.path().join("log")).unwrap_or_default();
-        panic!("sshd does not start (Debian has it in openssh-server):\n{log}");
+        let log = fs::read_to_string(dir.path().join("log")).unwrap_or_default();
+        panic!("cannot start sshd; on Debian, install openssh-server:\n{log}");
     }
 
-    /// The line for `GIT_SSH_COMMAND` that connects here.
+    /// Returns a value of `GIT_SSH_COMMAND` that connects to this server.
     pub fn command(&self) -> String {
-        format!("ssh -F {}", self.folder.path().join("config").display())
+        format!("ssh -F {}", self.dir.path().join("config").display())
     }
 
-    /// The same with a key that the server does not know.
-    pub fn stranger(&self) -> String {
-        self.command().replace("/config", "/strangers-config")
+    /// Returns a [`command`](Self::command) with a key that the server does not accept.
+    pub fn command_with_unknown_key(&self) -> String {
+        self.command().replace("/config", "/unknown-key-config")
     }
 
-    /// The same without knowing the server's key.
-    pub fn unknown(&self) -> String {
+    /// Returns a [`command`](Self::command) that does not know the host key of the server.
+    pub fn command_without_host_key(&self) -> String {
         format!("{} -o UserKnownHostsFile=/dev/null", self.command())
     }
 
-    /// The URL of a path on this machine.
+    /// Returns the URL of a local path.
     pub fn url(&self, path: &Path) -> String {
         format!("ssh://127.0.0.1:{}{}", self.port, path.display())
     }
 
-    /// The same as `host:path`, by the name that the configuration gives the server.
-    pub fn short(&self, path: &Path) -> String {
+    /// Returns the address of a local path as `host:path`, with the host name of the SSH configuration.
+    pub fn scp_address(&self, path: &Path) -> String {
         format!("prowess-test:{}", path.display())
     }
 
     fn configure(&self) {
-        let at = |name: &str| self.folder.path().join(name).display().to_string();
-        let host = fs::read_to_string(self.folder.path().join("host.pub")).unwrap();
+        let at = |name: &str| self.dir.path().join(name).display().to_string();
+        let host = fs::read_to_string(self.dir.path().join("host.pub")).unwrap();
         fs::write(at("known"), format!("[127.0.0.1]:{} {host}", self.port)).unwrap();
         let config = |key: &str| {
             format!(
@@ -94,30 +96,30 @@ impl Server {
             )
         };
         fs::write(at("config"), config("client")).unwrap();
-        fs::write(at("strangers-config"), config("stranger")).unwrap();
+        fs::write(at("unknown-key-config"), config("unknown")).unwrap();
     }
 }
 
-impl Drop for Server {
+impl Drop for SshServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-fn spawn(folder: &Path, port: u16, versions: Versions) -> Child {
-    let at = |name: &str| folder.join(name).display().to_string();
+fn spawn(dir: &Path, port: u16, versions: ProtocolVersions) -> Child {
+    let at = |name: &str| dir.join(name).display().to_string();
     let mut config = format!(
         "ListenAddress 127.0.0.1\nPort {port}\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\n\
          PidFile none\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\n",
         at("host"),
         at("authorized")
     );
-    if versions == Versions::Any {
+    if versions == ProtocolVersions::All {
         config.push_str("AcceptEnv GIT_PROTOCOL\n");
     }
     fs::write(at("sshd_config"), config).unwrap();
-    // Where root keeps it; whoever is not root needs none.
+    // `sshd` requires this directory if it runs as root.
     let _ = fs::create_dir_all("/run/sshd");
     Command::new(sshd())
         .args(["-D", "-e", "-f", &at("sshd_config")])
@@ -128,15 +130,15 @@ fn spawn(folder: &Path, port: u16, versions: Versions) -> Child {
         .unwrap()
 }
 
-/// It has to be started by its whole path, and is not in everybody's.
+/// Returns the path of `sshd`, which must be started by its absolute path and is often not in `PATH`.
 fn sshd() -> PathBuf {
-    let folders = ["/usr/sbin", "/usr/local/sbin", "/usr/bin", "/opt/homebrew/sbin"];
-    let found = folders.iter().map(|folder| Path::new(folder).join("sshd")).find(|path| path.exists());
-    found.expect("sshd is needed for these tests; Debian has it in openssh-server")
+    let dirs = ["/usr/sbin", "/usr/local/sbin", "/usr/bin", "/opt/homebrew/sbin"];
+    let found = dirs.iter().map(|dir| Path::new(dir).join("sshd")).find(|path| path.exists());
+    found.expect("cannot find sshd; on Debian, install openssh-server")
 }
 
-/// Listens, and never says a word.
-pub fn silent() -> (TcpListener, String) {
+/// Listens on a free local port, accepts connections and never sends anything. Returns the listener and an SSH URL.
+pub fn silent_listener() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("ssh://127.0.0.1:{}/x", listener.local_addr().unwrap().port());
     let accepting = listener.try_clone().unwrap();

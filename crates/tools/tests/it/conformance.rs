@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::world::{TestProject, checked, error, root};
+use crate::support::{TestProject, checked, error, root};
 use prowess::Preset;
 use prowess_tools::{Session, system_prompt};
 use serde_json::json;
@@ -16,21 +16,21 @@ const FILES: [(&str, &str); 3] = [
 ];
 
 fn fixture(preset: Preset) -> TestProject {
-    let world = TestProject::new(preset);
+    let project = TestProject::new(preset);
     let bundled = prowess::bundled::BUNDLED.iter().find(|skill| skill.id == NAME).unwrap();
     let folder = format!("{}/{NAME}", root(preset));
     for (path, bytes) in bundled.files {
-        world.file(&format!("{folder}/{path}"), bytes);
+        project.file(&format!("{folder}/{path}"), bytes);
     }
-    symlink("/etc/passwd", world.path(&format!("{folder}/link-out.txt"))).unwrap();
-    world
+    symlink("/etc/passwd", project.path(&format!("{folder}/link-out.txt"))).unwrap();
+    project
 }
 
 #[test]
 fn s004_24_the_procedure_through_the_tools() {
     for preset in [Preset::Chat, Preset::Standard, Preset::Harness, Preset::Triggers] {
-        let world = fixture(preset);
-        let toolbox = world.toolbox();
+        let project = fixture(preset);
+        let toolbox = project.toolbox();
         let mut session = Session::default();
         let prompt = system_prompt(&toolbox, &session, None);
         assert!(prompt.contains(NAME) && !prompt.contains("_MARKER_"), "{preset}: metadata only");
@@ -50,7 +50,7 @@ fn s004_24_the_procedure_through_the_tools() {
         for path in ["../SKILL.md", "/etc/passwd", "references/../../../../etc/passwd", "link-out.txt"] {
             let answer = read(path);
             assert_eq!(error(&answer).0, "ACCESS_DENIED", "{preset} {path}");
-            assert!(!answer.text.contains("root:") && !world.is_named_in(&answer.text));
+            assert!(!answer.text.contains("root:") && !project.is_named_in(&answer.text));
         }
         assert!(read("references/REFERENCE.md").error.is_none(), "a rejected call breaks nothing");
     }
@@ -58,8 +58,9 @@ fn s004_24_the_procedure_through_the_tools() {
 
 #[test]
 fn s004_24_the_procedure_through_read_file_and_skill() {
-    let world = fixture(Preset::App);
-    let read = |path: &str| world.call("ReadFile", json!({"path": format!(".agents/skills/{NAME}/{path}")}));
+    let project = fixture(Preset::App);
+    let read =
+        |path: &str| project.call("ReadFile", json!({"path": format!(".agents/skills/{NAME}/{path}")}));
     assert!(read("SKILL.md").text.contains("PROWESS_SKILL_MARKER_7F3A91D2"));
     for (path, marker) in FILES {
         // Shell scripts do not have an allowed extension.
@@ -68,8 +69,8 @@ fn s004_24_the_procedure_through_read_file_and_skill() {
     for path in ["../../../../etc/passwd", "link-out.txt"] {
         assert_eq!(error(&read(path)).0, "ACCESS_DENIED", "{path}");
     }
-    let world = fixture(Preset::SkillTool);
-    let active = world.call("Skill", json!({"name": NAME}));
+    let project = fixture(Preset::SkillTool);
+    let active = project.call("Skill", json!({"name": NAME}));
     assert!(active.text.contains("PROWESS_SKILL_MARKER_7F3A91D2"));
     assert!(FILES.iter().all(|(_, marker)| !active.text.contains(marker)));
 }

@@ -1,6 +1,6 @@
 //! The tool definitions for models.
 
-use crate::world::{TestProject, one, root};
+use crate::support::{TestProject, one, root};
 use prowess::Preset;
 use prowess_tools::{BuiltinTool, Session, Toolbox};
 use serde_json::{Value, json};
@@ -12,23 +12,23 @@ fn names(toolbox: &Toolbox) -> Vec<String> {
 #[test]
 fn of_each_preset() {
     for preset in Preset::ALL {
-        let world = TestProject::new(preset);
-        world.skill(&format!("{}/pdf", root(preset)), "x").skill(&format!("{}/gh", root(preset)), "y");
-        let definitions = serde_json::to_string_pretty(&world.toolbox().definitions()).unwrap();
+        let project = TestProject::new(preset);
+        project.skill(&format!("{}/pdf", root(preset)), "x").skill(&format!("{}/gh", root(preset)), "y");
+        let definitions = serde_json::to_string_pretty(&project.toolbox().definitions()).unwrap();
         insta::assert_snapshot!(format!("of_{}", preset.as_str().replace('-', "_")), definitions);
     }
 }
 
 #[test]
 fn s000_06_one_tool_that_takes_a_path() {
-    let (_world, toolbox) = one(Preset::App, "x");
+    let (_env, toolbox) = one(Preset::App, "x");
     let [tool] = &toolbox.definitions()[..] else { panic!("one tool") };
     assert_eq!((tool.name.as_str(), &tool.input_schema["required"]), ("ReadFile", &json!(["path"])));
 }
 
 #[test]
 fn s001_08_one_tool_with_a_name_and_optional_arguments() {
-    let (_world, toolbox) = one(Preset::SkillTool, "x");
+    let (_env, toolbox) = one(Preset::SkillTool, "x");
     let [tool] = &toolbox.definitions()[..] else { panic!("one tool") };
     assert_eq!((tool.name.as_str(), &tool.input_schema["required"]), ("Skill", &json!(["name"])));
     for parameter in ["name", "args"] {
@@ -39,20 +39,20 @@ fn s001_08_one_tool_with_a_name_and_optional_arguments() {
 
 #[test]
 fn names_are_an_enum_up_to_256() {
-    let world = TestProject::new(Preset::Standard);
+    let project = TestProject::new(Preset::Standard);
     let name = |toolbox: &Toolbox| toolbox.definitions()[0].input_schema["properties"]["name"].clone();
     for number in 0..256 {
-        world.skill(&format!("~/.agents/skills/s-{number}"), "x");
+        project.skill(&format!("~/.agents/skills/s-{number}"), "x");
     }
-    let listed = name(&world.toolbox());
+    let listed = name(&project.toolbox());
     assert_eq!(listed["enum"].as_array().map(Vec::len), Some(256));
-    world.skill("~/.agents/skills/s-256", "x");
-    assert_eq!(name(&world.toolbox()), json!({"type": "string", "description": "The skill's name."}));
+    project.skill("~/.agents/skills/s-256", "x");
+    assert_eq!(name(&project.toolbox()), json!({"type": "string", "description": "The skill's name."}));
 }
 
 #[test]
 fn names_with_and_without_dots_are_accepted() {
-    let (_world, toolbox) = one(Preset::Standard, "x");
+    let (_env, toolbox) = one(Preset::Standard, "x");
     for tool in BuiltinTool::ALL {
         assert_eq!(
             (BuiltinTool::from_name(tool.name()), BuiltinTool::from_name(&tool.dotless_name())),
@@ -67,29 +67,29 @@ fn names_with_and_without_dots_are_accepted() {
 #[test]
 fn s004_18_nothing_is_offered_without_skills() {
     for preset in Preset::ALL {
-        let mut world = TestProject::new(preset);
-        assert!(names(&world.toolbox()).is_empty(), "{preset}: there are no skills");
-        world.skill(&format!("{}/a", root(preset)), "x");
-        assert!(!names(&world.toolbox()).is_empty(), "{preset}");
-        world.policy.enabled = false;
-        let toolbox = world.toolbox();
+        let mut project = TestProject::new(preset);
+        assert!(names(&project.toolbox()).is_empty(), "{preset}: there are no skills");
+        project.skill(&format!("{}/a", root(preset)), "x");
+        assert!(!names(&project.toolbox()).is_empty(), "{preset}");
+        project.policy.enabled = false;
+        let toolbox = project.toolbox();
         assert!(names(&toolbox).is_empty(), "{preset}: they are off");
         for tool in BuiltinTool::ALL {
             let answer = toolbox.call(&mut Session::default(), tool.name(), json!({"name": "a"}));
-            assert_eq!(crate::world::error(&answer), ("DISABLED", "skills are disabled"));
+            assert_eq!(crate::support::error(&answer), ("DISABLED", "skills are disabled"));
         }
-        world.policy.enabled = true;
-        world.policy.selection.manual = vec!["a".to_owned()];
-        assert!(names(&world.toolbox()).is_empty(), "{preset}: the model is told of none");
+        project.policy.enabled = true;
+        project.policy.selection.manual = vec!["a".to_owned()];
+        assert!(names(&project.toolbox()).is_empty(), "{preset}: the model is told of none");
     }
 }
 
 #[test]
 fn requested_skills_are_among_the_names() {
-    let mut world = TestProject::new(Preset::Standard);
-    world.skill("~/.agents/skills/deploy", "x").skill("~/.agents/skills/pdf", "x");
-    world.policy.selection.manual = vec!["deploy".to_owned()];
-    let toolbox = world.toolbox();
+    let mut project = TestProject::new(Preset::Standard);
+    project.skill("~/.agents/skills/deploy", "x").skill("~/.agents/skills/pdf", "x");
+    project.policy.selection.manual = vec!["deploy".to_owned()];
+    let toolbox = project.toolbox();
     let listed = |session: &Session| -> Value {
         toolbox.definitions_in(session)[0].input_schema["properties"]["name"]["enum"].clone()
     };
@@ -101,14 +101,14 @@ fn requested_skills_are_among_the_names() {
 
 #[test]
 fn directory_names_are_used_if_they_are_the_identity() {
-    let mut world = TestProject::new(Preset::Standard);
-    world.policy.scan.identity = prowess::policy::SkillIdentity::Id;
-    world.policy.manifest = prowess::Policy::from_preset(Preset::App).manifest;
-    world.file("~/.agents/skills/reader/SKILL.md", "---\nname: PDF Reader\ndescription: d\n---\nRead.\n");
-    let toolbox = world.toolbox();
+    let mut project = TestProject::new(Preset::Standard);
+    project.policy.scan.identity = prowess::policy::SkillIdentity::Id;
+    project.policy.manifest = prowess::Policy::from_preset(Preset::App).manifest;
+    project.file("~/.agents/skills/reader/SKILL.md", "---\nname: PDF Reader\ndescription: d\n---\nRead.\n");
+    let toolbox = project.toolbox();
     let listed = &toolbox.definitions()[0].input_schema["properties"]["name"]["enum"];
     assert_eq!(*listed, json!(["reader"]));
     for name in ["reader", "PDF Reader"] {
-        assert!(world.call("skills.activate", json!({"name": name})).text.contains("Read."), "{name}");
+        assert!(project.call("skills.activate", json!({"name": name})).text.contains("Read."), "{name}");
     }
 }

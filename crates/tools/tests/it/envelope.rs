@@ -1,6 +1,6 @@
 //! The envelope of every response.
 
-use crate::world::{TestProject, checked, one, root};
+use crate::support::{TestProject, checked, one, root};
 use proptest::prelude::*;
 use prowess::Preset;
 use prowess_tools::{BuiltinTool, Envelope, Session};
@@ -8,26 +8,26 @@ use serde_json::{Value, json};
 
 #[test]
 fn s001_13_data_of_the_skill_tool_has_name_base_dir_and_content() {
-    let (world, toolbox) = one(Preset::SkillTool, "Do it.");
+    let (project, toolbox) = one(Preset::SkillTool, "Do it.");
     let params = json!({"name": "a", "args": "x"});
     let answer = checked(toolbox.call(&mut Session::default(), "Skill", params.clone()));
-    let base = world.path("skills/a");
+    let base = project.path("skills/a");
     let content = format!("Base directory for this skill: {}\n\nDo it.\n\nARGUMENTS: x", base.display());
     assert_eq!(Value::Object(answer.data), json!({"name": "a", "base_dir": base, "content": content}));
     assert_eq!(answer.text, content);
     assert_eq!(answer.context.params_input, params);
-    assert_eq!(answer.context.cwd, world.path("").components().as_path().to_str().unwrap());
+    assert_eq!(answer.context.cwd, project.path("").components().as_path().to_str().unwrap());
 }
 
 #[test]
 fn s001_21_every_tool_returns_an_envelope() {
     for preset in Preset::ALL {
-        let mut world = TestProject::new(preset);
+        let mut project = TestProject::new(preset);
         let folder = format!("{}/a", root(preset));
-        world.skill(&folder, &"long ".repeat(100)).file(&format!("{folder}/big.md"), "x".repeat(500));
-        world.policy.limits.skill_md_bytes = 100;
-        world.policy.limits.resource_bytes = 100;
-        let toolbox = world.toolbox();
+        project.skill(&folder, &"long ".repeat(100)).file(&format!("{folder}/big.md"), "x".repeat(500));
+        project.policy.limits.skill_md_bytes = 100;
+        project.policy.limits.resource_bytes = 100;
+        let toolbox = project.toolbox();
         let mut statuses = Vec::new();
         for tool in BuiltinTool::ALL.map(BuiltinTool::name) {
             for params in [
@@ -51,14 +51,14 @@ fn s001_21_every_tool_returns_an_envelope() {
 
 #[test]
 fn truncated_results_are_partial() {
-    let mut world = TestProject::new(Preset::Standard);
-    world.skill("~/.agents/skills/a", &"é".repeat(200)).file("~/.agents/skills/a/big.md", "é".repeat(200));
-    world.policy.limits.skill_md_bytes = 101;
-    world.policy.limits.resource_bytes = 101;
-    let loaded = world.call("skills.activate", json!({"name": "a"}));
+    let mut project = TestProject::new(Preset::Standard);
+    project.skill("~/.agents/skills/a", &"é".repeat(200)).file("~/.agents/skills/a/big.md", "é".repeat(200));
+    project.policy.limits.skill_md_bytes = 101;
+    project.policy.limits.resource_bytes = 101;
+    let loaded = project.call("skills.activate", json!({"name": "a"}));
     assert_eq!(loaded.data["truncated"], true);
     assert!(loaded.text.contains("bytes"), "{}", loaded.text);
-    let read = world.call("skills.readResource", json!({"name": "a", "path": "big.md"}));
+    let read = project.call("skills.readResource", json!({"name": "a", "path": "big.md"}));
     assert_eq!((&read.data["truncated"], &read.data["bytes"]), (&json!(true), &json!(400)));
     assert!(
         read.text.starts_with(&"é".repeat(50)) && read.text.contains("100 of 400 bytes"),
@@ -113,12 +113,12 @@ fn s001_21_any_name_and_any_parameters_give_an_envelope() {
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(300));
     runner
         .run(&(0..worlds.len(), tool_name(), json_value()), |(at, tool, params)| {
-            let (world, toolbox) = &worlds[at];
+            let (project, toolbox) = &worlds[at];
             let sent = params.clone();
             let answer = toolbox.call(&mut Session::default(), &tool, params);
             prop_assert_eq!(&answer.context.params_input, &sent);
             if answer.error.is_some() {
-                prop_assert!(!world.is_named_in(&answer.text), "{}", answer.text);
+                prop_assert!(!project.is_named_in(&answer.text), "{}", answer.text);
             }
             checked(answer);
             Ok(())

@@ -3,14 +3,14 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use crate::world::{TestProject, checked, error, one, root};
+use crate::support::{TestProject, checked, error, one, root};
 use prowess::Preset;
 use prowess_tools::Session;
 use serde_json::{Value, json};
 
 /// Returns the error of a call that loads a skill, in the preset of document 001.
 fn refused(params: Value) -> (String, String) {
-    let (_world, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
+    let (_env, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
     let answer = checked(toolbox.call(&mut Session::default(), "Skill", params));
     let (code, message) = error(&answer);
     (code.to_owned(), message.to_owned())
@@ -41,10 +41,10 @@ fn s001_19_invalid_parameters() {
 
 #[test]
 fn s001_19_unknown_names_are_reported_with_a_suggestion() {
-    let world = TestProject::new(Preset::SkillTool);
-    world.skill("skills/code-review", "x");
+    let project = TestProject::new(Preset::SkillTool);
+    project.skill("skills/code-review", "x");
     let told = |name: &str| {
-        let answer = world.call("Skill", json!({"name": name}));
+        let answer = project.call("Skill", json!({"name": name}));
         let (code, message) = error(&answer);
         format!("{code} {message}")
     };
@@ -56,7 +56,7 @@ fn s001_19_unknown_names_are_reported_with_a_suggestion() {
 
 #[test]
 fn unknown_and_unavailable_tools() {
-    let (_world, toolbox) = one(Preset::SkillTool, "x");
+    let (_env, toolbox) = one(Preset::SkillTool, "x");
     for (tool, message) in [
         ("Skil", "no tool named Skil; did you mean Skill?"),
         ("rm", "no tool named rm"),
@@ -73,15 +73,15 @@ fn unknown_and_unavailable_tools() {
 /// in `prowess::activation` covers this code.
 #[test]
 fn s001_19_unreadable_files_are_permission_errors() {
-    let (world, toolbox) = one(Preset::SkillTool, "x");
-    let path = world.path("skills/a/SKILL.md");
+    let (project, toolbox) = one(Preset::SkillTool, "x");
+    let path = project.path("skills/a/SKILL.md");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::read(&path).is_ok() {
         return;
     }
     let answer = checked(toolbox.call(&mut Session::default(), "Skill", json!({"name": "a"})));
     assert_eq!(error(&answer).0, "PERMISSION_DENIED");
-    assert!(!world.is_named_in(&answer.text));
+    assert!(!project.is_named_in(&answer.text));
 }
 
 /// Changes of `SKILL.md` between discovery and the call.
@@ -89,75 +89,79 @@ fn s001_19_unreadable_files_are_permission_errors() {
 fn s001_19_changes_since_discovery_are_reported_without_a_path() {
     type Change = fn(&TestProject);
     let changes: [(&str, Change, &str); 7] = [
-        ("deleted", |world| fs::remove_file(world.path("skills/a/SKILL.md")).unwrap(), "NOT_FOUND"),
-        ("emptied", |world| _ = world.file("skills/a/SKILL.md", ""), "INTERNAL_ERROR"),
-        ("broken", |world| _ = world.file("skills/a/SKILL.md", "---\nname: a\n- b\n---\n"), "INTERNAL_ERROR"),
+        ("deleted", |project| fs::remove_file(project.path("skills/a/SKILL.md")).unwrap(), "NOT_FOUND"),
+        ("emptied", |project| _ = project.file("skills/a/SKILL.md", ""), "INTERNAL_ERROR"),
+        (
+            "broken",
+            |project| _ = project.file("skills/a/SKILL.md", "---\nname: a\n- b\n---\n"),
+            "INTERNAL_ERROR",
+        ),
         (
             "without a description",
-            |world| _ = world.file("skills/a/SKILL.md", "---\nname: a\n---\n"),
+            |project| _ = project.file("skills/a/SKILL.md", "---\nname: a\n---\n"),
             "INTERNAL_ERROR",
         ),
         (
             "a folder",
-            |world| {
-                fs::remove_file(world.path("skills/a/SKILL.md")).unwrap();
-                fs::create_dir(world.path("skills/a/SKILL.md")).unwrap();
+            |project| {
+                fs::remove_file(project.path("skills/a/SKILL.md")).unwrap();
+                fs::create_dir(project.path("skills/a/SKILL.md")).unwrap();
             },
             "EXECUTION_ERROR",
         ),
         (
             "a link",
-            |world| {
-                fs::remove_file(world.path("skills/a/SKILL.md")).unwrap();
-                symlink("/etc/passwd", world.path("skills/a/SKILL.md")).unwrap();
+            |project| {
+                fs::remove_file(project.path("skills/a/SKILL.md")).unwrap();
+                symlink("/etc/passwd", project.path("skills/a/SKILL.md")).unwrap();
             },
             "ACCESS_DENIED",
         ),
-        ("its folder deleted", |world| fs::remove_dir_all(world.path("skills/a")).unwrap(), "NOT_FOUND"),
+        ("its folder deleted", |project| fs::remove_dir_all(project.path("skills/a")).unwrap(), "NOT_FOUND"),
     ];
     for (what, change, code) in changes {
-        let mut world = TestProject::new(Preset::SkillTool);
-        world.skill("skills/a", "x");
+        let mut project = TestProject::new(Preset::SkillTool);
+        project.skill("skills/a", "x");
         // Without a refresh before the call.
-        world.policy.refresh = prowess::policy::RefreshPolicy::AtStart;
-        let toolbox = world.toolbox();
-        change(&world);
+        project.policy.refresh = prowess::policy::RefreshPolicy::AtStart;
+        let toolbox = project.toolbox();
+        change(&project);
         let answer = checked(toolbox.call(&mut Session::default(), "Skill", json!({"name": "a"})));
         assert_eq!(error(&answer).0, code, "{what}: {}", answer.text);
-        assert!(!world.is_named_in(&answer.text) && !answer.text.contains("/etc"), "{}", answer.text);
+        assert!(!project.is_named_in(&answer.text) && !answer.text.contains("/etc"), "{}", answer.text);
     }
 }
 
 #[test]
 fn s001_19_an_invalid_skill_reports_its_error_when_it_is_loaded() {
-    let world = TestProject::new(Preset::SkillTool);
-    world.skill("skills/a", "x").file("skills/b/SKILL.md", "---\nname: b\ndescription: x\n- y\n---\n");
-    let answer = world.call("Skill", json!({"name": "b"}));
+    let project = TestProject::new(Preset::SkillTool);
+    project.skill("skills/a", "x").file("skills/b/SKILL.md", "---\nname: b\ndescription: x\n- y\n---\n");
+    let answer = project.call("Skill", json!({"name": "b"}));
     assert_eq!(error(&answer).0, "INTERNAL_ERROR", "{}", answer.text);
-    assert!(!world.is_named_in(&answer.text));
+    assert!(!project.is_named_in(&answer.text));
 }
 
 #[test]
 fn each_status_has_its_error_code() {
-    let mut world = TestProject::new(Preset::Standard);
-    world
+    let mut project = TestProject::new(Preset::Standard);
+    project
         .skill("~/.agents/skills/a", "x")
         .skill("~/.agents/skills/off", "x")
         .skill(".agents/skills/waiting", "x");
     let needy = "---\nname: needy\ndescription: d\nmetadata: {prowess-requires: frobnicate}\n---\nx";
-    world.file("~/.agents/skills/needy/SKILL.md", needy);
-    world.policy.selection.disabled = vec!["off".to_owned()];
+    project.file("~/.agents/skills/needy/SKILL.md", needy);
+    project.policy.selection.disabled = vec!["off".to_owned()];
     for (name, code) in [("off", "DISABLED"), ("waiting", "UNTRUSTED"), ("needy", "UNAVAILABLE")] {
-        let answer = world.call("skills.activate", json!({"name": name}));
+        let answer = project.call("skills.activate", json!({"name": name}));
         assert_eq!(error(&answer).0, code, "{}", answer.text);
-        assert!(!world.is_named_in(&answer.text), "{}", answer.text);
+        assert!(!project.is_named_in(&answer.text), "{}", answer.text);
     }
     for tool in ["skills.readResource", "skills.listResources"] {
         let mut params = json!({"name": "waiting"});
         if tool == "skills.readResource" {
             params["path"] = json!("SKILL.md");
         }
-        assert_eq!(error(&world.call(tool, params)).0, "UNTRUSTED", "{tool}");
+        assert_eq!(error(&project.call(tool, params)).0, "UNTRUSTED", "{tool}");
     }
 }
 
@@ -166,7 +170,7 @@ fn long_arguments_are_rejected_and_placeholders_in_them_are_text() {
     let (code, message) = refused(json!({"name": "a", "args": "x".repeat(100_000)}));
     assert_eq!(code, "INVALID_PARAM");
     assert!(message.contains("100000 bytes") && message.len() < 200, "{message}");
-    let (_world, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
+    let (_env, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
     let args = "$ARGUMENTS $ARGUMENTS[0] $1 \u{1b}[31mred";
     let answer = toolbox.call(&mut Session::default(), "Skill", json!({"name": "a", "args": args}));
     assert!(answer.text.ends_with("Do $ARGUMENTS $ARGUMENTS[0] $1 red."), "{}", answer.text);
@@ -177,13 +181,13 @@ fn long_arguments_are_rejected_and_placeholders_in_them_are_text() {
 
 #[test]
 fn s004_16_s004_17_every_error_of_a_resource() {
-    let (world, toolbox) = one(Preset::Chat, "x");
-    world
+    let (project, toolbox) = one(Preset::Chat, "x");
+    project
         .file(".skills/a/bin.dat", b"\0\x01")
         .file(".skills/a/latin.txt", b"caf\xe9")
         .file(".skills/a/d/x.md", "X");
-    symlink("/etc/passwd", world.path(".skills/a/out.md")).unwrap();
-    fs::File::create(world.path(".skills/a/huge.md")).unwrap().set_len(1 << 30).unwrap();
+    symlink("/etc/passwd", project.path(".skills/a/out.md")).unwrap();
+    fs::File::create(project.path(".skills/a/huge.md")).unwrap().set_len(1 << 30).unwrap();
     for (path, code) in [
         ("../SKILL.md", "ACCESS_DENIED"),
         ("/etc/passwd", "ACCESS_DENIED"),
@@ -200,7 +204,7 @@ fn s004_16_s004_17_every_error_of_a_resource() {
         let params = json!({"name": "a", "path": path});
         let answer = checked(toolbox.call(&mut Session::default(), "skills.readResource", params));
         assert_eq!(error(&answer).0, code, "{path}: {}", answer.text);
-        assert!(!world.is_named_in(&answer.text) && !answer.text.contains("root:"), "{}", answer.text);
+        assert!(!project.is_named_in(&answer.text) && !answer.text.contains("root:"), "{}", answer.text);
         if code == "BINARY_FILE" {
             assert!(answer.text.contains("binary not supported"));
         }
@@ -210,18 +214,18 @@ fn s004_16_s004_17_every_error_of_a_resource() {
 #[test]
 fn no_error_contains_a_local_path_when_the_skill_is_deleted() {
     for preset in Preset::ALL {
-        let mut world = TestProject::new(preset);
-        world.skill(&format!("{}/a", root(preset)), "x");
-        world.policy.refresh = prowess::policy::RefreshPolicy::AtStart;
-        let toolbox = world.toolbox();
-        fs::remove_dir_all(world.path(root(preset))).unwrap();
+        let mut project = TestProject::new(preset);
+        project.skill(&format!("{}/a", root(preset)), "x");
+        project.policy.refresh = prowess::policy::RefreshPolicy::AtStart;
+        let toolbox = project.toolbox();
+        fs::remove_dir_all(project.path(root(preset))).unwrap();
         for definition in toolbox.definitions() {
             let mut params = json!({});
             for required in definition.input_schema["required"].as_array().unwrap() {
                 params[required.as_str().unwrap()] = json!(if required == "name" { "a" } else { "SKILL.md" });
             }
             let answer = checked(toolbox.call(&mut Session::default(), &definition.name, params));
-            assert!(!world.is_named_in(&answer.text), "{preset}: {}", answer.text);
+            assert!(!project.is_named_in(&answer.text), "{preset}: {}", answer.text);
         }
     }
 }

@@ -9,5 +9,5 @@ mod errors;
 mod presets;
 mod prompt_large;
 mod sessions;
+mod support;
 mod toolsets;
-mod world;

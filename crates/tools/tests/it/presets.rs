@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::world::{TestProject, checked, error, one};
+use crate::support::{TestProject, checked, error, one};
 use prowess::Preset;
 use prowess::activation::activate;
 use prowess::policy::ActivationMode;
@@ -12,24 +12,24 @@ use serde_json::{Value, json};
 
 #[test]
 fn s000_05_the_prompt_of_the_app() {
-    let world = TestProject::new(Preset::App);
-    world.file(
+    let project = TestProject::new(Preset::App);
+    project.file(
         ".agents/skills/report/SKILL.md",
         "---\nname: Weekly Report\ndescription: Writes it.\n---\nBODY\n",
     );
-    insta::assert_snapshot!(system_prompt(&world.toolbox(), &Session::default(), Some("write the report")));
+    insta::assert_snapshot!(system_prompt(&project.toolbox(), &Session::default(), Some("write the report")));
 }
 
 #[test]
 fn s000_06_s000_07_s000_08_s000_09_s000_10_read_file() {
-    let (world, toolbox) = one(Preset::App, "Body.");
-    world
+    let (project, toolbox) = one(Preset::App, "Body.");
+    project
         .file("notes.txt", "N")
         .file("run.sh", "touch ran")
         .file("~/secret.md", "S")
         .file(".agents/skills/broken/SKILL.md", "no frontmatter")
         .file(".agents/skills/a/tool.py", "open('ran', 'w')");
-    symlink(world.path("~/secret.md"), world.path("out.md")).unwrap();
+    symlink(project.path("~/secret.md"), project.path("out.md")).unwrap();
     let read = |params: Value| checked(toolbox.call(&mut Session::default(), "ReadFile", params));
     for key in ["path", "relativePath"] {
         let answer = read(json!({key: ".agents/skills/a/SKILL.md"}));
@@ -43,7 +43,7 @@ fn s000_06_s000_07_s000_08_s000_09_s000_10_read_file() {
         "open('ran', 'w')",
         "read and not run"
     );
-    assert!(!world.path("ran").exists());
+    assert!(!project.path("ran").exists());
     for (path, code) in [
         ("../home/secret.md", "ACCESS_DENIED"),
         ("/etc/passwd", "ACCESS_DENIED"),
@@ -57,35 +57,37 @@ fn s000_06_s000_07_s000_08_s000_09_s000_10_read_file() {
     ] {
         let answer = read(json!({"path": path}));
         assert_eq!(error(&answer).0, code, "{path}: {}", answer.text);
-        assert!(answer.text.len() < 200 && !world.is_named_in(&answer.text), "{}", answer.text);
+        assert!(answer.text.len() < 200 && !project.is_named_in(&answer.text), "{}", answer.text);
     }
     assert_eq!(error(&read(json!({}))), ("INVALID_PARAM", "path is missing"));
 }
 
 #[test]
 fn s000_08_the_extensions_can_be_configured() {
-    let (mut world, _) = one(Preset::App, "x");
-    world.policy.read_extensions = vec![".rs".to_owned()];
-    world.file("main.rs", "fn main() {}");
-    assert_eq!(world.call("ReadFile", json!({"path": "main.rs"})).text, "fn main() {}");
+    let (mut project, _) = one(Preset::App, "x");
+    project.policy.read_extensions = vec![".rs".to_owned()];
+    project.file("main.rs", "fn main() {}");
+    assert_eq!(project.call("ReadFile", json!({"path": "main.rs"})).text, "fn main() {}");
     assert_eq!(
-        error(&world.call("ReadFile", json!({"path": ".agents/skills/a/SKILL.md"}))).0,
+        error(&project.call("ReadFile", json!({"path": ".agents/skills/a/SKILL.md"}))).0,
         "ACCESS_DENIED"
     );
-    assert!(world.toolbox().definitions()[0].description.contains(".rs."));
+    assert!(project.toolbox().definitions()[0].description.contains(".rs."));
 }
 
 #[test]
 fn s001_09_s001_10_s001_11_s001_12_the_text_of_the_skill_tool() {
-    let world = TestProject::new(Preset::SkillTool);
-    world
+    let project = TestProject::new(Preset::SkillTool);
+    project
         .skill("skills/with", "Do $ARGUMENTS.")
         .skill("skills/without", "Do it.")
         .skill("skills/only", "$ARGUMENTS");
     let load = |name: &str, args: Option<&str>| {
-        let text = world.call("Skill", json!({"name": name, "args": args})).text;
-        let base =
-            format!("Base directory for this skill: {}\n\n", world.path(&format!("skills/{name}")).display());
+        let text = project.call("Skill", json!({"name": name, "args": args})).text;
+        let base = format!(
+            "Base directory for this skill: {}\n\n",
+            project.path(&format!("skills/{name}")).display()
+        );
         text.strip_prefix(&base).unwrap().to_owned()
     };
     assert_eq!(load("with", Some("this")), "Do this.");
@@ -98,25 +100,25 @@ fn s001_09_s001_10_s001_11_s001_12_the_text_of_the_skill_tool() {
 
 #[test]
 fn s001_16_s001_17_the_system_prompt_has_the_rules_and_the_tool_s_text() {
-    let (_world, toolbox) = one(Preset::SkillTool, "BODY");
+    let (_env, toolbox) = one(Preset::SkillTool, "BODY");
     let text = system_prompt(&toolbox, &Session::default(), None);
     insta::assert_snapshot!(text);
     assert!(text.contains(&toolbox.definitions()[0].description));
 }
 
-fn triggered(world: &TestProject, name: &str, triggers: &str) {
+fn triggered(project: &TestProject, name: &str, triggers: &str) {
     let text =
         format!("---\nname: {name}\ndescription: Does {name}. And more.\n{triggers}---\nBody of {name}.\n");
-    world.file(&format!(".agent/skills/{name}/SKILL.md"), text);
+    project.file(&format!(".agent/skills/{name}/SKILL.md"), text);
 }
 
 #[test]
 fn s003_02_s003_03_s003_04_s003_05_each_tier_of_the_prompt() {
-    let world = TestProject::new(Preset::Triggers);
-    let say = |query: &str| system_prompt(&world.toolbox(), &Session::default(), Some(query));
+    let project = TestProject::new(Preset::Triggers);
+    let say = |query: &str| system_prompt(&project.toolbox(), &Session::default(), Some(query));
     assert_eq!(say("merge"), "");
-    triggered(&world, "pdf", "triggers: {keywords: [pdf], verbs: [merge]}\n");
-    triggered(&world, "gh", "triggers: {patterns: ['issue #\\d+']}\n");
+    triggered(&project, "pdf", "triggers: {keywords: [pdf], verbs: [merge]}\n");
+    triggered(&project, "gh", "triggers: {patterns: ['issue #\\d+']}\n");
     assert_eq!(say("good morning"), "[2 skills available]\n");
     assert_eq!(say("what can you do?"), "Available skills:\n- gh: Does gh.\n- pdf: Does pdf.\n");
     let full = say("please merge and look at issue #3");
@@ -126,23 +128,23 @@ fn s003_02_s003_03_s003_04_s003_05_each_tier_of_the_prompt() {
 
 #[test]
 fn s003_06_at_most_three_are_pushed() {
-    let world = TestProject::new(Preset::Triggers);
+    let project = TestProject::new(Preset::Triggers);
     for name in ["a1", "b2", "c3", "d4"] {
-        triggered(&world, name, "triggers: {keywords: [merge]}\n");
+        triggered(&project, name, "triggers: {keywords: [merge]}\n");
     }
-    let text = system_prompt(&world.toolbox(), &Session::default(), Some("merge"));
+    let text = system_prompt(&project.toolbox(), &Session::default(), Some("merge"));
     assert_eq!(text.matches("Body of").count(), 3);
     assert!(!text.contains("Body of d4."));
 }
 
 #[test]
 fn cuts_of_the_tiers_are_reported() {
-    let world = TestProject::new(Preset::Triggers);
+    let project = TestProject::new(Preset::Triggers);
     for number in 0..50 {
-        triggered(&world, &format!("skill-{number}"), "");
+        triggered(&project, &format!("skill-{number}"), "");
     }
     let request = PromptRequest { budget_chars: Some(300), ..PromptRequest::default() };
-    let made = render_prompt(&world.toolbox(), &request);
+    let made = render_prompt(&project.toolbox(), &request);
     assert!(made.text.chars().count() <= 300, "{}", made.text);
     assert_eq!(made.plan.total(), 50);
     assert!(made.plan.cuts().count() > 0);
@@ -150,16 +152,16 @@ fn cuts_of_the_tiers_are_reported() {
 
 #[test]
 fn s004_11_the_prompt_of_the_chat_has_no_paths() {
-    let (world, toolbox) = one(Preset::Chat, "BODY");
+    let (project, toolbox) = one(Preset::Chat, "BODY");
     let text = system_prompt(&toolbox, &Session::default(), None);
     let list: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     assert_eq!(list, json!({"available_skills": [{"name": "a", "description": "Does a."}]}));
-    assert!(!world.is_named_in(&text) && !text.contains("BODY"));
+    assert!(!project.is_named_in(&text) && !text.contains("BODY"));
 }
 
 #[test]
 fn s004_15_activation_returns_name_frontmatter_and_body() {
-    let (_world, toolbox) = one(Preset::Chat, "Body.");
+    let (_env, toolbox) = one(Preset::Chat, "Body.");
     let call =
         |name: &str| checked(toolbox.call(&mut Session::default(), "skills.activate", json!({"name": name})));
     let answer = call("a");
@@ -172,8 +174,8 @@ fn s004_15_activation_returns_name_frontmatter_and_body() {
 
 #[test]
 fn s004_16_a_resource_has_name_path_and_content() {
-    let (world, toolbox) = one(Preset::Chat, "x");
-    world.file(".skills/a/references/r.md", "R");
+    let (project, toolbox) = one(Preset::Chat, "x");
+    project.file(".skills/a/references/r.md", "R");
     let params = json!({"name": "a", "path": "./references/r.md"});
     let answer = checked(toolbox.call(&mut Session::default(), "skills.readResource", params));
     let expected = json!({"name": "a", "path": "references/r.md", "content": "R", "bytes": 1});
@@ -182,12 +184,12 @@ fn s004_16_a_resource_has_name_path_and_content() {
 
 #[test]
 fn s004_22_long_files_are_truncated_with_a_notice() {
-    let (mut world, _) = one(Preset::Chat, &"x".repeat(1_000));
-    world.policy.limits.skill_md_bytes = 500;
-    let answer = world.call("skills.activate", json!({"name": "a"}));
+    let (mut project, _) = one(Preset::Chat, &"x".repeat(1_000));
+    project.policy.limits.skill_md_bytes = 500;
+    let answer = project.call("skills.activate", json!({"name": "a"}));
     assert_eq!(answer.data["truncated"], true);
     assert!(answer.text.contains("500 of 1039 bytes"), "{}", answer.text);
-    let toolbox = world.toolbox();
+    let toolbox = project.toolbox();
     for _ in 0..3 {
         toolbox.call(&mut Session::default(), "skills.activate", json!({"name": "a"}));
     }
@@ -201,41 +203,41 @@ fn s004_22_long_files_are_truncated_with_a_notice() {
 
 #[test]
 fn s004_23_every_activation_includes_allowed_tools() {
-    let world = TestProject::new(Preset::Chat);
+    let project = TestProject::new(Preset::Chat);
     let text = "---\nname: a\ndescription: d\nallowed-tools: Bash(git:*) Read\n---\nx\n";
-    world.file(".skills/a/SKILL.md", text);
-    let answer = world.call("skills.activate", json!({"name": "a"}));
+    project.file(".skills/a/SKILL.md", text);
+    let answer = project.call("skills.activate", json!({"name": "a"}));
     assert_eq!(answer.data["allowed_tools"], json!(["Bash(git:*)", "Read"]));
 }
 
 #[test]
 fn search_returns_the_best_match_first_with_reasons() {
-    let world = TestProject::new(Preset::Standard);
+    let project = TestProject::new(Preset::Standard);
     for (name, about) in [("pdf", "Fills forms."), ("notes", "Takes notes."), ("forms", "Draws web pages.")] {
-        world.file(
+        project.file(
             &format!("~/.agents/skills/{name}/SKILL.md"),
             format!("---\nname: {name}\ndescription: {about}\n---\nx\n"),
         );
     }
-    let found = world.call("skills.search", json!({"query": "fills forms"}));
+    let found = project.call("skills.search", json!({"query": "fills forms"}));
     let names: Vec<_> =
         found.data["matches"].as_array().unwrap().iter().map(|found| &found["name"]).collect();
     assert_eq!(names, ["pdf", "forms"]);
     assert!(found.data["matches"][0]["reasons"][0].as_str().unwrap().starts_with("lexical: "));
     assert_eq!(found.text, "- pdf: Fills forms.\n- forms: Draws web pages.\n");
-    let one = world.call("skills.search", json!({"query": "fills forms", "k": 1}));
+    let one = project.call("skills.search", json!({"query": "fills forms", "k": 1}));
     assert_eq!(one.data["matches"].as_array().unwrap().len(), 1);
-    assert_eq!(world.call("skills.search", json!({"query": "zzz"})).text, "No matching skill found.\n");
+    assert_eq!(project.call("skills.search", json!({"query": "zzz"})).text, "No matching skill found.\n");
     for k in [json!(0), json!(51), json!(-1), json!("3"), json!(1.5)] {
-        let answer = world.call("skills.search", json!({"query": "x", "k": k}));
+        let answer = project.call("skills.search", json!({"query": "x", "k": k}));
         assert_eq!(error(&answer), ("INVALID_PARAM", "k must be an integer from 1 to 50"));
     }
 }
 
 #[test]
 fn listing_is_sorted_with_sizes() {
-    let (world, toolbox) = one(Preset::Standard, "x");
-    world.file("~/.agents/skills/a/scripts/b.sh", "12").file("~/.agents/skills/a/references/a.md", "123");
+    let (project, toolbox) = one(Preset::Standard, "x");
+    project.file("~/.agents/skills/a/scripts/b.sh", "12").file("~/.agents/skills/a/references/a.md", "123");
     let answer = checked(toolbox.call(&mut Session::default(), "skills.listResources", json!({"name": "a"})));
     let files: Vec<_> = answer.text.lines().collect();
     assert_eq!(files[1..], ["references/a.md (3 bytes)", "scripts/b.sh (2 bytes)"]);
@@ -244,15 +246,15 @@ fn listing_is_sorted_with_sizes() {
 
 #[test]
 fn s002_06_the_token_costs_of_each_tier() {
-    let world = TestProject::with_bundled(Preset::Harness);
-    let toolbox = world.toolbox();
+    let project = TestProject::with_bundled(Preset::Harness);
+    let toolbox = project.toolbox();
     let (snapshot, catalog) = (toolbox.snapshot(), system_prompt(&toolbox, &Session::default(), None));
     let skills: Vec<_> = snapshot.enabled().collect();
     let each = tokens::count(&catalog) / skills.len();
     assert!((20..=150).contains(&each), "about a hundred tokens a skill: {each}");
     for skill in skills {
         let name = skill.name();
-        let text = world.call("skills.activate", json!({"name": name})).text;
+        let text = project.call("skills.activate", json!({"name": name})).text;
         assert!((50..5_000).contains(&tokens::count(&text)), "{name}");
         assert!(!catalog.contains(text.lines().last().unwrap()), "{name}");
     }
@@ -261,7 +263,7 @@ fn s002_06_the_token_costs_of_each_tier() {
 /// For models without tools, the server adds the requested skill to that one request.
 #[test]
 fn s004_14_a_requested_skill_can_be_added_to_one_request() {
-    let (_world, toolbox) = one(Preset::Chat, "BODY");
+    let (_env, toolbox) = one(Preset::Chat, "BODY");
     let snapshot = toolbox.snapshot();
     let called = slash("/a now", |name| snapshot.get(name).is_some()).unwrap();
     assert_eq!((called.name, called.rest), ("a", "now"));
@@ -276,9 +278,9 @@ fn prompts_only_mention_available_tools() {
     for (activation, called) in
         [(ActivationMode::ReadFile, "ReadFile"), (ActivationMode::SkillTool, "tool Skill")]
     {
-        let (mut world, _) = one(Preset::Standard, "Body.");
-        world.policy.activation = activation;
-        let toolbox = world.toolbox();
+        let (mut project, _) = one(Preset::Standard, "Body.");
+        project.policy.activation = activation;
+        let toolbox = project.toolbox();
         let told = system_prompt(&toolbox, &Session::default(), Some("do it"));
         assert!(told.contains(called) && !told.contains("skills."), "{told}");
         let tools = toolbox.definitions_in(&Session::default());

@@ -1,7 +1,7 @@
 //! A prompt over a hundred thousand skills stays within its budget and contains the skill that matches the
 //! message.
 
-use crate::world::TestProject;
+use crate::support::TestProject;
 use prowess::Preset;
 use prowess::policy::CatalogFormat;
 use prowess_tools::{PromptRequest, render_prompt, tokens};
@@ -29,16 +29,16 @@ fn skill_md(name: &str, description: &str) -> String {
 
 #[test]
 fn the_matching_skill_is_in_every_format_and_budget() {
-    let world = TestProject::large(Preset::Standard);
+    let project = TestProject::large(Preset::Standard);
     for number in 0..SKILLS {
         let about = format!("Does the thing of animal{} in colour{}.", number % 17, number % 1300);
         let name = format!("skill-{number}");
-        world.file(&format!("~/.agents/skills/{name}/SKILL.md"), skill_md(&name, &about));
+        project.file(&format!("~/.agents/skills/{name}/SKILL.md"), skill_md(&name, &about));
     }
     for (_, name, about) in ASKED {
-        world.file(&format!("~/.agents/skills/{name}/SKILL.md"), skill_md(name, about));
+        project.file(&format!("~/.agents/skills/{name}/SKILL.md"), skill_md(name, about));
     }
-    let toolbox = world.toolbox();
+    let toolbox = project.toolbox();
     assert_eq!(toolbox.snapshot().enabled().count(), SKILLS + ASKED.len());
     let holds = |query: &str, name: &str, about: &str, format: CatalogFormat| {
         let asked = PromptRequest { query: Some(query), format: Some(format), ..PromptRequest::default() };

@@ -1,6 +1,6 @@
 //! The state of a conversation, and changes between calls.
 
-use crate::world::{TestProject, error, one, root};
+use crate::support::{TestProject, error, one, root};
 use prowess::Preset;
 use prowess::policy::RefreshPolicy;
 use prowess_tools::{Session, Toolbox, system_prompt};
@@ -8,19 +8,19 @@ use serde_json::json;
 
 fn load(toolbox: &Toolbox, session: &mut Session, name: &str) -> String {
     let tool = toolbox.definitions()[0].name.clone();
-    crate::world::checked(toolbox.call(session, &tool, json!({"name": name}))).text
+    crate::support::checked(toolbox.call(session, &tool, json!({"name": name}))).text
 }
 
 #[test]
 fn loading_twice_returns_a_reminder_unless_the_skill_changed() {
     for preset in [Preset::Standard, Preset::SkillTool, Preset::Harness, Preset::Triggers, Preset::Chat] {
-        let (world, toolbox) = one(preset, "First text.");
+        let (project, toolbox) = one(preset, "First text.");
         let (mut session, mut other) = (Session::default(), Session::default());
         assert!(load(&toolbox, &mut session, "a").contains("First text."), "{preset}");
         let reminder = load(&toolbox, &mut session, "a");
         assert!(reminder.contains("already loaded") && !reminder.contains("First"), "{preset}: {reminder}");
         assert!(load(&toolbox, &mut other, "a").contains("First text."), "conversations are apart");
-        world.skill(&format!("{}/a", root(preset)), "Second text.");
+        project.skill(&format!("{}/a", root(preset)), "Second text.");
         assert!(load(&toolbox, &mut session, "a").contains("Second text."), "{preset}");
         assert!(load(&toolbox, &mut session, "a").contains("already loaded"));
     }
@@ -28,7 +28,7 @@ fn loading_twice_returns_a_reminder_unless_the_skill_changed() {
 
 #[test]
 fn arguments_return_the_text_again() {
-    let (_world, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
+    let (_env, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
     let mut session = Session::default();
     let mut with = |args: &str| toolbox.call(&mut session, "Skill", json!({"name": "a", "args": args}));
     assert!(with("x").text.contains("Do x."));
@@ -42,7 +42,7 @@ fn arguments_return_the_text_again() {
 
 #[test]
 fn s004_12_s004_19_active_skills_are_in_the_next_prompt_by_name_only() {
-    let (_world, toolbox) = one(Preset::Chat, "SECRET BODY");
+    let (_env, toolbox) = one(Preset::Chat, "SECRET BODY");
     let mut session = Session::default();
     let before = system_prompt(&toolbox, &session, None);
     assert!(before.contains("before you use its instructions") && !before.contains("already active"));
@@ -57,11 +57,11 @@ fn s004_12_s004_19_active_skills_are_in_the_next_prompt_by_name_only() {
 
 #[test]
 fn active_skills_are_not_mentioned_when_skills_are_disabled() {
-    let (mut world, toolbox) = one(Preset::Standard, "x");
+    let (mut project, toolbox) = one(Preset::Standard, "x");
     let mut session = Session::default();
     load(&toolbox, &mut session, "a");
-    world.policy.enabled = false;
-    assert_eq!(system_prompt(&world.toolbox(), &session, Some("a")), "");
+    project.policy.enabled = false;
+    assert_eq!(system_prompt(&project.toolbox(), &session, Some("a")), "");
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn s001_18_an_added_skill_is_available_on_the_next_call() {
         (Preset::Triggers, false),
         (Preset::Chat, false),
     ] {
-        let (world, toolbox) = one(preset, "x");
-        world.skill(&format!("{}/added", root(preset)), "Added.");
+        let (project, toolbox) = one(preset, "x");
+        project.skill(&format!("{}/added", root(preset)), "Added.");
         let tool = toolbox.definitions()[0].name.clone();
         let answer = toolbox.call(&mut Session::default(), &tool, json!({"name": "added"}));
         assert_eq!(answer.error.is_none(), seen, "{preset}: {}", answer.text);
@@ -84,23 +84,23 @@ fn s001_18_an_added_skill_is_available_on_the_next_call() {
 
 #[test]
 fn s001_18_refreshing_can_be_disabled() {
-    let mut world = TestProject::new(Preset::SkillTool);
-    world.skill("skills/a", "x");
-    world.policy.refresh = RefreshPolicy::AtStart;
-    let toolbox = world.toolbox();
-    world.skill("skills/added", "x");
+    let mut project = TestProject::new(Preset::SkillTool);
+    project.skill("skills/a", "x");
+    project.policy.refresh = RefreshPolicy::AtStart;
+    let toolbox = project.toolbox();
+    project.skill("skills/added", "x");
     let answer = toolbox.call(&mut Session::default(), "Skill", json!({"name": "added"}));
     assert_eq!(error(&answer).0, "NOT_FOUND");
 }
 
 #[test]
 fn manual_skills_are_hidden_until_the_user_requests_them() {
-    let mut world = TestProject::new(Preset::Standard);
+    let mut project = TestProject::new(Preset::Standard);
     let own = "---\nname: ship\ndescription: Ships it.\ndisable-model-invocation: true\n---\nShip.\n";
-    world.skill("~/.agents/skills/a", "x").skill("~/.agents/skills/deploy", "Deploy.");
-    world.file("~/.agents/skills/ship/SKILL.md", own);
-    world.policy.selection.manual = vec!["deploy".to_owned()];
-    let toolbox = world.toolbox();
+    project.skill("~/.agents/skills/a", "x").skill("~/.agents/skills/deploy", "Deploy.");
+    project.file("~/.agents/skills/ship/SKILL.md", own);
+    project.policy.selection.manual = vec!["deploy".to_owned()];
+    let toolbox = project.toolbox();
     let mut session = Session::default();
     for name in ["deploy", "ship"] {
         assert!(!serde_json::to_string(&toolbox.definitions()).unwrap().contains(name));
@@ -121,19 +121,19 @@ fn manual_skills_are_hidden_until_the_user_requests_them() {
 
 #[test]
 fn s003_06_loaded_skills_count_as_recently_used() {
-    let world = TestProject::new(Preset::Triggers);
+    let project = TestProject::new(Preset::Triggers);
     for name in ["b", "a"] {
         let text = format!(
             "---\nname: {name}\ndescription: d\ntriggers: {{keywords: [merge]}}\n---\nBody of {name}.\n"
         );
-        world.file(&format!(".agent/skills/{name}/SKILL.md"), text);
+        project.file(&format!(".agent/skills/{name}/SKILL.md"), text);
     }
     let first = |toolbox: &Toolbox| {
         let text = system_prompt(toolbox, &Session::default(), Some("merge"));
         text.find("Body of a.") < text.find("Body of b.")
     };
-    let toolbox = world.toolbox();
+    let toolbox = project.toolbox();
     assert!(first(&toolbox));
     load(&toolbox, &mut Session::default(), "b");
-    assert!(!first(&world.toolbox()));
+    assert!(!first(&project.toolbox()));
 }

@@ -4,7 +4,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::world::TestProject;
+use crate::support::TestProject;
 use prowess::Preset;
 use prowess_tools::{Envelope, Session, Toolbox};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const ROOT: &str = "~/.agents/skills";
 
 /// Creates a skill with these tools, each of which returns the skill's name.
-fn skill(world: &TestProject, name: &str, tools: &[&str]) {
+fn skill(project: &TestProject, name: &str, tools: &[&str]) {
     let tools: Vec<_> = tools
         .iter()
         .map(|tool| {
@@ -22,28 +22,28 @@ fn skill(world: &TestProject, name: &str, tools: &[&str]) {
             )
         })
         .collect();
-    toolset(world, name, &format!("export const Set = [{}];", tools.join(", ")));
+    toolset(project, name, &format!("export const Set = [{}];", tools.join(", ")));
 }
 
-fn toolset(world: &TestProject, name: &str, module: &str) {
+fn toolset(project: &TestProject, name: &str, module: &str) {
     let head =
         format!("---\nname: {name}\ndescription: Does {name}.\ntoolsets: [\"toolsets/index:Set\"]\n---\nB\n");
     let imports = "import { Tool } from '@agent/tools';\nimport { z } from 'zod';\n";
-    world.file(&format!("{ROOT}/{name}/SKILL.md"), head);
-    world.file(&format!("{ROOT}/{name}/toolsets/index.ts"), format!("{imports}{module}\n"));
+    project.file(&format!("{ROOT}/{name}/SKILL.md"), head);
+    project.file(&format!("{ROOT}/{name}/toolsets/index.ts"), format!("{imports}{module}\n"));
 }
 
 /// Creates a skill `a` whose tool `t` has this body.
 fn doing(body: &str) -> TestProject {
-    let world = TestProject::new(Preset::Standard);
+    let project = TestProject::new(Preset::Standard);
     toolset(
-        &world,
+        &project,
         "a",
         &format!(
             "export const Set = [Tool.define('t', {{ description: 'T.', execute: async (args, ctx) => {{ {body} }} }})];"
         ),
     );
-    world
+    project
 }
 
 fn called(skills: &[&str]) -> Session {
@@ -57,8 +57,8 @@ fn brought(toolbox: &Toolbox, session: &Session) -> Vec<String> {
     names.filter(|name| !name.starts_with("skills.")).collect()
 }
 
-fn answer(world: &TestProject) -> Envelope {
-    world.toolbox().call(&mut called(&["a"]), "t", json!({}))
+fn answer(project: &TestProject) -> Envelope {
+    project.toolbox().call(&mut called(&["a"]), "t", json!({}))
 }
 
 /// Formats an envelope without values that differ between runs.
@@ -71,10 +71,10 @@ fn shown(envelope: &Envelope) -> String {
 
 #[test]
 fn s003_08_tools_are_registered_when_their_skill_becomes_active() {
-    let world = TestProject::new(Preset::Standard);
-    skill(&world, "greet", &["hello", "bye"]);
-    skill(&world, "other", &["else"]);
-    let (toolbox, mut session) = (world.toolbox(), Session::default());
+    let project = TestProject::new(Preset::Standard);
+    skill(&project, "greet", &["hello", "bye"]);
+    skill(&project, "other", &["else"]);
+    let (toolbox, mut session) = (project.toolbox(), Session::default());
     assert!(brought(&toolbox, &session).is_empty());
     assert_eq!(toolbox.call(&mut session, "hello", json!({})).error.unwrap().code.as_str(), "NOT_FOUND");
     toolbox.call(&mut session, "skills.activate", json!({"name": "greet"}));
@@ -86,9 +86,9 @@ fn s003_08_tools_are_registered_when_their_skill_becomes_active() {
 
 #[test]
 fn s003_09_definition_and_envelopes() {
-    let world = TestProject::new(Preset::Standard);
-    skill(&world, "greet", &["hello"]);
-    let (toolbox, mut session) = (world.toolbox(), called(&["greet"]));
+    let project = TestProject::new(Preset::Standard);
+    skill(&project, "greet", &["hello"]);
+    let (toolbox, mut session) = (project.toolbox(), called(&["greet"]));
     let definition = toolbox.definitions_in(&session).pop().unwrap();
     insta::assert_snapshot!("definition", serde_json::to_string_pretty(&definition).unwrap());
     insta::assert_snapshot!("success", shown(&toolbox.call(&mut session, "hello", json!({"a": "you"}))));
@@ -128,10 +128,10 @@ fn output_beyond_the_limit_is_partial() {
 
 #[test]
 fn ambiguous_names_are_qualified() {
-    let world = TestProject::new(Preset::Standard);
-    skill(&world, "a", &["greet", "only", "Skill", "skills.activate", "x.y"]);
-    skill(&world, "b", &["greet", "x_y"]);
-    let (toolbox, mut session) = (world.toolbox(), called(&["a", "b"]));
+    let project = TestProject::new(Preset::Standard);
+    skill(&project, "a", &["greet", "only", "Skill", "skills.activate", "x.y"]);
+    skill(&project, "b", &["greet", "x_y"]);
+    let (toolbox, mut session) = (project.toolbox(), called(&["a", "b"]));
     assert_eq!(
         brought(&toolbox, &session),
         ["a.greet", "only", "a.Skill", "a.skills.activate", "a.x.y", "b.greet", "b.x_y"]
@@ -155,9 +155,9 @@ fn ambiguous_names_are_qualified() {
 
 #[test]
 fn a_broken_toolset_is_reported_with_its_location() {
-    let world = TestProject::new(Preset::Standard);
-    toolset(&world, "a", "type T = 1;\nexport const Set = [nowhere];");
-    let (toolbox, mut session) = (world.toolbox(), called(&["a"]));
+    let project = TestProject::new(Preset::Standard);
+    toolset(&project, "a", "type T = 1;\nexport const Set = [nowhere];");
+    let (toolbox, mut session) = (project.toolbox(), called(&["a"]));
     assert!(brought(&toolbox, &session).is_empty());
     let said = toolbox.take_diagnostics();
     let place = said[0].diagnostic.location.unwrap();
@@ -168,56 +168,56 @@ fn a_broken_toolset_is_reported_with_its_location() {
         failed.text,
         "cannot load a toolset of a: toolsets/index.ts:4:21: ReferenceError: nowhere is not defined"
     );
-    assert!(!world.is_named_in(&failed.text));
+    assert!(!project.is_named_in(&failed.text));
 }
 
 #[test]
 fn skills_that_are_not_enabled_provide_no_tools() {
     // Untrusted: a project's skill.
-    let world = TestProject::new(Preset::Standard);
-    skill(&world, "a", &["t"]);
+    let project = TestProject::new(Preset::Standard);
+    skill(&project, "a", &["t"]);
     for file in ["SKILL.md", "toolsets/index.ts"] {
-        let content = std::fs::read(world.path(&format!("{ROOT}/a/{file}"))).unwrap();
-        world.file(
+        let content = std::fs::read(project.path(&format!("{ROOT}/a/{file}"))).unwrap();
+        project.file(
             &format!(".agents/skills/b/{file}"),
             String::from_utf8(content).unwrap().replace("name: a", "name: b"),
         );
     }
-    assert_eq!(brought(&world.toolbox(), &called(&["a", "b"])), ["t"]);
+    assert_eq!(brought(&project.toolbox(), &called(&["a", "b"])), ["t"]);
     // Disabled.
     let mut off = TestProject::new(Preset::Standard);
     skill(&off, "a", &["t"]);
     off.policy.selection.disabled = vec!["a".into()];
     assert!(brought(&off.toolbox(), &called(&["a"])).is_empty());
     // Deleted after discovery, or replaced by a symlink.
-    let (toolbox, mut session) = (world.toolbox(), called(&["a"]));
+    let (toolbox, mut session) = (project.toolbox(), called(&["a"]));
     assert_eq!(brought(&toolbox, &session), ["t"]);
-    let path = world.path(&format!("{ROOT}/a/toolsets/index.ts"));
-    std::fs::rename(&path, world.path("elsewhere.ts")).unwrap();
-    symlink(world.path("elsewhere.ts"), &path).unwrap();
+    let path = project.path(&format!("{ROOT}/a/toolsets/index.ts"));
+    std::fs::rename(&path, project.path("elsewhere.ts")).unwrap();
+    symlink(project.path("elsewhere.ts"), &path).unwrap();
     let refused = toolbox.call(&mut session, "t", json!({}));
     assert_eq!(refused.error.unwrap().code.as_str(), "ACCESS_DENIED", "{}", refused.text);
 }
 
 #[test]
 fn parameters_must_be_an_object() {
-    let world = TestProject::new(Preset::Standard);
-    skill(&world, "a", &["t"]);
+    let project = TestProject::new(Preset::Standard);
+    skill(&project, "a", &["t"]);
     for params in [json!(null), json!([]), json!("x"), json!(5)] {
-        let refused = world.toolbox().call(&mut called(&["a"]), "t", params);
+        let refused = project.toolbox().call(&mut called(&["a"]), "t", params);
         assert_eq!(refused.error.unwrap().code.as_str(), "INVALID_PARAM");
     }
 }
 
 #[test]
 fn tools_receive_information_about_the_session() {
-    let world = doing(
+    let project = doing(
         "return JSON.stringify([ctx.sessionID, ctx.messageID, ctx.agent, ctx.extra, ctx.callID.slice(0, 5)]);",
     );
     let mut session = called(&["a"]);
     session.info.session_id = "s-1".into();
     session.info.agent = "helper".into();
     session.info.extra.insert("k".into(), Value::from(1));
-    let told = world.toolbox().call(&mut session, "t", json!({}));
+    let told = project.toolbox().call(&mut session, "t", json!({}));
     assert_eq!(told.text, r#"["s-1","","helper",{"k":1},"call-"]"#);
 }

@@ -7,7 +7,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
-use crate::program_world::{TIERS, TestPrograms, World, count_processes, program_with_call, wait_for};
+use crate::program_support::{ScriptEnv, TIERS, TestPrograms, count_processes, program_with_call, wait_for};
 use prowess::ErrorCode;
 use serde_json::json;
 
@@ -40,12 +40,11 @@ attempt("scratch", lambda: open(os.environ["HOME"] + "/x", "w").write("x"))
 "#;
     for tier in TIERS {
         let scene = TestPrograms::with_program(&attempting_program(attempts)).on(tier);
-        let secret = scene.world.write("home/.ssh/id_rsa", "secret");
-        let other = scene
-            .world
-            .write("home/.prowess/skills/other/SKILL.md", "---\nname: other\ndescription: x\n---\n");
-        let notes = scene.world.write("project/notes.txt", "notes");
-        let own = scene.world.skill_folder().join("SKILL.md");
+        let secret = scene.env.write("home/.ssh/id_rsa", "secret");
+        let other =
+            scene.env.write("home/.prowess/skills/other/SKILL.md", "---\nname: other\ndescription: x\n---\n");
+        let notes = scene.env.write("project/notes.txt", "notes");
+        let own = scene.env.skill_dir().join("SKILL.md");
         for path in [&secret, &other, &notes, &own] {
             std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).unwrap();
         }
@@ -80,7 +79,7 @@ did.append("done")
     for tier in TIERS {
         let scene = TestPrograms::with_program(&attempting_program(attempts)).on(tier);
         let (tcp, udp) = (TcpListener::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
-        let path = scene.world.path("service.sock");
+        let path = scene.env.path("service.sock");
         let _unix = UnixListener::bind(&path).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)).unwrap();
         let name = format!("prowess-program-{}-{tier}", std::process::id());
@@ -107,13 +106,13 @@ attempt("PARENT", lambda: open(f"/proc/{os.getppid()}/environ", "rb").read())
         assert_eq!(did, "HOME,LANG,PATH,TMPDIR", "{tier}");
     }
     // Only variables that the skill requests and the user grants.
-    let mut world = World::with("toolsets: [toolsets/tools.py]\nmetadata:\n  env: GIVEN SECRET\n");
-    world.write(
+    let mut env = ScriptEnv::with("toolsets: [toolsets/tools.py]\nmetadata:\n  env: GIVEN SECRET\n");
+    env.write(
         "home/.prowess/skills/s/toolsets/tools.py",
         &program_with_call("answer(call, str([os.environ.get('GIVEN'), os.environ.get('SECRET')]))"),
     );
-    world.policy.run.env = vec!["s:GIVEN".to_owned()];
-    let scene = TestPrograms::with_project(world);
+    env.policy.run.env = vec!["s:GIVEN".to_owned()];
+    let scene = TestPrograms::with_project(env);
     assert_eq!(
         (scene.output().as_str(), &scene.log()[0].env[..]),
         ("['given', None]", &["GIVEN".to_owned()][..])
@@ -170,8 +169,8 @@ fn memory_and_files_are_bounded_while_it_works_and_while_it_rests() {
     for tier in TIERS {
         let scene = |body: &str| {
             let mut scene = TestPrograms::with_call(body).on(tier);
-            scene.world.policy.run.limits.memory_bytes = 256 << 20;
-            scene.world.policy.run.limits.scratch_bytes = 32 << 20;
+            scene.env.policy.run.limits.memory_bytes = 256 << 20;
+            scene.env.policy.run.limits.scratch_bytes = 32 << 20;
             scene
         };
         assert_eq!(scene(shared).error(), "toolsets/tools.py was stopped at the limit of memory", "{tier}");
@@ -206,6 +205,6 @@ fn output_without_end_is_ended_at_once() {
 }
 
 #[test]
-fn once_more_as_an_ordinary_user() {
-    crate::program_world::once_more_as_an_ordinary_user(module_path!());
+fn rerun_as_unprivileged_user() {
+    crate::program_support::rerun_as_unprivileged_user(module_path!());
 }

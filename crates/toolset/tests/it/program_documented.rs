@@ -2,7 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
-use crate::program_world::{TestPrograms, World};
+use crate::program_support::{ScriptEnv, TestPrograms};
 use prowess_toolset::{Cancel, ProgramLimits, ToolCall};
 use serde_json::json;
 
@@ -15,11 +15,11 @@ fn block(language: &str) -> &'static str {
 
 #[test]
 fn the_example_runs() {
-    let world = World::new();
+    let env = ScriptEnv::new();
     let manifest = block("yaml").replace("name: figures", "name: s");
-    world.write("home/.prowess/skills/s/SKILL.md", &manifest);
-    world.write("home/.prowess/skills/s/toolsets/tools.py", block("python"));
-    let scene = TestPrograms::with_project(world);
+    env.write("home/.prowess/skills/s/SKILL.md", &manifest);
+    env.write("home/.prowess/skills/s/toolsets/tools.py", block("python"));
+    let scene = TestPrograms::with_project(env);
     let loaded = scene.tools().unwrap();
     assert_eq!((loaded.tools.len(), loaded.failures.len()), (1, 0), "{loaded:?}");
     let call = |arguments| scene.call_with(ToolCall::new("summarize", arguments), &Cancel::default());

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::program_world::{TestPrograms, World, count_processes, program_with_call, wait_for};
+use crate::program_support::{ScriptEnv, TestPrograms, count_processes, program_with_call, wait_for};
 use prowess::ErrorCode;
 use serde_json::json;
 
@@ -173,7 +173,7 @@ fn answers_are_limited() {
     let result = scene.call(json!({})).unwrap();
     assert_eq!(
         (result.output.len(), result.truncated),
-        (scene.world.policy.run.limits.output_bytes as usize, true)
+        (scene.env.policy.run.limits.output_bytes as usize, true)
     );
     let scene = TestPrograms::with_call("answer(call, '', metadata={'a': 'x' * 300000})");
     assert_eq!(
@@ -222,9 +222,7 @@ fn a_program_that_fails_repeatedly_is_suspended() {
     assert_eq!((error.to_string().as_str(), error.code()), (message, ErrorCode::Unavailable));
     assert_eq!(scene.log().len(), 3);
     // A fixed program is another program.
-    scene
-        .world
-        .write("home/.prowess/skills/s/toolsets/tools.py", &program_with_call("answer(call, 'fixed')"));
+    scene.env.write("home/.prowess/skills/s/toolsets/tools.py", &program_with_call("answer(call, 'fixed')"));
     assert_eq!(scene.output(), "fixed");
     // A program that cannot list its tools is not started for every request, either.
     let scene = TestPrograms::with_program("raise SystemExit(1)").limits(|limits| limits.failures = 2);
@@ -278,14 +276,14 @@ fn a_program_that_reads_nothing_is_ended_in_time() {
 
 #[test]
 fn a_program_that_cannot_be_recorded_does_not_run() {
-    let scene = TestPrograms::with_project(World::with("toolsets: [toolsets/tools.py]\n"));
-    scene.world.write("home/.prowess/skills/s/toolsets/tools.py", &program_with_call("answer(call, 'x')"));
-    let log = prowess_sandbox::log::path(&scene.world.surroundings()).unwrap();
+    let scene = TestPrograms::with_project(ScriptEnv::with("toolsets: [toolsets/tools.py]\n"));
+    scene.env.write("home/.prowess/skills/s/toolsets/tools.py", &program_with_call("answer(call, 'x')"));
+    let log = prowess_sandbox::log::path(&scene.env.host_env()).unwrap();
     std::fs::create_dir_all(&log).unwrap();
     assert!(scene.failure().starts_with("cannot run toolsets/tools.py: cannot record the run in "));
 }
 
 #[test]
-fn once_more_as_an_ordinary_user() {
-    crate::program_world::once_more_as_an_ordinary_user(module_path!());
+fn rerun_as_unprivileged_user() {
+    crate::program_support::rerun_as_unprivileged_user(module_path!());
 }

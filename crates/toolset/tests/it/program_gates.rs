@@ -2,7 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
-use crate::program_world::{TestPrograms, World, program_with_call};
+use crate::program_support::{ScriptEnv, TestPrograms, program_with_call};
 use prowess::ErrorCode;
 use prowess::policy::{AllowedTools, ScriptPolicy};
 use serde_json::json;
@@ -11,8 +11,8 @@ use serde_json::json;
 fn a_replaced_program_is_checked_again() {
     let scene = TestPrograms::with_call("answer(call, 'good')");
     assert_eq!(scene.output(), "good");
-    let path = scene.world.skill_folder().join("toolsets/tools.py");
-    let elsewhere = scene.world.write("elsewhere.py", &program_with_call("answer(call, 'BAD')"));
+    let path = scene.env.skill_dir().join("toolsets/tools.py");
+    let elsewhere = scene.env.write("elsewhere.py", &program_with_call("answer(call, 'BAD')"));
     std::fs::remove_file(&path).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
     assert_eq!(scene.call(json!({})).unwrap_err().code(), ErrorCode::AccessDenied);
@@ -22,7 +22,7 @@ fn a_replaced_program_is_checked_again() {
 fn programs_need_the_permissions_of_scripts() {
     let mut scene = TestPrograms::with_call("answer(call, 'x')");
     // The user's permission.
-    scene.world.policy.run.scripts = ScriptPolicy::Ask;
+    scene.env.policy.run.scripts = ScriptPolicy::Ask;
     let error = scene.tools().unwrap_err();
     assert_eq!(error.to_string(), "cannot run toolsets/tools.py: scripts of s are not allowed to run");
     assert_eq!(
@@ -32,23 +32,23 @@ fn programs_need_the_permissions_of_scripts() {
             "to allow them, set PROWESS_ALLOW_SCRIPTS=1 for one call, or add to ~/.prowess/config.toml: run.allowed-skills = [\"s\"]"
         )
     );
-    scene.world.policy.run.allowed_skills = vec!["s".to_owned()];
+    scene.env.policy.run.allowed_skills = vec!["s".to_owned()];
     assert_eq!(scene.output(), "x");
     // The permission is checked each time, even if a process is running.
-    scene.world.policy.run.scripts = ScriptPolicy::Never;
+    scene.env.policy.run.scripts = ScriptPolicy::Never;
     assert_eq!(scene.call(json!({})).unwrap_err().code(), ErrorCode::AccessDenied);
     // Disabled skills.
-    scene.world.policy.run.scripts = ScriptPolicy::Allowed;
-    scene.world.policy.selection.disabled = vec!["s".to_owned()];
+    scene.env.policy.run.scripts = ScriptPolicy::Allowed;
+    scene.env.policy.selection.disabled = vec!["s".to_owned()];
     assert_eq!(scene.call(json!({})).unwrap_err().code(), ErrorCode::Disabled);
     // The skill's allowed-tools.
     for (tools, runs) in
         [("Read", false), ("Bash(git:*)", false), ("Bash(toolsets/tools.py:*)", true), ("skills.run", true)]
     {
-        let mut world = World::with(&format!("toolsets: [toolsets/tools.py]\nallowed-tools: {tools}\n"));
-        world.policy.run.allowed_tools = AllowedTools::Required;
-        world.write("home/.prowess/skills/s/toolsets/tools.py", &program_with_call("answer(call, 'x')"));
-        let scene = TestPrograms::with_project(world);
+        let mut env = ScriptEnv::with(&format!("toolsets: [toolsets/tools.py]\nallowed-tools: {tools}\n"));
+        env.policy.run.allowed_tools = AllowedTools::Required;
+        env.write("home/.prowess/skills/s/toolsets/tools.py", &program_with_call("answer(call, 'x')"));
+        let scene = TestPrograms::with_project(env);
         let loaded = scene.tools().unwrap();
         assert_eq!(loaded.tools.is_empty(), !runs, "{tools}");
         if !runs {
@@ -64,30 +64,30 @@ fn programs_need_the_permissions_of_scripts() {
 #[test]
 fn untrusted_and_modified_skills_do_not_run_and_are_stopped() {
     let scene = TestPrograms::with_call("answer(call, 'x')");
-    let world = &scene.world;
-    world.write("home/.prowess/skills/s/toolsets/beside.py", "good");
+    let env = &scene.env;
+    env.write("home/.prowess/skills/s/toolsets/beside.py", "good");
     // A locked skill.
-    let tree = prowess::HashedTree::from_dir(&world.skill_folder()).unwrap();
+    let tree = prowess::HashedTree::from_dir(&env.skill_dir()).unwrap();
     let files: serde_json::Map<_, _> =
         tree.files().iter().map(|file| (file.path.clone(), file.digest().into())).collect();
     let lock = json!({"schema": 1, "skills": [{
         "name": "s", "folder": "~/.prowess/skills/s", "source": "x", "tree": tree.hash(), "files": files,
     }]});
-    let lock = world.write("home/.prowess/state/installed.json", &lock.to_string());
+    let lock = env.write("home/.prowess/state/installed.json", &lock.to_string());
     assert_eq!((scene.output().as_str(), scene.programs.running()), ("x", 1));
-    world.write("home/.prowess/skills/s/toolsets/beside.py", "evil");
+    env.write("home/.prowess/skills/s/toolsets/beside.py", "evil");
     let error = scene.call(json!({})).unwrap_err();
     assert_eq!((error.code(), scene.programs.running()), (ErrorCode::Untrusted, 0));
     assert!(error.to_string().contains("changed toolsets/beside.py"), "{error}");
     std::fs::remove_file(lock).unwrap();
     // A project skill: untrusted, then trusted, then changed after it was trusted.
-    let folder = world.path("project/.prowess/skills/s");
+    let folder = env.path("project/.prowess/skills/s");
     std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
-    std::fs::rename(world.skill_folder(), &folder).unwrap();
+    std::fs::rename(env.skill_dir(), &folder).unwrap();
     assert_eq!(scene.call(json!({})).unwrap_err().code(), ErrorCode::Untrusted);
-    prowess::trust::trust(&world.path("project"), true, &world.policy, &world.surroundings()).unwrap();
+    prowess::trust::trust(&env.path("project"), true, &env.policy, &env.host_env()).unwrap();
     assert_eq!((scene.output().as_str(), scene.programs.running()), ("x", 1));
-    world.write("project/.prowess/skills/s/toolsets/beside.py", "worse");
+    env.write("project/.prowess/skills/s/toolsets/beside.py", "worse");
     assert_eq!(scene.call(json!({})).unwrap_err().code(), ErrorCode::Untrusted);
     assert_eq!(scene.programs.running(), 0);
 }
@@ -96,7 +96,7 @@ fn untrusted_and_modified_skills_do_not_run_and_are_stopped() {
 fn without_a_sandbox_nothing_runs() {
     // No tier can be enforced, because there is no helper.
     let scene = TestPrograms::with_call("answer(call, 'x')");
-    let registry = scene.world.registry();
+    let registry = scene.env.registry();
     let snapshot = registry.snapshot();
     let skill = snapshot.get("s").unwrap();
     let mut options = prowess_sandbox::RunOptions::from_registry(&registry);
@@ -108,6 +108,6 @@ fn without_a_sandbox_nothing_runs() {
 }
 
 #[test]
-fn once_more_as_an_ordinary_user() {
-    crate::program_world::once_more_as_an_ordinary_user(module_path!());
+fn rerun_as_unprivileged_user() {
+    crate::program_support::rerun_as_unprivileged_user(module_path!());
 }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use crate::toolset_world::{TestSkills, error, output, tool};
+use crate::toolset_support::{TestSkills, error, output, tool};
 use prowess_toolset::{Cancel, ToolCall, ToolsetError};
 use serde_json::json;
 
 fn quick(body: &str) -> TestSkills {
-    let mut world = tool(body);
-    world.limits.call_time = Duration::from_millis(300);
-    world
+    let mut env = tool(body);
+    env.limits.call_time = Duration::from_millis(300);
+    env
 }
 
 fn timed_out(body: &str) {
@@ -56,12 +56,12 @@ fn calls_time_out_even_in_native_loops() {
 
 #[test]
 fn an_endless_loop_while_loading_ends() {
-    let mut world = TestSkills::with_module("for (;;) {}\nexport const Set = [];\n");
-    world.limits.load_time = Duration::from_millis(300);
-    assert_eq!(world.failure().to_string(), "loading the toolset took longer than 0.3 s and was stopped");
-    let mut world = TestSkills::with_module("export const Set = async () => { for (;;) await null; };\n");
-    world.limits.load_time = Duration::from_millis(300);
-    assert!(matches!(world.failure(), ToolsetError::Time { .. }));
+    let mut env = TestSkills::with_module("for (;;) {}\nexport const Set = [];\n");
+    env.limits.load_time = Duration::from_millis(300);
+    assert_eq!(env.failure().to_string(), "loading the toolset took longer than 0.3 s and was stopped");
+    let mut env = TestSkills::with_module("export const Set = async () => { for (;;) await null; };\n");
+    env.limits.load_time = Duration::from_millis(300);
+    assert!(matches!(env.failure(), ToolsetError::Time { .. }));
 }
 
 /// A module that loops where the engine does not check the time: its thread cannot be stopped.
@@ -78,13 +78,13 @@ fn stuck_engines() -> usize {
 /// Repeated and concurrent requests do not start the same code again.
 #[test]
 fn a_module_that_cannot_be_stopped_while_loading_is_started_once() {
-    let mut world = TestSkills::new();
-    world.skill("stuck", STUCK);
-    world.limits.load_time = Duration::from_millis(200);
-    let registry = world.registry();
+    let mut env = TestSkills::new();
+    env.skill("stuck", STUCK);
+    env.limits.load_time = Duration::from_millis(200);
+    let registry = env.registry();
     let snapshot = registry.snapshot();
     let skill = snapshot.get("stuck").unwrap();
-    let toolsets = world.toolsets();
+    let toolsets = env.toolsets();
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| assert!(matches!(toolsets.tools(skill), Err(ToolsetError::Time { .. }))));
@@ -94,14 +94,14 @@ fn a_module_that_cannot_be_stopped_while_loading_is_started_once() {
     assert_eq!(error.to_string(), "loading the toolset took longer than 0.2 s and was stopped");
     let call = ToolCall::new("t", json!({}));
     assert_eq!(toolsets.call(skill, call, Cancel::default()), Err(error.clone()));
-    assert_eq!(world.toolsets().tools(skill), Err(error), "another host, as after a reload");
+    assert_eq!(env.toolsets().tools(skill), Err(error), "another host, as after a reload");
     assert_eq!(stuck_engines(), 1);
     // Other files are a different module.
-    world.skill("stuck", "export const Set = [];\n");
-    let registry = world.registry();
+    env.skill("stuck", "export const Set = [];\n");
+    let registry = env.registry();
     assert!(toolsets.tools(registry.snapshot().get("stuck").unwrap()).is_ok());
-    world.skill("stuck", STUCK);
-    let registry = world.registry();
+    env.skill("stuck", STUCK);
+    let registry = env.registry();
     assert!(toolsets.tools(registry.snapshot().get("stuck").unwrap()).is_err());
     assert_eq!(stuck_engines(), 2, "the stuck one, and the one that loaded in between");
 }
@@ -115,9 +115,9 @@ fn memory_has_a_limit() {
         "return { output: 'x'.repeat(60 * 1024 * 1024) + 'y'.repeat(60 * 1024 * 1024) };",
         "const m = new Map(); for (let i = 0; ; i++) m.set(i, { i });",
     ] {
-        let mut world = tool(body);
-        world.limits.memory = 16 * 1024 * 1024;
-        let error = world.call("a", "t", json!({})).unwrap_err();
+        let mut env = tool(body);
+        env.limits.memory = 16 * 1024 * 1024;
+        let error = env.call("a", "t", json!({})).unwrap_err();
         let is_limit = matches!(error, ToolsetError::Memory { .. })
             || error.to_string().contains("memory")
             || error.to_string().contains("string too long")
@@ -233,15 +233,15 @@ fn no_host_apis_are_available() {
 
 #[test]
 fn symlinks_are_not_followed() {
-    let world = TestSkills::with_module("import { secret } from './secret';\nexport const Set = [secret];\n");
-    std::fs::write(world.path("outside.ts"), "export const secret = 1;").unwrap();
-    std::os::unix::fs::symlink(world.path("outside.ts"), world.path("a/toolsets/secret.ts")).unwrap();
-    assert_eq!(world.failure().to_string(), "toolsets/index.ts:1:24: module toolsets/secret not found");
-    let world = TestSkills::new();
-    world.file("a/SKILL.md", "---\nname: a\ndescription: D.\ntoolsets: ['t/index:Set']\n---\nB\n");
-    world.file("b/t/index.ts", "export const Set = [];\n");
-    std::os::unix::fs::symlink(world.path("b/t"), world.path("a/t")).unwrap();
-    assert_eq!(world.failure().code(), prowess::ErrorCode::AccessDenied);
+    let env = TestSkills::with_module("import { secret } from './secret';\nexport const Set = [secret];\n");
+    std::fs::write(env.path("outside.ts"), "export const secret = 1;").unwrap();
+    std::os::unix::fs::symlink(env.path("outside.ts"), env.path("a/toolsets/secret.ts")).unwrap();
+    assert_eq!(env.failure().to_string(), "toolsets/index.ts:1:24: module toolsets/secret not found");
+    let env = TestSkills::new();
+    env.file("a/SKILL.md", "---\nname: a\ndescription: D.\ntoolsets: ['t/index:Set']\n---\nB\n");
+    env.file("b/t/index.ts", "export const Set = [];\n");
+    std::os::unix::fs::symlink(env.path("b/t"), env.path("a/t")).unwrap();
+    assert_eq!(env.failure().code(), prowess::ErrorCode::AccessDenied);
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn polluted_prototypes_do_not_affect_other_skills() {
         Promise.prototype.then = function () { throw new Error('then'); };
         String.prototype.slice = () => 'evil'; Reflect.apply = () => 'evil';
         globalThis.String = () => 'evil';";
-    let world = TestSkills::new();
+    let env = TestSkills::new();
     let two = |body: &str| {
         format!(
             "import {{ Tool }} from '@agent/tools';\nconst t = (id, execute) => Tool.define(id, {{ description: 'D.', execute }});\n\
@@ -263,8 +263,8 @@ fn polluted_prototypes_do_not_affect_other_skills() {
              t('look', async () => ({{ title: 'x', metadata: {{ seen: ({{}} as any).polluted ?? 'no' }}, output: `out ${{({{}} as any).polluted}}` }}))];\n"
         )
     };
-    world.skill("a", &two(POLLUTE)).skill("b", &two(""));
-    let (registry, toolsets) = (world.registry(), world.toolsets());
+    env.skill("a", &two(POLLUTE)).skill("b", &two(""));
+    let (registry, toolsets) = (env.registry(), env.toolsets());
     let snapshot = registry.snapshot();
     let call = |skill: &str, id: &str| {
         toolsets.call(snapshot.get(skill).unwrap(), ToolCall::new(id, json!({})), Cancel::default())
@@ -280,23 +280,23 @@ fn polluted_prototypes_do_not_affect_other_skills() {
 
 #[test]
 fn pollution_before_the_description_does_no_harm() {
-    let world = TestSkills::with_module(
+    let env = TestSkills::with_module(
         "import { Tool } from '@agent/tools';\nObject.prototype.toJSON = () => 'x'; JSON.stringify = () => 'evil';\n\
          export const Set = [Tool.define('t', { description: 'D.', execute: async () => ({ output: 'fine' }) })];\n",
     );
-    assert_eq!(world.call("a", "t", json!({})).unwrap().output, "fine");
+    assert_eq!(env.call("a", "t", json!({})).unwrap().output, "fine");
 }
 
 #[test]
 fn special_keys_are_ordinary_keys() {
-    let world = TestSkills::with_module(
+    let env = TestSkills::with_module(
         "import { Tool } from '@agent/tools'; import { z } from 'zod';\n\
          export const Set = [Tool.define('t', { description: 'D.', parameters: z.looseObject({ a: z.string() }),\n\
          execute: async (args) => ({ output: `${Object.getPrototypeOf(args) === Object.prototype} ${Object.keys(args)} ${({} as any).x}` }) })];\n",
     );
     let hostile =
         serde_json::from_str(r#"{"a": "b", "__proto__": {"x": 1}, "constructor": {"prototype": {"x": 1}}}"#);
-    assert_eq!(world.call("a", "t", hostile.unwrap()).unwrap().output, "true a,constructor undefined");
+    assert_eq!(env.call("a", "t", hostile.unwrap()).unwrap().output, "true a,constructor undefined");
 }
 
 #[test]
@@ -371,9 +371,9 @@ fn long_output_is_truncated() {
 
 #[test]
 fn an_engine_that_was_stopped_is_replaced() {
-    let mut world = tool("if (ctx.extra.loop) for (;;) {} return 'fine';");
-    world.limits.call_time = Duration::from_millis(100);
-    let (registry, toolsets) = (world.registry(), world.toolsets());
+    let mut env = tool("if (ctx.extra.loop) for (;;) {} return 'fine';");
+    env.limits.call_time = Duration::from_millis(100);
+    let (registry, toolsets) = (env.registry(), env.toolsets());
     let snapshot = registry.snapshot();
     let call = |looping: bool| {
         let mut call = ToolCall::new("t", json!({}));
@@ -407,9 +407,9 @@ fn cancelling_ends_a_call_and_the_tool_can_see_it() {
             Err(ToolsetError::Thrown { message: "the call was cancelled".to_owned(), location: None }),
         ),
     ] {
-        let world = tool(body);
-        let registry = world.registry();
-        let (snapshot, toolsets, cancel) = (registry.snapshot(), world.toolsets(), Cancel::default());
+        let env = tool(body);
+        let registry = env.registry();
+        let (snapshot, toolsets, cancel) = (registry.snapshot(), env.toolsets(), Cancel::default());
         let _ = toolsets.tools(snapshot.get("a").unwrap()).unwrap();
         let answer = std::thread::scope(|scope| {
             let flag = cancel.clone();
@@ -428,6 +428,6 @@ fn cancelling_ends_a_call_and_the_tool_can_see_it() {
 }
 
 #[test]
-fn once_more_as_an_ordinary_user() {
-    prowess_testing::scripts::once_more_as_an_ordinary_user(module_path!());
+fn rerun_as_unprivileged_user() {
+    prowess_testing::script_env::rerun_as_unprivileged_user(module_path!());
 }

@@ -1,6 +1,6 @@
 //! Checks that `docs/toolsets.md` is correct: its example and its limits.
 
-use crate::toolset_world::TestSkills;
+use crate::toolset_support::TestSkills;
 use prowess_toolset::ToolsetLimits;
 use serde_json::json;
 
@@ -12,11 +12,10 @@ fn block(language: &str) -> &'static str {
 
 #[test]
 fn the_example_runs() {
-    let world = TestSkills::new();
-    world
-        .file("temperature/SKILL.md", block("yaml"))
+    let env = TestSkills::new();
+    env.file("temperature/SKILL.md", block("yaml"))
         .file("temperature/toolsets/index.ts", block("typescript"));
-    let call = |arguments| world.call("temperature", "convert", arguments);
+    let call = |arguments| env.call("temperature", "convert", arguments);
     let result = call(json!({"value": 451, "from": "fahrenheit"})).unwrap();
     assert_eq!((result.title.as_str(), result.output.as_str()), ("451 fahrenheit", "232.78 celsius"));
     let thrown = call(json!({"value": -300, "from": "celsius"})).unwrap_err();
@@ -78,9 +77,8 @@ fn the_limits_are_those() {
 fn the_npm_zod_gives_the_same_results() {
     let shipped = std::path::PathBuf::from(std::env::var_os("PROWESS_ZOD").unwrap());
     let (built_in, npm) = (TestSkills::new(), TestSkills::new());
-    for world in [&built_in, &npm] {
-        world
-            .file("temperature/SKILL.md", block("yaml"))
+    for env in [&built_in, &npm] {
+        env.file("temperature/SKILL.md", block("yaml"))
             .file("temperature/toolsets/index.ts", block("typescript"));
     }
     copy(&shipped, &npm.path("temperature/node_modules/zod"));
@@ -92,7 +90,7 @@ fn the_npm_zod_gives_the_same_results() {
         json!({}),
         json!({"value": 1.5, "from": "kelvin", "to": "kelvin", "more": 1}),
     ] {
-        let call = |world: &TestSkills| world.call("temperature", "convert", arguments.clone());
+        let call = |env: &TestSkills| env.call("temperature", "convert", arguments.clone());
         assert_eq!(call(&built_in), call(&npm), "{arguments}");
     }
 }

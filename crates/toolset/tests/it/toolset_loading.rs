@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::toolset_world::{TestSkills, output, tool};
+use crate::toolset_support::{TestSkills, output, tool};
 use prowess_toolset::{Cancel, ToolCall, ToolsetLimits};
 use serde_json::{Value, json};
 
@@ -60,14 +60,14 @@ fn typescript_is_stripped() {
 
 #[test]
 fn modules_import_each_other() {
-    let world = TestSkills::with_module(&module_returning(
+    let env = TestSkills::with_module(&module_returning(
         "import { a } from './lib/a';\nimport data from '../data.json';",
         "a + data.b",
     ));
-    world.file("a/toolsets/lib/a.ts", "import { b } from './b.js';\nexport const a: string = 'a' + b;\n");
-    world.file("a/toolsets/lib/b.mjs", "").file("a/toolsets/lib/b.ts", "export const b = 'b';\n");
-    world.file("a/data.json", r#"{"b": "c"}"#);
-    assert_eq!(world.call("a", "t", json!({})).unwrap().output, "abc");
+    env.file("a/toolsets/lib/a.ts", "import { b } from './b.js';\nexport const a: string = 'a' + b;\n");
+    env.file("a/toolsets/lib/b.mjs", "").file("a/toolsets/lib/b.ts", "export const b = 'b';\n");
+    env.file("a/data.json", r#"{"b": "c"}"#);
+    assert_eq!(env.call("a", "t", json!({})).unwrap().output, "abc");
 }
 
 #[test]
@@ -178,44 +178,41 @@ fn load_errors_have_a_location_in_the_source() {
 
 #[test]
 fn errors_in_another_module_have_its_location() {
-    let world = TestSkills::with_module(&module_returning("import { f } from './lib';", "f()"));
-    world.file(
+    let env = TestSkills::with_module(&module_returning("import { f } from './lib';", "f()"));
+    env.file(
         "a/toolsets/lib.ts",
         "interface Long {\n  a: string;\n}\nexport function f(): Long {\n  throw new Error('deep');\n}\n",
     );
-    let error = world.call("a", "t", json!({})).unwrap_err();
+    let error = env.call("a", "t", json!({})).unwrap_err();
     assert_eq!(error.to_string(), "Error: deep");
     assert_eq!(error.location().unwrap().to_string(), "toolsets/lib.ts:5:13");
 }
 
 #[test]
 fn invalid_module_files_are_reported() {
-    let world = TestSkills::new();
-    world.file("a/SKILL.md", "---\nname: a\ndescription: D.\ntoolsets: ['toolsets/inde:Set']\n---\nB\n");
-    world.file("a/toolsets/index.ts", "");
-    assert_eq!(
-        world.failure().to_string(),
-        "no such file: toolsets/inde.ts; did you mean toolsets/index.ts?"
-    );
+    let env = TestSkills::new();
+    env.file("a/SKILL.md", "---\nname: a\ndescription: D.\ntoolsets: ['toolsets/inde:Set']\n---\nB\n");
+    env.file("a/toolsets/index.ts", "");
+    assert_eq!(env.failure().to_string(), "no such file: toolsets/inde.ts; did you mean toolsets/index.ts?");
     for (content, expected) in [
         (&b"export const x = '\xff';"[..], "toolsets/index.ts:1:1: the module is not UTF-8 text"),
         (b"export const x = '\0';", "toolsets/index.ts:1:1: the module contains a NUL character"),
         (&[b' '; 300 * 1024], "toolsets/index.ts:1:1: the module has 307200 bytes; the maximum is 262144"),
     ] {
-        let world = TestSkills::with_module("");
-        world.file("a/toolsets/index.ts", content);
-        assert_eq!(world.failure().to_string(), expected);
+        let env = TestSkills::with_module("");
+        env.file("a/toolsets/index.ts", content);
+        assert_eq!(env.failure().to_string(), expected);
     }
 }
 
 #[test]
 fn a_failed_toolset_does_not_affect_others() {
-    let world = TestSkills::with_module(&module_returning("", "'fine'"));
-    world.file("a/SKILL.md", "---\nname: a\ndescription: D.\ntoolsets: ['toolsets/bad:Set', 'toolsets/index:Set', 'toolsets/tools.py']\n---\nB\n");
-    world.file("a/toolsets/bad.ts", "export const Set = [\n");
-    let loaded = world.tools("a").unwrap();
+    let env = TestSkills::with_module(&module_returning("", "'fine'"));
+    env.file("a/SKILL.md", "---\nname: a\ndescription: D.\ntoolsets: ['toolsets/bad:Set', 'toolsets/index:Set', 'toolsets/tools.py']\n---\nB\n");
+    env.file("a/toolsets/bad.ts", "export const Set = [\n");
+    let loaded = env.tools("a").unwrap();
     assert_eq!((loaded.tools.len(), loaded.failures.len()), (1, 1));
-    assert_eq!(world.call("a", "t", json!({})).unwrap().output, "fine");
+    assert_eq!(env.call("a", "t", json!({})).unwrap().output, "fine");
 }
 
 #[test]
@@ -231,27 +228,24 @@ fn a_bundled_zod_is_used() {
         &[("a/zod.mjs", own)],
         &[("a/toolsets/zod.js", own)],
     ] {
-        let world = TestSkills::with_module(module);
+        let env = TestSkills::with_module(module);
         for (path, content) in files {
-            world.file(path, content);
+            env.file(path, content);
         }
-        assert_eq!(
-            world.tools("a").unwrap().tools[0].input_schema,
-            json!({"type": "object", "title": "own"})
-        );
-        assert_eq!(world.call("a", "t", json!({"ok": true})).unwrap().output, "ok");
-        assert_eq!(world.call("a", "t", json!({})).unwrap_err().to_string(), "ok: own zod");
+        assert_eq!(env.tools("a").unwrap().tools[0].input_schema, json!({"type": "object", "title": "own"}));
+        assert_eq!(env.call("a", "t", json!({"ok": true})).unwrap().output, "ok");
+        assert_eq!(env.call("a", "t", json!({})).unwrap_err().to_string(), "ok: own zod");
     }
 }
 
 #[test]
 fn the_context_of_a_call() {
-    let world = tool(
+    let env = tool(
         "ctx.metadata({ title: 'under way', metadata: { step: 1, n: 0 } }); console.log('said', { a: 1 }, [2]);\n\
          return { metadata: { n: 2, keys: Object.keys(ctx).sort() }, output: [ctx.sessionID, ctx.messageID, ctx.agent, ctx.callID, ctx.extra.x].join(' '),\n\
          attachments: [{ type: 'file', mime: 'text/plain', url: 'data:,x' }] };",
     );
-    let registry = world.registry();
+    let registry = env.registry();
     let call = ToolCall {
         session_id: "s".into(),
         message_id: "m".into(),
@@ -260,8 +254,7 @@ fn the_context_of_a_call() {
         extra: json!({"x": "e"}).as_object().unwrap().clone(),
         ..ToolCall::new("t", json!({}))
     };
-    let result =
-        world.toolsets().call(registry.snapshot().get("a").unwrap(), call, Cancel::default()).unwrap();
+    let result = env.toolsets().call(registry.snapshot().get("a").unwrap(), call, Cancel::default()).unwrap();
     assert_eq!((result.title.as_str(), result.output.as_str()), ("under way", "s m g c e"));
     let keys = json!(["abort", "agent", "callID", "extra", "messageID", "metadata", "sessionID"]);
     assert_eq!(Value::Object(result.metadata), json!({"step": 1, "n": 2, "keys": keys}));
@@ -296,8 +289,8 @@ fn common_globals_are_available() {
 
 #[test]
 fn engines_are_kept_until_a_file_changes() {
-    let world = TestSkills::with_module(&module_returning("let n = 0;", "`${++n} old`"));
-    let (registry, toolsets) = (world.registry(), world.toolsets());
+    let env = TestSkills::with_module(&module_returning("let n = 0;", "`${++n} old`"));
+    let (registry, toolsets) = (env.registry(), env.toolsets());
     let snapshot = registry.snapshot();
     let call = || {
         toolsets
@@ -309,18 +302,18 @@ fn engines_are_kept_until_a_file_changes() {
         (toolsets.running(), call(), call(), toolsets.running()),
         (0, "1 old".into(), "2 old".into(), 1)
     );
-    fs::write(world.path("a/toolsets/index.ts"), module_returning("let n = 0;", "`${++n} new`")).unwrap();
+    fs::write(env.path("a/toolsets/index.ts"), module_returning("let n = 0;", "`${++n} new`")).unwrap();
     assert_eq!((call(), toolsets.running()), ("1 new".into(), 1));
 }
 
 #[test]
 fn only_recently_used_engines_are_kept() {
-    let mut world = TestSkills::new();
-    world.limits = ToolsetLimits { engines: 2, ..world.limits };
+    let mut env = TestSkills::new();
+    env.limits = ToolsetLimits { engines: 2, ..env.limits };
     for name in ["a", "b", "c"] {
-        world.skill(name, &module_returning("let n = 0;", "++n"));
+        env.skill(name, &module_returning("let n = 0;", "++n"));
     }
-    let (registry, toolsets) = (world.registry(), world.toolsets());
+    let (registry, toolsets) = (env.registry(), env.toolsets());
     let snapshot = registry.snapshot();
     let call = |skill: &str| {
         toolsets
@@ -335,23 +328,23 @@ fn only_recently_used_engines_are_kept() {
 
 #[test]
 fn unused_skills_cost_nothing() {
-    let world = TestSkills::new();
+    let env = TestSkills::new();
     for n in 0..100 {
-        world.skill(&format!("s{n}"), "for (;;) {}\n");
+        env.skill(&format!("s{n}"), "for (;;) {}\n");
     }
-    let (registry, toolsets) = (world.registry(), world.toolsets());
+    let (registry, toolsets) = (env.registry(), env.toolsets());
     assert_eq!((registry.snapshot().enabled().count(), toolsets.running()), (100, 0));
 }
 
 #[test]
 fn s003_10_toolsets_run_in_this_process_with_built_in_zod() {
     // In process: many calls of one engine, and zod without a bundled copy.
-    let world = TestSkills::with_module(
+    let env = TestSkills::with_module(
         "import { Tool } from '@agent/tools'; import { z } from 'zod';\nlet calls = 0;\n\
          export const Set = [Tool.define('t', { description: 'T.', parameters: z.object({ n: z.number().int() }),\n\
          execute: async ({ n }) => ({ title: 't', metadata: {}, output: `${n} of ${++calls}` }) })];\n",
     );
-    let (registry, toolsets) = (world.registry(), world.toolsets());
+    let (registry, toolsets) = (env.registry(), env.toolsets());
     let snapshot = registry.snapshot();
     for n in 1..=50 {
         let call = ToolCall::new("t", json!({"n": n}));

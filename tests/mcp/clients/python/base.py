@@ -1,4 +1,4 @@
-"""What any client does first: initialise, list, read, call, complete."""
+"""Basic operations: initialize, list, read, call, complete."""
 
 import base64
 import json
@@ -19,16 +19,16 @@ async def initialise(client, settings):
 
 async def instructions(client, settings):
     assert FIXTURE in (client.instructions or ""), f"no {FIXTURE} in {client.instructions!r}"
-    assert "MARKER_" not in client.instructions, "a marker of a body is in the instructions"
+    assert "MARKER_" not in client.instructions, "the instructions contain the marker of a body"
 
 
 async def capabilities(client, settings):
-    told = client.capabilities
+    capabilities = client.capabilities
     for what in ["tools", "prompts", "resources"]:
-        same(told[what].get("listChanged"), True, what)
-    same(told["resources"].get("subscribe"), True, "subscribe")
-    assert "completions" in told, "no completions"
-    assert "logging" in told or client.era != "legacy", "no logging"
+        same(capabilities[what].get("listChanged"), True, what)
+    same(capabilities["resources"].get("subscribe"), True, "subscribe")
+    assert "completions" in capabilities, "no completions"
+    assert "logging" in capabilities or client.era != "legacy", "no logging"
 
 
 async def ping(client, settings):
@@ -51,7 +51,7 @@ async def activate(client, settings):
     result = await client.call("skills_activate", {"name": FIXTURE})
     assert not result.get("isError"), text_of(result)
     assert BODY in text_of(result), "the body's marker is missing"
-    assert not re.search(r"PROWESS_REFERENCE_MARKER_\w", text_of(result)), "the marker of another file is in the body"
+    assert not re.search(r"PROWESS_REFERENCE_MARKER_\w", text_of(result)), "the body contains the marker of another file"
     assert BODY in json.dumps(result.get("structuredContent")), "the structured content has no body"
 
 
@@ -60,7 +60,7 @@ async def read_resource(client, settings):
     assert re.search(r"PROWESS_REFERENCE_MARKER_\w+", text_of(result)), text_of(result)
 
 
-async def picture(client, settings):
+async def image(client, settings):
     result = await client.call("skills_readResource", {"name": "pictures", "path": "assets/dot.png"})
     images = [part for part in result["content"] if part["type"] == "image"]
     assert images, json.dumps(result)[:200]
@@ -73,7 +73,7 @@ async def list_and_search(client, settings):
     assert "temperature" in text_of(await client.call("skills_search", {"query": "convert a temperature", "k": 1}))
 
 
-async def wrong_calls(client, settings):
+async def invalid_calls(client, settings):
     for name, arguments in [
         ("skills_activate", {"name": "no-such-skill-here"}),
         ("skills_readResource", {"name": FIXTURE, "path": "../SKILL.md"}),
@@ -81,7 +81,7 @@ async def wrong_calls(client, settings):
     ]:
         result = await client.call(name, arguments)
         same(result.get("isError"), True, f"{name} {arguments}")
-        assert BODY not in text_of(result) and "root:" not in text_of(result), "content of a file"
+        assert BODY not in text_of(result) and "root:" not in text_of(result), "the result contains file content"
     same(await error_of(client, client.call("no_such_tool", {})), -32602, "unknown tool")
 
 
@@ -94,38 +94,38 @@ async def run(client, settings):
     arguments = {"name": FIXTURE, "script": "scripts/echo.sh", "args": ["hello", "two words"]}
     result = await client.call("skills_run", arguments, progress=progress)
     assert not result.get("isError"), text_of(result)
-    for words in ["PROWESS_SCRIPT_MARKER_", "arg: hello", "arg: two words"]:
-        assert words in text_of(result), f"no {words} in {text_of(result)}"
-    assert steps, "no progress was told"
+    for expected in ["PROWESS_SCRIPT_MARKER_", "arg: hello", "arg: two words"]:
+        assert expected in text_of(result), f"no {expected} in {text_of(result)}"
+    assert steps, "no progress was reported"
 
 
 async def resources(client, settings):
     uri = await uri_of(client, FIXTURE)
     content = (await client.read(uri))["contents"][0]
     same((content["uri"], content["mimeType"]), (uri, "text/markdown"), "content")
-    assert content["text"].startswith("---\nname: skills-system-validation\n"), "not the file as it is"
+    assert content["text"].startswith("---\nname: skills-system-validation\n"), "the content differs from the file"
     dot = (await uri_of(client, "pictures")).removesuffix("SKILL.md") + "assets/dot.png"
     content = (await client.read(dot))["contents"][0]
     same(content["mimeType"], "image/png", "type")
     same(base64.b64decode(content["blob"])[1:4], b"PNG", "blob")
 
 
-async def wrong_resources(client, settings):
-    folder = (await uri_of(client, FIXTURE)).removesuffix("SKILL.md")
+async def missing_resources(client, settings):
+    directory = (await uri_of(client, FIXTURE)).removesuffix("SKILL.md")
     missing = -32002 if client.era == "legacy" else -32602
     for uri, code in [
-        (folder + "no-such.md", missing),
+        (directory + "no-such.md", missing),
         ("skill://no-such-skill/SKILL.md", missing),
-        (folder + "../pictures/SKILL.md", -32602),
-        (folder + "..%2fpictures%2fSKILL.md", -32602),
-        (folder + "a%00b", -32602),
+        (directory + "../pictures/SKILL.md", -32602),
+        (directory + "..%2fpictures%2fSKILL.md", -32602),
+        (directory + "a%00b", -32602),
         ("file:///etc/passwd", -32602),
     ]:
         same(await error_of(client, client.read(uri)), code, uri)
 
 
 async def templates(client, settings):
-    found = [one["uriTemplate"] for one in (await client.templates())["resourceTemplates"]]
+    found = [template["uriTemplate"] for template in (await client.templates())["resourceTemplates"]]
     found = [template for template in found if template.startswith("skill://")]
     assert found, "no template for skills"
     name, path = re.findall(r"\{[+#./;?&]?(\w+)\*?\}", found[0])[:2]
@@ -138,28 +138,28 @@ async def templates(client, settings):
 async def prompts(client, settings):
     named = {prompt["name"]: prompt for prompt in (await client.prompts())["prompts"]}
     assert "greet-user" in named, list(named)
-    assert "kept-from-people" not in named, "a skill not for people is a prompt"
+    assert "kept-from-people" not in named, "a skill that users cannot invoke is a prompt"
     [argument] = named["greet-user"]["arguments"]
     messages = (await client.prompt("greet-user", {argument["name"]: "Ada Lovelace"}))["messages"]
     text = "\n".join(message["content"]["text"] for message in messages)
     assert "GREETING_MARKER_51C0" in text and "Greet Ada Lovelace in one" in text, text
-    same(await error_of(client, client.prompt("kept-from-people")), -32602, "a prompt that is none")
+    same(await error_of(client, client.prompt("kept-from-people")), -32602, "unknown prompt")
 
 
 CHECKS = [
     ("initialise", initialise),
-    ("instructions hold the catalog and no body", instructions),
+    ("instructions contain the catalog but no bodies", instructions),
     ("capabilities", capabilities),
     ("ping", ping),
     ("tools/list", tools),
     ("tools/call skills_activate", activate),
     ("tools/call skills_readResource", read_resource),
-    ("tools/call skills_readResource of a picture", picture),
+    ("tools/call skills_readResource of an image", image),
     ("tools/call skills_listResources and skills_search", list_and_search),
-    ("tools/call with what is wrong", wrong_calls),
+    ("invalid tools/call requests", invalid_calls),
     ("tools/call skills_run, with progress", run),
     ("resources/list and resources/read", resources),
-    ("resources/read of what is not there", wrong_resources),
+    ("resources/read of missing resources", missing_resources),
     ("resources/templates/list and completion of names and paths", templates),
     ("prompts/list and prompts/get", prompts),
 ]

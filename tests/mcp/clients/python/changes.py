@@ -1,4 +1,4 @@
-"""What goes on while a client is connected: logging, cancelling, subscriptions, other sessions."""
+"""Events during a connection: logging, cancellation, subscriptions, other sessions."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ async def logging(client, settings):
         await client.call("skills_activate", {"name": "greet-user"}, level=level)
 
     if client.era == "legacy":
-        same(await error_of(client, client.request("logging/setLevel", {"level": "loud"})), -32602, "a level of no name")
+        same(await error_of(client, client.request("logging/setLevel", {"level": "loud"})), -32602, "unknown level")
         await client.set_level("debug")
     begin = len(client.notifications)
     await call("debug")
@@ -32,11 +32,11 @@ async def logging(client, settings):
     begin = len(client.notifications)
     await call()
     await anyio.sleep(0.5)
-    assert not has(client, LOG, begin), "a message that was not asked for"
+    assert not has(client, LOG, begin), "a log message above the requested level"
 
 
 async def cancelling(client, settings):
-    # A duration that no other process sleeps for.
+    # A duration that no other process uses.
     seconds = f"300.{os.getpid()}{int(time.time()) % 100000}"
     arguments = {"name": "patience", "script": "scripts/wait.sh", "args": [seconds]}
 
@@ -52,7 +52,7 @@ async def cancelling(client, settings):
         await client.cancel_last()
         tasks.cancel_scope.cancel()
     await until("end of the script's process", lambda: not running(f"sleep {seconds}"))
-    assert (await client.tools())["tools"], "nothing is listed after a cancelled call"
+    assert (await client.tools())["tools"], "no tools are listed after a cancelled call"
 
 
 @asynccontextmanager
@@ -75,19 +75,19 @@ async def follow_changes(client, root, uri):
     begin = len(client.notifications)
     with open(root / "greet-user/SKILL.md", "a", encoding="utf-8") as file:
         file.write("\nSay it twice.\n")
-    wanted = ("notifications/resources/updated", uri)
+    expected = ("notifications/resources/updated", uri)
 
     def updated():
-        told = client.notifications[begin:]
-        return any((one["method"], (one.get("params") or {}).get("uri")) == wanted for one in told)
+        notifications = client.notifications[begin:]
+        return any((entry["method"], (entry.get("params") or {}).get("uri")) == expected for entry in notifications)
 
-    await until(wanted[0], updated)
-    assert "Say it twice." in (await client.read(uri))["contents"][0]["text"], "the old text is read"
+    await until(expected[0], updated)
+    assert "Say it twice." in (await client.read(uri))["contents"][0]["text"], "the text was not updated"
 
     name = f"new-{os.getpid()}"
-    for there in [True, False]:
+    for exists in [True, False]:
         since = len(client.notifications)
-        if there:
+        if exists:
             (root / name).mkdir()
             text = f"---\nname: {name}\ndescription: Comes and goes.\n---\nHere.\n"
             (root / name / "SKILL.md").write_text(text, encoding="utf-8")
@@ -96,31 +96,31 @@ async def follow_changes(client, root, uri):
         for method in ["notifications/resources/list_changed", "notifications/prompts/list_changed"]:
             await until(method, lambda method=method, since=since: has(client, method, since))
         names = [prompt["name"] for prompt in (await client.prompts())["prompts"]]
-        same(name in names, there, f"the prompt {name}")
+        same(name in names, exists, f"the prompt {name}")
 
 
 async def toolsets(client, settings):
     if client.era != "legacy" and "url" in settings["server"]:
-        raise Skipped("over HTTP this version of the protocol has no sessions that could hold an activation")
+        raise Skipped("over HTTP, this protocol version has no sessions to activate a skill in")
 
-    async def names(some):
-        return [tool["name"] for tool in (await some.tools())["tools"]]
+    async def names(session):
+        return [tool["name"] for tool in (await session.tools())["tools"]]
 
-    assert "to_kelvin" not in await names(client), "to_kelvin is there before its skill is active"
+    assert "to_kelvin" not in await names(client), "to_kelvin is listed before its skill is active"
     async with listening(client, await uri_of(client, "temperature")):
         begin = len(client.notifications)
         await client.call("skills_activate", {"name": "temperature"})
         changed = "notifications/tools/list_changed"
         await until(changed, lambda: has(client, changed, begin))
-    assert "to_kelvin" in await names(client), "to_kelvin is not there"
+    assert "to_kelvin" in await names(client), "to_kelvin is not listed"
     assert "273.15 K" in text_of(await client.call("to_kelvin", {"celsius": 0}))
     async with settings["open"]() as other:
-        assert "to_kelvin" not in await names(other), "to_kelvin is there in another session"
+        assert "to_kelvin" not in await names(other), "to_kelvin is listed in another session"
 
 
 CHECKS = [
     ("logging at a level", logging),
-    ("cancelling a script that runs", cancelling),
+    ("cancelling a running script", cancelling),
     ("subscribing: a skill edited, added and removed on disk", subscribing),
-    ("activating brings a toolset's tools, to this session alone", toolsets),
+    ("activating a skill adds its tools to this session only", toolsets),
 ]

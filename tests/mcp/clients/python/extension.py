@@ -1,4 +1,4 @@
-"""The skills extension: what is listed is complete, and what is read is what was listed."""
+"""The skills extension: the list is complete, and the files match it."""
 
 import base64
 import hashlib
@@ -9,7 +9,7 @@ from tools import error_of, same
 FIXTURE = "skills-system-validation"
 
 
-async def listed(client):
+async def list_skills(client):
     skills, params = [], {}
     while True:
         page = await client.request("skills/list", params)
@@ -19,37 +19,37 @@ async def listed(client):
         params = {"cursor": page["nextCursor"]}
 
 
-async def declared(client, settings):
+async def declaration(client, settings):
     extensions = client.capabilities.get("extensions", {})
     same(extensions.get("io.modelcontextprotocol/skills"), {"directoryRead": True}, "extensions")
 
 
-async def lists(client, settings):
-    skill = (await listed(client))[FIXTURE]
+async def skills_list(client, settings):
+    skill = (await list_skills(client))[FIXTURE]
     same(skill["frontmatter"]["metadata"]["author"], "Prowess", "frontmatter")
     same(len(skill["resources"]), 4, "files")
-    folder = skill["uri"].removesuffix("SKILL.md")
+    directory = skill["uri"].removesuffix("SKILL.md")
     for entry in skill["resources"]:
         content = (await client.read(entry["uri"]))["contents"][0]
         data = base64.b64decode(content["blob"]) if "blob" in content else content["text"].encode()
         same(len(data), entry["size"], f"size of {entry['uri']}")
         same("sha256:" + hashlib.sha256(data).hexdigest(), entry["digest"], f"digest of {entry['uri']}")
-        path = Path(settings["root"]) / FIXTURE / entry["uri"].removeprefix(folder)
-        assert data == path.read_bytes(), f"{entry['uri']} is not what is on disk"
+        path = Path(settings["root"]) / FIXTURE / entry["uri"].removeprefix(directory)
+        assert data == path.read_bytes(), f"{entry['uri']} differs from the file on disk"
 
 
-async def gets(client, settings):
-    skill = (await listed(client))[FIXTURE]
+async def skills_get(client, settings):
+    skill = (await list_skills(client))[FIXTURE]
     same((await client.request("skills/get", {"uri": skill["uri"]}))["skill"], skill, "skill")
     unknown = client.request("skills/get", {"uri": "skill://no-such-skill/SKILL.md"})
-    same(await error_of(client, unknown), -32602, "a skill that is none")
+    same(await error_of(client, unknown), -32602, "unknown skill")
 
 
 async def directories(client, settings):
-    uri = (await listed(client))[FIXTURE]["uri"]
-    folder = uri.removesuffix("/SKILL.md")
-    children = (await client.request("resources/directory/read", {"uri": folder}))["resources"]
-    kinds = {child["uri"].removeprefix(folder + "/"): child.get("mimeType") for child in children}
+    uri = (await list_skills(client))[FIXTURE]["uri"]
+    directory = uri.removesuffix("/SKILL.md")
+    children = (await client.request("resources/directory/read", {"uri": directory}))["resources"]
+    kinds = {child["uri"].removeprefix(directory + "/"): child.get("mimeType") for child in children}
     same(kinds["SKILL.md"], "text/markdown", "SKILL.md")
     for name in ["assets", "references", "scripts"]:
         same(kinds[name], "inode/directory", name)
@@ -57,8 +57,8 @@ async def directories(client, settings):
 
 
 CHECKS = [
-    ("the extension is declared", declared),
-    ("skills/list: every file with its size and digest, as resources/read gives it", lists),
-    ("skills/get, also of what is not there", gets),
+    ("the extension is declared", declaration),
+    ("skills/list: sizes and digests match resources/read", skills_list),
+    ("skills/get, also of unknown skills", skills_get),
     ("resources/directory/read", directories),
 ]

@@ -1,7 +1,7 @@
-"""Checks a server with one of the official Python clients. Usage: main.py SETTINGS, which are JSON.
+"""Checks a server with one of the official Python clients. Usage: main.py SETTINGS.
 
-`generation` (v1 or v2), `mode` for v2, `expects` the version of the protocol to be agreed on, `server` (a command or a
-URL), `root` where the skills are. Prints a line for each check, and `done` at the end.
+The settings are JSON: `generation` is v1 or v2, `mode` is for v2, `expects` is the protocol version to negotiate, `server` is a
+command or a URL, and `root` is the directory of the skills. Prints a line per check, and `done` at the end.
 """
 
 import importlib
@@ -16,36 +16,36 @@ import extension
 from tools import Skipped
 
 
-def say(verdict, name, why=None):
-    line = f"{verdict} {name}" if why is None else f"{verdict} {name}: {' '.join(str(why).split())}"
+def report(status, name, why=None):
+    line = f"{status} {name}" if why is None else f"{status} {name}: {' '.join(str(why).split())}"
     print(line, flush=True)
 
 
 def reason(error):
-    """The innermost reason: task groups wrap what went wrong in them."""
+    """Returns the innermost error, because task groups wrap errors."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return f"{type(error).__name__}: {error}"
 
 
-async def check_all(client, settings, left):
-    while left:
-        name, check = left[0]
+async def check_all(client, settings, remaining):
+    while remaining:
+        name, check = remaining[0]
         try:
             with anyio.fail_after(60):
                 await check(client, settings)
-            say("ok", name)
+            report("ok", name)
         except Skipped as skipped:
-            say("left out", name, skipped)
+            report("skipped", name, skipped)
         except Exception as error:
-            say("failed", name, reason(error))
-        left.pop(0)
+            report("failed", name, reason(error))
+        remaining.pop(0)
 
 
 async def main():
     settings = json.loads(sys.argv[1])
     generation = importlib.import_module(settings["generation"])
-    left = [*base.CHECKS, *changes.CHECKS, *extension.CHECKS]
+    remaining = [*base.CHECKS, *changes.CHECKS, *extension.CHECKS]
     with open(os.devnull, "w") as errlog:
         settings["errlog"] = errlog
         settings["open"] = lambda: generation.Client(settings)
@@ -53,14 +53,14 @@ async def main():
             async with anyio.create_task_group() as tasks:
                 settings["tasks"] = tasks
                 async with settings["open"]() as client:
-                    await check_all(client, settings, left)
+                    await check_all(client, settings, remaining)
                 tasks.cancel_scope.cancel()
-            say("ok", "close")
+            report("ok", "close")
         except Exception as error:
-            for name, _ in left:
-                say("failed", name, f"there is no connection: {reason(error)}")
-            say("failed", "close", reason(error))
-    say("done", "")
+            for name, _ in remaining:
+                report("failed", name, f"cannot connect: {reason(error)}")
+            report("failed", "close", reason(error))
+    report("done", "")
 
 
 anyio.run(main)

@@ -1,4 +1,4 @@
-"""What the checks have in common."""
+"""Helpers for the checks."""
 
 import subprocess
 
@@ -10,16 +10,16 @@ class Skipped(Exception):
 
 
 async def until(what, condition, seconds=15):
-    """Waits until a condition holds; says what was missing if it never does."""
+    """Waits until a condition holds. Fails with a description of the missing event."""
     for _ in range(seconds * 20):
         if condition():
             return
         await anyio.sleep(0.05)
-    raise AssertionError(f"after {seconds} s there is still no {what}")
+    raise AssertionError(f"no {what} within {seconds} s")
 
 
-def same(seen, wanted, what=""):
-    assert seen == wanted, f"{what}: {seen!r} instead of {wanted!r}"
+def same(actual, expected, what=""):
+    assert actual == expected, f"{what}: {actual!r} instead of {expected!r}"
 
 
 def text_of(result):
@@ -27,21 +27,21 @@ def text_of(result):
 
 
 async def error_of(client, request):
-    """The error that a request ends with."""
+    """Returns the error code of a request. Fails if it succeeds."""
     try:
         await request
     except client.Error as error:
         return error.error.code
-    raise AssertionError("it succeeded")
+    raise AssertionError("the request succeeded")
 
 
-def running(words):
-    """Whether a process with these words in its call is there."""
-    return words in subprocess.run(["ps", "-A", "-ww", "-o", "args"], capture_output=True, text=True, check=True).stdout
+def running(text):
+    """Returns whether a process with this text in its command line is running."""
+    return text in subprocess.run(["ps", "-A", "-ww", "-o", "args"], capture_output=True, text=True, check=True).stdout
 
 
 async def uri_of(client, skill):
-    """Where the `SKILL.md` of a skill is, by what the server lists."""
+    """Returns the URI of the `SKILL.md` of a skill from the resources of the server."""
     uris = [resource["uri"] for resource in (await client.resources())["resources"]]
     found = [uri for uri in uris if uri.endswith(f"/{skill}/SKILL.md")]
     assert found, f"no resource is the SKILL.md of {skill}: {uris}"

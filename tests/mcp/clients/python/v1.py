@@ -1,4 +1,4 @@
-"""The official Python client, first generation (`mcp` 1.x), seen through one small face: everything is JSON."""
+"""The official Python client, first generation (`mcp` 1.x), behind a common interface that uses JSON."""
 
 from contextlib import AsyncExitStack
 
@@ -9,13 +9,13 @@ from mcp.client.streamable_http import streamablehttp_client
 from pydantic import AnyUrl, ConfigDict
 
 
-class Anything(types.Result):
-    """Takes any result as it comes."""
+class AnyResult(types.Result):
+    """A result type that accepts anything."""
 
     model_config = ConfigDict(extra="allow")
 
 
-def plain(model):
+def to_json(model):
     return model.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
@@ -35,57 +35,57 @@ class Client:
         else:
             transport = stdio_client(StdioServerParameters(**server), errlog=self.settings["errlog"])
         read, write, *_ = await self.stack.enter_async_context(transport)
-        session = ClientSession(read, write, message_handler=self.heard)
+        session = ClientSession(read, write, message_handler=self.on_message)
         self.session = await self.stack.enter_async_context(session)
-        answer = plain(await self.session.initialize())
-        self.version = answer["protocolVersion"]
-        self.server = answer["serverInfo"]
-        self.capabilities = answer["capabilities"]
-        self.instructions = answer.get("instructions")
+        result = to_json(await self.session.initialize())
+        self.version = result["protocolVersion"]
+        self.server = result["serverInfo"]
+        self.capabilities = result["capabilities"]
+        self.instructions = result.get("instructions")
         return self
 
     async def __aexit__(self, *error):
         await self.stack.__aexit__(*error)
 
-    async def heard(self, message):
+    async def on_message(self, message):
         if isinstance(message, types.ServerNotification):
-            self.notifications.append(plain(message.root))
+            self.notifications.append(to_json(message.root))
 
     async def request(self, method, params):
         request = types.Request[dict, str](method=method, params=params)
-        return plain(await self.session.send_request(request, Anything))
+        return to_json(await self.session.send_request(request, AnyResult))
 
     async def tools(self):
-        return plain(await self.session.list_tools())
+        return to_json(await self.session.list_tools())
 
     async def call(self, name, arguments, progress=None, level=None):
-        return plain(await self.session.call_tool(name, arguments, progress_callback=progress))
+        return to_json(await self.session.call_tool(name, arguments, progress_callback=progress))
 
     async def cancel_last(self):
-        """Cancels the request sent last: this client leaves that to its user."""
+        """Cancels the last request, because this client does not do so itself."""
         number = self.session._request_id - 1
         params = types.CancelledNotificationParams(requestId=number, reason="enough")
         notification = types.CancelledNotification(method="notifications/cancelled", params=params)
         await self.session.send_notification(types.ClientNotification(notification))
 
     async def resources(self):
-        return plain(await self.session.list_resources())
+        return to_json(await self.session.list_resources())
 
     async def templates(self):
-        return plain(await self.session.list_resource_templates())
+        return to_json(await self.session.list_resource_templates())
 
     async def read(self, uri):
         return await self.request("resources/read", {"uri": uri})
 
     async def prompts(self):
-        return plain(await self.session.list_prompts())
+        return to_json(await self.session.list_prompts())
 
     async def prompt(self, name, arguments=None):
-        return plain(await self.session.get_prompt(name, arguments))
+        return to_json(await self.session.get_prompt(name, arguments))
 
     async def complete(self, template, name, value, context=None):
         reference = types.ResourceTemplateReference(type="ref/resource", uri=template)
-        return plain(await self.session.complete(reference, {"name": name, "value": value}, context))
+        return to_json(await self.session.complete(reference, {"name": name, "value": value}, context))
 
     async def ping(self):
         await self.session.send_ping()

@@ -1,6 +1,6 @@
-"""The official Python client, second generation (`mcp` 2.x), seen through the same face.
+"""The official Python client, second generation (`mcp` 2.x), behind the same interface.
 
-It speaks both eras: with the handshake up to 2025-11-25 (`mode` legacy), and without one from 2026-07-28 on (`mode` auto).
+It supports both eras: with a handshake up to 2025-11-25 (`mode` legacy), and without one since 2026-07-28 (`mode` auto).
 """
 
 import warnings
@@ -17,13 +17,13 @@ from pydantic import ConfigDict
 warnings.simplefilter("ignore")
 
 
-class Anything(types.Result):
-    """Takes any result as it comes."""
+class AnyResult(types.Result):
+    """A result type that accepts anything."""
 
     model_config = ConfigDict(extra="allow")
 
 
-def plain(model):
+def to_json(model):
     return model.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
@@ -41,55 +41,55 @@ class Client:
             target = server["url"]
         else:
             target = stdio_client(mcp.StdioServerParameters(**server), errlog=self.settings["errlog"])
-        client = mcp.Client(target, mode=self.settings["mode"], message_handler=self.heard, cache=None)
+        client = mcp.Client(target, mode=self.settings["mode"], message_handler=self.on_message, cache=None)
         self.client = await self.stack.enter_async_context(client)
         self.session = self.client.session
         self.version = self.client.protocol_version
         self.era = "legacy" if self.version < "2026-07-28" else "modern"
-        self.server = plain(self.client.server_info) if self.client.server_info else None
-        self.capabilities = plain(self.client.server_capabilities)
+        self.server = to_json(self.client.server_info) if self.client.server_info else None
+        self.capabilities = to_json(self.client.server_capabilities)
         self.instructions = self.client.instructions
         return self
 
     async def __aexit__(self, *error):
         await self.stack.__aexit__(*error)
 
-    async def heard(self, message):
+    async def on_message(self, message):
         if hasattr(message, "method"):
-            self.notifications.append(plain(message))
+            self.notifications.append(to_json(message))
 
     async def request(self, method, params):
         request = types.Request[dict, str](method=method, params=params)
-        return plain(await self.session.send_request(request, Anything))
+        return to_json(await self.session.send_request(request, AnyResult))
 
     async def tools(self):
-        return plain(await self.client.list_tools())
+        return to_json(await self.client.list_tools())
 
     async def call(self, name, arguments, progress=None, level=None):
         meta = {"io.modelcontextprotocol/logLevel": level} if level else None
-        return plain(await self.client.call_tool(name, arguments, progress_callback=progress, meta=meta))
+        return to_json(await self.client.call_tool(name, arguments, progress_callback=progress, meta=meta))
 
     async def cancel_last(self):
-        """Nothing to do: this client cancels a request when its caller is cancelled."""
+        """Does nothing, because this client cancels a request when its caller is cancelled."""
 
     async def resources(self):
-        return plain(await self.client.list_resources())
+        return to_json(await self.client.list_resources())
 
     async def templates(self):
-        return plain(await self.client.list_resource_templates())
+        return to_json(await self.client.list_resource_templates())
 
     async def read(self, uri):
-        return plain(await self.client.read_resource(uri))
+        return to_json(await self.client.read_resource(uri))
 
     async def prompts(self):
-        return plain(await self.client.list_prompts())
+        return to_json(await self.client.list_prompts())
 
     async def prompt(self, name, arguments=None):
-        return plain(await self.client.get_prompt(name, arguments))
+        return to_json(await self.client.get_prompt(name, arguments))
 
     async def complete(self, template, name, value, context=None):
         reference = types.ResourceTemplateReference(type="ref/resource", uri=template)
-        return plain(await self.client.complete(reference, {"name": name, "value": value}, context))
+        return to_json(await self.client.complete(reference, {"name": name, "value": value}, context))
 
     async def ping(self):
         await self.client.send_ping()
@@ -107,14 +107,14 @@ class Client:
         await self.listening.wait()
 
     async def follow(self, uri):
-        """Keeps the stream of changes open until it is told to stop."""
+        """Keeps the stream of changes open until `stop` is set."""
         lists = {"tools_list_changed": True, "prompts_list_changed": True, "resources_list_changed": True}
         async with anyio.create_task_group() as tasks:
             async with self.client.listen(**lists, resource_subscriptions=[uri]) as subscription:
 
                 async def collect():
                     async for event in subscription:
-                        self.notifications.append(plain(event_to_notification(event, {})))
+                        self.notifications.append(to_json(event_to_notification(event, {})))
 
                 tasks.start_soon(collect)
                 self.listening.set()

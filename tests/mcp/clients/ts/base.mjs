@@ -1,7 +1,7 @@
-// What any client does first: initialise, list, read, call, complete.
+// Basic operations: initialize, list, read, call, complete.
 
 import assert from "node:assert/strict";
-import { errorOf, skipped, textOf, uriOf } from "./tools.mjs";
+import { errorOf, Skipped, textOf, uriOf } from "./tools.mjs";
 
 const FIXTURE = "skills-system-validation";
 const BODY = "PROWESS_SKILL_MARKER_7F3A91D2";
@@ -18,11 +18,11 @@ export const base = [
     },
   ],
   [
-    "instructions hold the catalog and no body",
+    "instructions contain the catalog but no bodies",
     async ({ instructions }) => {
       assert(instructions?.includes(FIXTURE), `no ${FIXTURE} in the instructions: ${instructions}`);
       assert(instructions.includes("greet-user"), "no greet-user in the instructions");
-      assert(!/MARKER_/.test(instructions), "a marker of a body is in the instructions");
+      assert(!/MARKER_/.test(instructions), "the instructions contain the marker of a body");
     },
   ],
   [
@@ -39,7 +39,7 @@ export const base = [
   [
     "ping",
     async (client) => {
-      if (client.era !== "legacy") throw new skipped("this version of the protocol has no ping");
+      if (client.era !== "legacy") throw new Skipped("this version of the protocol has no ping");
       await client.ping();
     },
   ],
@@ -64,7 +64,7 @@ export const base = [
       const result = await client.call("skills_activate", { name: FIXTURE });
       assert(!result.isError, textOf(result));
       assert(textOf(result).includes(BODY), "the body's marker is missing");
-      assert(!REFERENCE.test(textOf(result)), "the marker of another file is in the body");
+      assert(!REFERENCE.test(textOf(result)), "the body contains the marker of another file");
       assert(
         JSON.stringify(result.structuredContent ?? null).includes(BODY),
         "the structured content has no body",
@@ -81,7 +81,7 @@ export const base = [
     },
   ],
   [
-    "tools/call skills_readResource of a picture",
+    "tools/call skills_readResource of an image",
     async (client) => {
       const result = await client.call("skills_readResource", { name: "pictures", path: "assets/dot.png" });
       const picture = result.content.find(({ type }) => type === "image");
@@ -99,7 +99,7 @@ export const base = [
     },
   ],
   [
-    "tools/call with what is wrong",
+    "invalid tools/call requests",
     async (client) => {
       for (const [name, args] of [
         ["skills_activate", { name: "no-such-skill-here" }],
@@ -108,7 +108,7 @@ export const base = [
       ]) {
         const result = await client.call(name, args);
         assert.equal(result.isError, true, `${name} ${JSON.stringify(args)}`);
-        assert(!textOf(result).includes(BODY) && !textOf(result).includes("root:"), "content of a file");
+        assert(!textOf(result).includes(BODY) && !textOf(result).includes("root:"), "the result contains file content");
       }
       assert.equal((await errorOf(client.call("no_such_tool", {}))).code, -32602);
     },
@@ -121,7 +121,7 @@ export const base = [
       const result = await client.call("skills_run", args, { onprogress: (step) => progress.push(step) });
       assert(!result.isError, textOf(result));
       assert.match(textOf(result), /PROWESS_SCRIPT_MARKER_\w+\n?[^]*arg: hello\n?[^]*arg: two words/);
-      assert(progress.length > 0, "no progress was told");
+      assert(progress.length > 0, "no progress was reported");
     },
   ],
   [
@@ -131,7 +131,7 @@ export const base = [
       const { contents } = await client.read(uri);
       assert.equal(contents[0].uri, uri);
       assert.equal(contents[0].mimeType, "text/markdown");
-      assert(contents[0].text.startsWith("---\nname: skills-system-validation\n"), "not the file as it is");
+      assert(contents[0].text.startsWith("---\nname: skills-system-validation\n"), "the content differs from the file");
       const picture = (await uriOf(client, "pictures")).replace(/SKILL\.md$/, "assets/dot.png");
       const [blob] = (await client.read(picture)).contents;
       assert.equal(blob.mimeType, "image/png");
@@ -139,17 +139,17 @@ export const base = [
     },
   ],
   [
-    "resources/read of what is not there",
+    "resources/read of missing resources",
     async (client) => {
-      const there = await uriOf(client, FIXTURE);
-      const folder = there.replace(/SKILL\.md$/, "");
+      const uri = await uriOf(client, FIXTURE);
+      const directory = uri.replace(/SKILL\.md$/, "");
       const missing = client.era === "legacy" ? client.missing : -32602;
       for (const [uri, code] of [
-        [`${folder}no-such.md`, missing],
+        [`${directory}no-such.md`, missing],
         ["skill://no-such-skill/SKILL.md", missing],
-        [`${folder}../pictures/SKILL.md`, -32602],
-        [`${folder}..%2fpictures%2fSKILL.md`, -32602],
-        [`${folder}a%00b`, -32602],
+        [`${directory}../pictures/SKILL.md`, -32602],
+        [`${directory}..%2fpictures%2fSKILL.md`, -32602],
+        [`${directory}a%00b`, -32602],
         ["file:///etc/passwd", -32602],
       ]) {
         const error = await errorOf(client.read(uri));
@@ -164,7 +164,7 @@ export const base = [
       const template = resourceTemplates.find(({ uriTemplate }) => uriTemplate.startsWith("skill://"));
       assert(template, "no template for skills");
       const [name, path] = [...template.uriTemplate.matchAll(/\{[+#./;?&]?(\w+)\*?\}/g)].map(
-        (found) => found[1],
+        (match) => match[1],
       );
       const ref = { type: "ref/resource", uri: template.uriTemplate };
       const names = await client.complete({ ref, argument: { name, value: "skills-sys" } });
@@ -182,7 +182,7 @@ export const base = [
       assert(greet, `no prompt greet-user among ${prompts.map(({ name }) => name)}`);
       assert.match(greet.description, /Greets a person/);
       assert.equal(greet.arguments?.length, 1, "the arguments of greet-user");
-      assert(!prompts.some(({ name }) => name === "kept-from-people"), "a skill not for people is a prompt");
+      assert(!prompts.some(({ name }) => name === "kept-from-people"), "a skill that users cannot invoke is a prompt");
       const { messages } = await client.prompt("greet-user", { [greet.arguments[0].name]: "Ada Lovelace" });
       assert.equal(messages[0].role, "user");
       const text = messages.map(({ content }) => content.text).join("\n");

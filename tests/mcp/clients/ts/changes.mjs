@@ -1,19 +1,19 @@
-// What goes on while a client is connected: logging, cancelling, subscriptions, other sessions.
+// Events during a connection: logging, cancellation, subscriptions, other sessions.
 
 import assert from "node:assert/strict";
 import { connect, createServer } from "node:net";
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { errorOf, running, skipped, sleep, textOf, until, uriOf } from "./tools.mjs";
+import { errorOf, running, Skipped, sleep, textOf, until, uriOf } from "./tools.mjs";
 
 const LOG = "notifications/message";
 const has = (client, method, since = 0) =>
   client.notifications.slice(since).some((notification) => notification.method === method);
 
-/** A duration that no other process sleeps for. */
+/** Returns a duration that no other process uses. */
 const unique = () => `300.${process.pid}${Date.now() % 100000}`;
 
-/** Something between the client and the server that passes everything on, until its connections are cut. */
-const startCutter = (url) =>
+/** Starts a proxy between the client and the server whose connections can be closed. */
+const startProxy = (url) =>
   new Promise((done) => {
     const sockets = new Set();
     const server = createServer((near) => {
@@ -31,7 +31,7 @@ const startCutter = (url) =>
     server.listen(0, "127.0.0.1", () =>
       done({
         url: `http://127.0.0.1:${server.address().port}/mcp`,
-        cut: () => sockets.forEach((socket) => socket.destroy()),
+        disconnect: () => sockets.forEach((socket) => socket.destroy()),
         stop: () => server.close(),
       }),
     );
@@ -58,11 +58,11 @@ export const changes = [
       const begin = client.notifications.length;
       await call();
       await sleep(500);
-      assert(!has(client, LOG, begin), "a message that was not asked for");
+      assert(!has(client, LOG, begin), "a log message above the requested level");
     },
   ],
   [
-    "cancelling a script that runs",
+    "cancelling a running script",
     async (client) => {
       const seconds = unique();
       const cancel = new AbortController();
@@ -72,7 +72,7 @@ export const changes = [
       cancel.abort("enough");
       await ended;
       await until("end of the script's process", () => !running(`sleep ${seconds}`));
-      assert((await client.tools()).tools.length > 0, "nothing is listed after a cancelled call");
+      assert((await client.tools()).tools.length > 0, "no tools are listed after a cancelled call");
     },
   ],
   [
@@ -88,11 +88,11 @@ export const changes = [
       const [{ text }] = (await client.read(uri)).contents;
       assert.match(text, /Say it twice\./);
 
-      // Each run of these checks adds a name of its own, for several share the folder.
+      // Each process uses another name, because several share the directory.
       const name = `new-${process.pid}`;
-      for (const there of [true, false]) {
+      for (const exists of [true, false]) {
         const since = client.notifications.length;
-        if (there) {
+        if (exists) {
           mkdirSync(`${root}/${name}`);
           writeFileSync(
             `${root}/${name}/SKILL.md`,
@@ -106,7 +106,7 @@ export const changes = [
         const { prompts } = await client.prompts();
         assert.equal(
           prompts.some((prompt) => prompt.name === name),
-          there,
+          exists,
           `the prompt ${name}`,
         );
       }
@@ -114,46 +114,46 @@ export const changes = [
     },
   ],
   [
-    "activating brings a toolset's tools, to this session alone",
+    "activating a skill adds its tools to this session only",
     async (client, { open, server }) => {
       if (client.era !== "legacy" && server.url)
-        throw new skipped(
-          "over HTTP this version of the protocol has no sessions that could hold an activation",
+        throw new Skipped(
+          "over HTTP, this protocol version has no sessions to activate a skill in",
         );
-      const names = async (some) => (await some.tools()).tools.map(({ name }) => name);
-      assert(!(await names(client)).includes("to_kelvin"), "to_kelvin is there before its skill is active");
+      const names = async (session) => (await session.tools()).tools.map(({ name }) => name);
+      assert(!(await names(client)).includes("to_kelvin"), "to_kelvin is listed before its skill is active");
       const stop = client.era === "legacy" ? null : await client.listen(await uriOf(client, "temperature"));
       const begin = client.notifications.length;
       await client.call("skills_activate", { name: "temperature" });
       const changed = "notifications/tools/list_changed";
       await until(changed, () => has(client, changed, begin));
-      assert((await names(client)).includes("to_kelvin"), "to_kelvin is not there");
+      assert((await names(client)).includes("to_kelvin"), "to_kelvin is not listed");
       const result = await client.call("to_kelvin", { celsius: 0 });
       assert.match(textOf(result), /273\.15 K/);
       assert.equal((await client.call("to_kelvin", { celsius: -300 })).isError, true);
       const other = await open();
-      assert(!(await names(other)).includes("to_kelvin"), "to_kelvin is there in another session");
+      assert(!(await names(other)).includes("to_kelvin"), "to_kelvin is listed in another session");
       await other.close();
       await stop?.();
     },
   ],
   [
-    "a call survives that its connection is cut",
+    "a call survives a lost connection",
     async (client, { open, server, resumes }) => {
-      if (!server.url) throw new skipped("standard input and output cannot be taken up again");
+      if (!server.url) throw new Skipped("stdio cannot be resumed");
       if (client.era !== "legacy")
-        throw new skipped("in this version of the protocol a stream is not taken up again");
-      if (!resumes) throw new skipped("this version of the client does not take up the stream of a call");
-      const cutter = await startCutter(server.url);
-      const other = await open({ url: cutter.url });
+        throw new Skipped("this protocol version does not resume streams");
+      if (!resumes) throw new Skipped("this version of the client does not resume the stream of a call");
+      const proxy = await startProxy(server.url);
+      const other = await open({ url: proxy.url });
       const seconds = `3.${process.pid}`;
       const args = { name: "patience", script: "scripts/wait.sh", args: [seconds] };
       const result = other.call("skills_run", args, { timeout: 60_000 });
       await until("process of the script", () => running(`sleep ${seconds}`));
-      cutter.cut();
+      proxy.disconnect();
       assert.match(textOf(await result), /waited/);
       await other.close();
-      cutter.stop();
+      proxy.stop();
     },
   ],
 ];

@@ -1,15 +1,15 @@
-// The skills extension: what is listed is complete, and what is read is what was listed.
+// The skills extension: the list is complete, and the files match it.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { errorOf, skipped } from "./tools.mjs";
+import { errorOf, Skipped } from "./tools.mjs";
 
 const ID = "io.modelcontextprotocol/skills";
 const digestOf = (bytes) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 const bytesOf = ({ text, blob }) => (blob === undefined ? Buffer.from(text) : Buffer.from(blob, "base64"));
 
-const listed = async (client) => {
+const listSkills = async (client) => {
   const skills = [];
   for (let cursor; ;) {
     const page = await client.request("skills/list", cursor ? { cursor } : {});
@@ -25,27 +25,27 @@ export const extension = [
     async ({ capabilities }) => assert.deepEqual(capabilities.extensions?.[ID], { directoryRead: true }),
   ],
   [
-    "skills/list: every file with its size and digest, as resources/read gives it",
+    "skills/list: sizes and digests match resources/read",
     async (client, { root }) => {
-      const skills = await listed(client);
+      const skills = await listSkills(client);
       const skill = skills.find(({ frontmatter }) => frontmatter.name === "skills-system-validation");
       assert.equal(skill?.frontmatter.metadata.author, "Prowess", "frontmatter verbatim");
       assert.equal(skill.resources.length, 4, "the files of the fixture");
-      const folder = skill.uri.replace(/SKILL\.md$/, "");
+      const directory = skill.uri.replace(/SKILL\.md$/, "");
       for (const { uri, size, digest } of skill.resources) {
         const [content] = (await client.read(uri)).contents;
         const bytes = bytesOf(content);
         assert.equal(bytes.length, size, `${uri}: size`);
         assert.equal(digestOf(bytes), digest, `${uri}: digest`);
-        const onDisk = readFileSync(`${root}/skills-system-validation/${uri.slice(folder.length)}`);
-        assert(bytes.equals(onDisk), `${uri} is not what is on disk`);
+        const onDisk = readFileSync(`${root}/skills-system-validation/${uri.slice(directory.length)}`);
+        assert(bytes.equals(onDisk), `${uri} differs from the file on disk`);
       }
     },
   ],
   [
-    "skills/get, also of what is not there",
+    "skills/get, also of unknown skills",
     async (client) => {
-      const [first] = await listed(client);
+      const [first] = await listSkills(client);
       const { skill } = await client.request("skills/get", { uri: first.uri });
       assert.deepEqual(skill, first);
       const unknown = client.request("skills/get", { uri: "skill://no-such-skill/SKILL.md" });
@@ -55,12 +55,12 @@ export const extension = [
   [
     "resources/directory/read",
     async (client) => {
-      const skills = await listed(client);
+      const skills = await listSkills(client);
       const { uri } = skills.find(({ frontmatter }) => frontmatter.name === "skills-system-validation");
-      const folder = uri.replace(/\/SKILL\.md$/, "");
-      const { resources } = await client.request("resources/directory/read", { uri: folder });
+      const directory = uri.replace(/\/SKILL\.md$/, "");
+      const { resources } = await client.request("resources/directory/read", { uri: directory });
       const kinds = Object.fromEntries(
-        resources.map((child) => [child.uri.slice(folder.length + 1), child.mimeType]),
+        resources.map((child) => [child.uri.slice(directory.length + 1), child.mimeType]),
       );
       assert.equal(kinds["SKILL.md"], "text/markdown");
       for (const name of ["assets", "references", "scripts"])
@@ -69,9 +69,9 @@ export const extension = [
     },
   ],
   [
-    "the client's own helper for skills verifies each file",
+    "the skills helper of the client verifies each file",
     async (client) => {
-      if (!client.skills) throw new skipped("this generation of the client has no helper for skills");
+      if (!client.skills) throw new Skipped("this generation of the client has no skills helper");
       assert(client.skills.supported && client.skills.directoryRead);
       const { skills, invalid } = await client.skills.list();
       assert.deepEqual(invalid, []);

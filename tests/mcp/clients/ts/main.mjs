@@ -1,13 +1,13 @@
-// Checks a server with one of the official TypeScript clients. Usage: main.mjs SETTINGS, which are JSON:
-// `packages` where the clients are installed, `generation` (v1 or v2), `sdk` its name there, `mode` for v2, `expects` the
-// version of the protocol to be agreed on, `server` (a command or a URL), `root` where the skills are.
-// Prints a line for each check, and `done` at the end.
+// Checks a server with one of the official TypeScript clients. Usage: main.mjs SETTINGS. The settings are JSON:
+// `packages` is the directory of the clients, `generation` is v1 or v2, `sdk` is the package name, `mode` is for v2, `expects`
+// is the protocol version to negotiate, `server` is a command or a URL, and `root` is the directory of the skills.
+// Prints a line per check, and `done` at the end.
 
 import { createRequire } from "node:module";
 import { base } from "./base.mjs";
 import { changes } from "./changes.mjs";
 import { extension } from "./extension.mjs";
-import { skipped } from "./tools.mjs";
+import { Skipped } from "./tools.mjs";
 
 const settings = JSON.parse(process.argv[2]);
 const load = createRequire(`${settings.packages}/package.json`);
@@ -15,21 +15,21 @@ const { connect } = await import(`./${settings.generation}.mjs`);
 const open = (server = settings.server) => connect({ ...settings, server, load });
 
 let client;
-let broken;
+let connectError;
 try {
   client = await open();
 } catch (error) {
-  broken = error;
+  connectError = error;
 }
-const one = (error) => String(error?.message ?? error).replace(/\s+/g, " ");
+const messageOf = (error) => String(error?.message ?? error).replace(/\s+/g, " ");
 for (const [name, check] of [...base, ...changes, ...extension]) {
   try {
-    if (broken) throw new Error(`there is no connection: ${one(broken)}`);
+    if (connectError) throw new Error(`cannot connect: ${messageOf(connectError)}`);
     await check(client, { ...settings, open });
     console.log(`ok ${name}`);
   } catch (error) {
     console.log(
-      error instanceof skipped ? `left out ${name}: ${one(error)}` : `failed ${name}: ${one(error)}`,
+      error instanceof Skipped ? `skipped ${name}: ${messageOf(error)}` : `failed ${name}: ${messageOf(error)}`,
     );
   }
 }
@@ -37,7 +37,7 @@ try {
   await client?.close();
   console.log("ok close");
 } catch (error) {
-  console.log(`failed close: ${one(error)}`);
+  console.log(`failed close: ${messageOf(error)}`);
 }
 console.log("done ");
 process.exit(0);

@@ -1,6 +1,6 @@
-// The official TypeScript client, first generation (`@modelcontextprotocol/sdk`), seen through one small face.
+// The official TypeScript client, first generation (`@modelcontextprotocol/sdk`), behind a common interface.
 
-/** Connects; `load` requires a module of the SDK under the name it was installed by. */
+/** Connects. `load` requires a module of the SDK by its installed name. */
 export const connect = async ({ load, sdk, server }) => {
   const { Client } = load(`${sdk}/client/index.js`);
   const { StdioClientTransport } = load(`${sdk}/client/stdio.js`);
@@ -10,7 +10,7 @@ export const connect = async ({ load, sdk, server }) => {
   const transport = server.url
     ? new StreamableHTTPClientTransport(new URL(server.url))
     : new StdioClientTransport({ ...server, stderr: "ignore" });
-  // What this client keeps to itself of the server's first answer: the version agreed on, and capabilities it does not know.
+  // Record the first response, because this client does not expose the negotiated version and unknown capabilities.
   let first;
   let deliver;
   Object.defineProperty(transport, "onmessage", {

@@ -1,10 +1,10 @@
-// The official TypeScript client, second generation (`@modelcontextprotocol/client`), seen through the same face. It
-// speaks both eras: with the handshake up to 2025-11-25, and without one from 2026-07-28 on.
+// The official TypeScript client, second generation (`@modelcontextprotocol/client`), behind the same
+// interface. It supports both eras: with a handshake up to 2025-11-25, and without one since 2026-07-28.
 
-/** Takes any result as it comes. */
-const anything = { "~standard": { version: 1, vendor: "prowess-test", validate: (value) => ({ value }) } };
+/** A result schema that accepts anything. */
+const anyResult = { "~standard": { version: 1, vendor: "prowess-test", validate: (value) => ({ value }) } };
 
-/** Connects; `mode` is the client's own word for how a version is agreed on. */
+/** Connects. `mode` is the client's mode of version negotiation. */
 export const connect = async ({ load, sdk, mode, server }) => {
   const { Client, StreamableHTTPClientTransport } = load(sdk);
   const { StdioClientTransport } = load(`${sdk}/stdio`);
@@ -24,7 +24,7 @@ export const connect = async ({ load, sdk, mode, server }) => {
   const fresh = { cacheMode: "refresh" };
   return {
     era,
-    // This client shows the code of a resource that is not there as later versions of the protocol have it.
+    // For missing resources, this client reports the error code of later protocol versions.
     missing: -32602,
     version: client.getNegotiatedProtocolVersion(),
     server: client.getServerVersion(),
@@ -58,7 +58,7 @@ export const connect = async ({ load, sdk, mode, server }) => {
       const subscription = await client.listen({ ...changes, resourceSubscriptions: [uri] });
       return () => subscription.close();
     },
-    request: (method, params) => client.request({ method, params }, anything),
+    request: (method, params) => client.request({ method, params }, anyResult),
     skills: new SkillsClient(client),
     close: async () => {
       if (era === "legacy") await transport.terminateSession?.();

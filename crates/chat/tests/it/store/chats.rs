@@ -5,7 +5,7 @@ use prowess_chat::store::{NewChat, SkillUse, StoreError, to_skill_usage};
 use prowess_chat::{EndReason, TurnOutcome};
 use prowess_chat::{MessageState, Role, TokenUsage};
 
-use crate::store::world::{TestStore, both, call, delta, exchange, messages, new_chat, result};
+use crate::store::support::{TestStore, both, call, delta, exchange, messages, new_chat, result};
 
 both![
     a_chat_is_stored,
@@ -85,7 +85,7 @@ async fn messages_are_read_in_pages_from_the_end(fixture: &mut TestStore) {
     let (mut pages, mut before) = (Vec::new(), None);
     loop {
         let page = store.messages(&chat.id, before, 10).await.unwrap();
-        pages.push(page.messages.iter().map(crate::store::world::message_text).collect::<Vec<_>>());
+        pages.push(page.messages.iter().map(crate::store::support::message_text).collect::<Vec<_>>());
         before = page.before;
         if before.is_none() {
             break;

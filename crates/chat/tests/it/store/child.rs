@@ -10,7 +10,7 @@ use std::time::Duration;
 use prowess_chat::store::{StoreAddress, StoreError, StoreOptions, TurnWriter, open_with};
 use prowess_chat::{EndReason, TurnOutcome};
 
-use crate::store::world::{TestStore, delta, message_text, new_chat};
+use crate::store::support::{TestStore, delta, message_text, new_chat};
 
 const NAME: &str = "store::child::a_process_writes_word_after_word";
 
@@ -110,7 +110,7 @@ async fn write(
         note(&n.to_string());
     }
     writer.end(TurnOutcome::finished(EndReason::Finished, None)).await?;
-    Ok(message_text(&crate::store::world::messages(&store, &chat.id).await[1]))
+    Ok(message_text(&crate::store::support::messages(&store, &chat.id).await[1]))
 }
 
 /// Fills a disk, tries to write, frees space, and writes.
@@ -148,9 +148,13 @@ async fn fill(path: &Path, address: &StoreAddress, mut note: impl FnMut(&str)) -
     store.check().await?;
     // In the test with a file size limit, raise the limit:
     let ours = std::process::id().to_string();
-    prowess_testing::postgres::done(Command::new("prlimit").args(["--pid", &ours, "--fsize=unlimited:"]));
+    prowess_testing::postgres::run_checked(Command::new("prlimit").args([
+        "--pid",
+        &ours,
+        "--fsize=unlimited:",
+    ]));
     writer.end(TurnOutcome::finished(EndReason::Finished, None)).await?;
-    let stored = crate::store::world::messages(&store, &chat.id).await;
+    let stored = crate::store::support::messages(&store, &chat.id).await;
     note(&format!("{} {}", message_text(&stored[0]), message_text(&stored[1]).len()));
     Ok(())
 }

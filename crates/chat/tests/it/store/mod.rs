@@ -1,15 +1,15 @@
 //! The store on both databases. Tests without a backend in their name apply to one only.
 
+mod authentication;
 mod chats;
 mod child;
-mod dying;
-mod following;
-mod keeping;
-mod migrating;
-mod secured;
-mod several;
+mod concurrency;
+mod crashes;
+mod failures;
+mod migrations;
+mod recording;
+mod subscriptions;
+mod support;
 mod texts;
-mod transferring;
-mod trouble;
+mod transfer;
 mod turns;
-mod world;

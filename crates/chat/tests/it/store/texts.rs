@@ -8,7 +8,7 @@ use prowess_chat::{EndReason, TurnOutcome};
 use prowess_chat::{Part, TurnEvent};
 use serde_json::json;
 
-use crate::store::world::{TestStore, both, delta, message_text, messages};
+use crate::store::support::{TestStore, both, delta, message_text, messages};
 
 both![
     ten_megabytes_are_stored_and_more_is_refused,
@@ -109,7 +109,7 @@ fn round_trip(fixture: &TestStore) {
             store.end(&turn, 4, &TurnOutcome::failed(ErrorCode::Timeout, &answer)).await.map_err(failed)?;
             let page = store.messages(&chat.id, None, 10).await.map_err(failed)?;
             prop_assert_eq!(&page.messages[1].parts, &parts);
-            prop_assert_eq!(crate::store::world::interruption(&page.messages[1]), &answer);
+            prop_assert_eq!(crate::store::support::interruption(&page.messages[1]), &answer);
             let events = store.events_after(&chat.id, 0).await.map_err(failed)?.events;
             prop_assert_eq!(&events[0].event, &call);
             let chat = store.chat(&chat.id).await.map_err(failed)?;

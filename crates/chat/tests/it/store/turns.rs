@@ -8,7 +8,7 @@ use prowess_chat::{EndReason, TurnOutcome};
 use prowess_chat::{MessageState, Part, TokenUsage, TurnEvent};
 use serde_json::json;
 
-use crate::store::world::{
+use crate::store::support::{
     TestStore, both, call, delta, exchange, interruption, message_text, messages, new_chat, result,
 };
 
@@ -131,7 +131,7 @@ async fn dropping_a_writer_marks_the_message(fixture: &mut TestStore) {
     let mut writer = TurnWriter::new(store.clone(), turn);
     writer.push(delta("half a ")).await.unwrap();
     drop(writer);
-    crate::store::world::wait_until(async || store.chat(&chat.id).await.unwrap().writing.is_none()).await;
+    crate::store::support::wait_until(async || store.chat(&chat.id).await.unwrap().writing.is_none()).await;
     let stored = messages(&store, &chat.id).await;
     assert_eq!(message_text(&stored[0]), "half a ");
     insta::assert_snapshot!(interruption(&stored[0]), @"the reply was interrupted; this is the text up to that point");
@@ -175,7 +175,7 @@ async fn the_size_of_a_turn_is_limited(fixture: &mut TestStore) {
         }
     };
     assert_eq!(refused.code(), ErrorCode::TooLarge);
-    crate::store::world::wait_until(async || store.chat(&chat.id).await.unwrap().writing.is_none()).await;
+    crate::store::support::wait_until(async || store.chat(&chat.id).await.unwrap().writing.is_none()).await;
     let stored = messages(&store, &chat.id).await;
     assert_eq!(message_text(&stored[0]).len(), 3 * much.len());
     assert!(interruption(&stored[0]).contains("33554432"), "{}", interruption(&stored[0]));

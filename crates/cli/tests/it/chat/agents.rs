@@ -3,17 +3,17 @@
 
 use prowess::bundled::BUNDLED;
 use prowess_config::ChatProvider;
-use prowess_testing::model::speech::{call, results, system, text};
-use prowess_testing::model::{Asked, Blocking};
+use prowess_testing::model::wire_format::{call, system_prompt, text, tool_results};
+use prowess_testing::model::{BlockingModelServer, RecordedRequest};
 use serde_json::{Value, json};
 
-use crate::chat::talking::{configure, latest_chat, messages, scripted_model};
-use crate::world::{TestEnv, skill_md};
+use crate::chat::support::{configure, latest_chat, messages, scripted_model};
+use crate::support::{TestEnv, skill_md};
 
 const CHAT: ChatProvider = ChatProvider::OpenAiChat;
 
 /// Returns an environment with this preset and a model with these answers.
-fn env(preset: &str, server: &Blocking) -> TestEnv {
+fn env(preset: &str, server: &BlockingModelServer) -> TestEnv {
     let env = TestEnv::new().variable("KEY", "sk-SECRET-123").variable("PROWESS_PRESET", preset);
     let env = env.variable("PROWESS_SKILLS_ENABLED", "true");
     configure(&env, CHAT, &server.base, "");
@@ -29,8 +29,8 @@ fn fixture(env: &TestEnv, root: &str) {
     }
 }
 
-fn tools(asked: &Asked) -> Vec<String> {
-    let tools = asked.body["tools"].as_array().cloned().unwrap_or_default();
+fn tools(request: &RecordedRequest) -> Vec<String> {
+    let tools = request.body["tools"].as_array().cloned().unwrap_or_default();
     tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
 }
 
@@ -44,14 +44,14 @@ fn s004_24_s004_12_the_fixture_is_activated_implicitly() {
     fixture(&env, ".skills");
     let result = env.run(&["chat", "Validate the skills system"]);
     assert_eq!((result.out.as_str(), result.code), ("Done.\n", 0), "{}", result.transcript());
-    let asked = server.asked();
+    let requests = server.requests();
     // Before: name and description without a path. After: the whole skill.
-    let prompt = system(CHAT, &asked[0]);
+    let prompt = system_prompt(CHAT, &requests[0]);
     assert!(
         prompt.contains("\"available_skills\"") && !prompt.contains(env.path("").to_str().unwrap()),
         "{prompt}"
     );
-    let results = results(CHAT, &asked[1]);
+    let results = tool_results(CHAT, &requests[1]);
     assert_eq!(results.len(), 2);
     assert!(results[0].1.contains("skills-system-validation"), "{results:?}");
     assert_eq!(messages(&env)[1]["parts"][2]["status"], "success");
@@ -63,15 +63,15 @@ fn s004_24_s004_13_the_fixture_is_activated_explicitly_and_unknown_names_are_tex
     let env = env("chat", &server);
     fixture(&env, ".skills");
     env.run(&["chat", "/skills-system-validation now"]);
-    let asked = server.asked();
-    let request_messages: Vec<&Value> = asked[0].body["messages"].as_array().unwrap().iter().collect();
+    let requests = server.requests();
+    let request_messages: Vec<&Value> = requests[0].body["messages"].as_array().unwrap().iter().collect();
     let person = request_messages.iter().find(|message| message["role"] == "user").unwrap();
     assert_eq!(person["content"], "now");
-    assert_eq!(results(CHAT, &asked[0]).len(), 1);
+    assert_eq!(tool_results(CHAT, &requests[0]).len(), 1);
     env.run(&["chat", "/no-such-skill now"]);
-    let asked = server.asked();
+    let requests = server.requests();
     assert_eq!(
-        asked[1].body["messages"].as_array().unwrap().last().unwrap()["content"],
+        requests[1].body["messages"].as_array().unwrap().last().unwrap()["content"],
         "/no-such-skill now"
     );
 }
@@ -84,10 +84,10 @@ fn s004_24_s004_14_without_tools_the_skill_is_in_the_request() {
     env.file(".skills/notes/SKILL.md", "---\nname: notes\ndescription: Notes.\n---\n\nWRITE IT DOWN.\n");
     env.run(&["chat", "/notes milk"]);
     env.run(&["chat", "--continue", "and bread"]);
-    let asked = server.asked();
-    assert!(tools(&asked[0]).is_empty() && tools(&asked[1]).is_empty());
-    assert!(system(CHAT, &asked[0]).contains("WRITE IT DOWN."));
-    assert!(!asked[1].body.to_string().contains("WRITE IT DOWN."));
+    let requests = server.requests();
+    assert!(tools(&requests[0]).is_empty() && tools(&requests[1]).is_empty());
+    assert!(system_prompt(CHAT, &requests[0]).contains("WRITE IT DOWN."));
+    assert!(!requests[1].body.to_string().contains("WRITE IT DOWN."));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn s004_19_activated_names_are_stored_across_runs() {
     env.run(&["chat", "--continue", "bread"]);
     let chat = env.run(&["chats", "show", &latest_chat(&env), "--json"]).json()["chat"].clone();
     assert_eq!(chat["activated_skill_names"], json!(["notes"]));
-    let prompt = system(CHAT, server.asked().last().unwrap());
+    let prompt = system_prompt(CHAT, server.requests().last().unwrap());
     assert!(prompt.contains("Skills already active in this conversation: notes."), "{prompt}");
     // Only names are stored, not instructions.
     for file in std::fs::read_dir(env.path("~/.prowess/state")).unwrap() {
@@ -116,9 +116,9 @@ fn s004_05_s004_18_disabled_skills_are_not_mentioned() {
     let env = env("chat", &server).variable("PROWESS_SKILLS_ENABLED", "false");
     fixture(&env, ".skills");
     assert_eq!(env.run(&["chat", "Validate the skills system"]).out, "Done.\n");
-    let asked = server.asked();
-    assert!(tools(&asked[0]).is_empty());
-    assert!(!asked[0].body.to_string().contains("skills-system-validation"));
+    let requests = server.requests();
+    assert!(tools(&requests[0]).is_empty());
+    assert!(!requests[0].body.to_string().contains("skills-system-validation"));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn s001_17_a_dollar_loads_a_skill() {
     let env = env("skill-tool", &server);
     env.skill("skills/code-review");
     env.run(&["chat", "Please $code-review this"]);
-    let results = results(CHAT, &server.asked()[0]);
+    let results = tool_results(CHAT, &server.requests()[0]);
     assert!(results.len() == 1 && results[0].1.contains("Do it."), "{results:?}");
 }
 
@@ -165,7 +165,7 @@ fn s002_06_s002_08_the_catalog_has_names_descriptions_and_locations() {
     let env = env("harness", &server);
     env.skill(".agent/skills/pdf");
     env.run(&["chat", "hello"]);
-    let prompt = system(CHAT, &server.asked()[0]);
+    let prompt = system_prompt(CHAT, &server.requests()[0]);
     let location = env.path(".agent/skills/pdf/SKILL.md");
     assert!(prompt.contains("<available_skills>") && prompt.contains(location.to_str().unwrap()), "{prompt}");
     assert!(!prompt.contains("Do it."));
@@ -179,9 +179,9 @@ fn s003_03_s003_05_the_tier_follows_the_message() {
     env.file(".agent/skills/pdf/SKILL.md", skill).file(".agent/config.yaml", "");
     env.run(&["chat", "Fill in this form"]);
     env.run(&["chat", "Good morning"]);
-    let asked = server.asked();
-    assert!(system(CHAT, &asked[0]).contains("FILL IT IN."));
-    let prompt = system(CHAT, &asked[1]);
+    let requests = server.requests();
+    assert!(system_prompt(CHAT, &requests[0]).contains("FILL IT IN."));
+    let prompt = system_prompt(CHAT, &requests[1]);
     assert!(prompt.contains("skills available]") && !prompt.contains("FILL IT IN."), "{prompt}");
 }
 
@@ -193,7 +193,10 @@ fn s000_05_s000_06_s000_16_preset_app_reads_files_and_sees_new_skills() {
     env.run(&["chat", "hello"]);
     env.file(".agents/skills/added/SKILL.md", skill_md("Added", "Was added."));
     assert_eq!(env.run(&["chat", "hello"]).out, "Done.\n");
-    let asked = server.asked();
-    assert!(!system(CHAT, &asked[0]).contains("Was added.") && system(CHAT, &asked[1]).contains("added"));
-    assert!(results(CHAT, &asked[2])[0].1.contains("Do it."));
+    let requests = server.requests();
+    assert!(
+        !system_prompt(CHAT, &requests[0]).contains("Was added.")
+            && system_prompt(CHAT, &requests[1]).contains("added")
+    );
+    assert!(tool_results(CHAT, &requests[2])[0].1.contains("Do it."));
 }

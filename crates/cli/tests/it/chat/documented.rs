@@ -5,11 +5,11 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use prowess_config::ChatProvider;
-use prowess_testing::model::speech::{call, text};
+use prowess_testing::model::wire_format::{call, text};
 use serde_json::json;
 
-use crate::chat::talking::{configure, scripted_model};
-use crate::world::TestEnv;
+use crate::chat::support::{configure, scripted_model};
+use crate::support::TestEnv;
 
 /// The id and time of the chat in the document.
 const ID: &str = "01a1e130d768736ba6f0fc1a63514d25";

@@ -2,10 +2,10 @@
 
 use insta::assert_snapshot;
 use prowess_config::ChatProvider;
-use prowess_testing::model::{Blocking, Reply};
+use prowess_testing::model::{BlockingModelServer, Reply};
 use serde_json::{Value, json};
 
-use crate::chat::talking::{
+use crate::chat::support::{
     bare, bind_filters, env_with_model, events, latest_chat, model_answering, model_loading_skills,
 };
 
@@ -53,7 +53,7 @@ fn event_numbers_continue_with_the_chat() {
 #[test]
 fn failures_are_the_last_line() {
     let _steady = bind_filters();
-    let server = Blocking::start([Reply::failure(500, "{}")]);
+    let server = BlockingModelServer::start([Reply::failure(500, "{}")]);
     let env = env_with_model(ChatProvider::OpenAiChat, &server);
     let result = env.run(&["chat", "hello", "--json"]);
     let lines = events(&result);

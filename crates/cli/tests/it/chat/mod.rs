@@ -1,15 +1,15 @@
 //! `prowess chat` and `prowess chats`, with a scripted model server and without a model.
 
 mod agents;
-mod bad;
 mod documented;
-mod ending;
 mod events;
-mod kept;
-mod once;
+mod interruptions;
+mod invalid_input;
+mod line_editor;
 mod providers;
 mod secrets;
+mod single_messages;
+mod stored_chats;
 mod stores;
-mod talking;
+mod support;
 mod terminal;
-mod typing;

@@ -2,15 +2,15 @@
 
 use insta::assert_snapshot;
 use prowess_config::ChatProvider;
-use prowess_testing::model::speech::{ALL, answer, call, text};
-use prowess_testing::model::{Blocking, Piece, Reply};
+use prowess_testing::model::wire_format::{PROVIDERS, call, encode_reply, text};
+use prowess_testing::model::{BlockingModelServer, Piece, Reply};
 use serde_json::json;
 
-use crate::chat::talking::{bare, bind_filters, configure, env_with_model, messages, scripted_model};
+use crate::chat::support::{bare, bind_filters, configure, env_with_model, messages, scripted_model};
 
 #[test]
 fn every_provider_streams_calls_and_answers() {
-    for provider in ALL {
+    for provider in PROVIDERS {
         let calls = [call("a", "skills_activate", json!({"name": "notes"}))];
         let server = scripted_model(provider, &[&calls, &[text("Noted, 日本語.")]]);
         let env = env_with_model(provider, &server);
@@ -21,9 +21,9 @@ fn every_provider_streams_calls_and_answers() {
             ("Noted, 日本語.\n", line, 0),
             "{provider:?}"
         );
-        let asked = server.asked();
-        assert_eq!(asked.len(), 2);
-        let key = asked[0].header("x-api-key").or(asked[0].header("authorization")).unwrap();
+        let requests = server.requests();
+        assert_eq!(requests.len(), 2);
+        let key = requests[0].header("x-api-key").or(requests[0].header("authorization")).unwrap();
         assert!(key.ends_with("sk-SECRET-123"));
     }
 }
@@ -33,7 +33,7 @@ fn provider_errors() {
     let _steady = bind_filters();
     let body = |message: &str| json!({"error": {"message": message}}).to_string();
     let reply = |status, message: &str| Reply::failure(status, &body(message));
-    let whole = answer(ChatProvider::OpenAiChat, &[text("Half of an answer.")]);
+    let whole = encode_reply(ChatProvider::OpenAiChat, &[text("Half of an answer.")]);
     let mut result = Vec::new();
     for reply in [
         reply(401, "Incorrect API key provided: sk-SECRET-123"),
@@ -50,7 +50,7 @@ fn provider_errors() {
         Reply::events("data: {\"choices\": [\n\n"),
         Reply { pieces: vec![Piece::Reset], ..Reply::events("") },
     ] {
-        let server = Blocking::start([reply]);
+        let server = BlockingModelServer::start([reply]);
         let env = env_with_model(ChatProvider::OpenAiChat, &server);
         let run = env.run(&["chat", "hello"]);
         assert!(!run.transcript().contains("SECRET"), "{}", run.transcript());
@@ -70,11 +70,11 @@ fn unreachable_and_unresponsive_providers() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     configure(&env, ChatProvider::Anthropic, &format!("http://127.0.0.1:{port}"), "");
     let away = env.run(&["chat", "hello"]).transcript();
-    let server = Blocking::start([Reply { pieces: vec![Piece::Hang], ..Reply::events("") }]);
+    let server = BlockingModelServer::start([Reply { pieces: vec![Piece::Hang], ..Reply::events("") }]);
     configure(&env, ChatProvider::OpenAi, &server.base, "first-byte-timeout-ms = 200");
     let silent = env.run(&["chat", "hello"]).transcript();
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": "one"}, "finish_reason": null}]});
-    let server = Blocking::start([Reply::events(format!("data: {chunk}\n\n")).then(Piece::Hang)]);
+    let server = BlockingModelServer::start([Reply::events(format!("data: {chunk}\n\n")).then(Piece::Hang)]);
     configure(&env, ChatProvider::OpenAiChat, &server.base, "idle-timeout-ms = 200");
     let stuck = env.run(&["chat", "hello"]).transcript();
     assert_snapshot!([away, silent, stuck].join("\n"));
@@ -88,12 +88,12 @@ fn every_limit_has_a_message_and_exit_code_1() {
     let declined = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "content_filter"}]});
     let mut result = Vec::new();
     for (reply, more) in [
-        (Reply::events(answer(ChatProvider::OpenAiChat, &again)), "max-steps = 2"),
-        (Reply::events(answer(ChatProvider::OpenAiChat, &again)), ""),
+        (Reply::events(encode_reply(ChatProvider::OpenAiChat, &again)), "max-steps = 2"),
+        (Reply::events(encode_reply(ChatProvider::OpenAiChat, &again)), ""),
         (Reply::events(format!("data: {long}\n\ndata: [DONE]\n\n")), ""),
         (Reply::events(format!("data: {declined}\n\ndata: [DONE]\n\n")), ""),
     ] {
-        let server = Blocking::start([reply]);
+        let server = BlockingModelServer::start([reply]);
         let env = bare();
         configure(&env, ChatProvider::OpenAiChat, &server.base, more);
         result.push(env.run(&["chat", "hello"]).transcript());

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::chat::talking::{bare, bind_filters, model_answering};
+use crate::chat::support::{bare, bind_filters, model_answering};
 
 const ADDRESS: &str = "postgresql://ann:SECRET@127.0.0.1:1/prowess";
 

@@ -7,7 +7,7 @@ use std::process::Command;
 use insta::assert_snapshot;
 use prowess_testing::postgres;
 
-use crate::chat::talking::{bind_filters, model_answering};
+use crate::chat::support::{bind_filters, model_answering};
 
 #[test]
 fn store_errors() {
@@ -44,12 +44,12 @@ fn a_locked_store() {
     // The chat continues when the store is unlocked.
     holder.execute_batch("ROLLBACK").unwrap();
     assert_eq!(env.run(&["chat", "--continue", "hello"]).out, "Fine.\n");
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requests().len(), 2);
 }
 
 #[test]
 fn postgresql_with_several_processes() {
-    let database = postgres::Server::start();
+    let database = postgres::PostgresServer::start();
     let (_server, env) = model_answering("Fine.");
     let env = env.variable("PROWESS_STORE", &database.url());
     std::thread::scope(|scope| {
@@ -105,7 +105,7 @@ fn a_full_disk() {
     // The stored messages are intact, and the chat continues.
     assert_eq!(out, "Fine.\nexit 1\n1\nFine.\n", "{err}");
     assert!(err.contains(about) && err.contains("hint: "), "{err}");
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requests().len(), 2);
 }
 
 #[test]

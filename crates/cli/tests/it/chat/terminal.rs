@@ -2,16 +2,16 @@
 
 use insta::assert_snapshot;
 use prowess_config::ChatProvider;
-use prowess_testing::model::speech::{answer, text};
-use prowess_testing::model::{Blocking, Piece, Reply};
+use prowess_testing::model::wire_format::{encode_reply, text};
+use prowess_testing::model::{BlockingModelServer, Piece, Reply};
 use rustix::process::{Signal, kill_process};
 use serde_json::json;
 
-use crate::chat::talking::{
+use crate::chat::support::{
     bare, bind_filters, env_with_model, latest_chat, messages, model_answering, model_loading_skills,
 };
-use crate::world::TestEnv;
-use crate::world::terminal::TerminalSession;
+use crate::support::TestEnv;
+use crate::support::terminal::TerminalSession;
 
 /// The prompt.
 const PROMPT: &str = "\n> ";
@@ -69,8 +69,8 @@ fn continuing_a_chat() {
     env.run(&["chat", "one"]);
     let mut session = TerminalSession::start(&env, &["chat", "--continue"]);
     assert_snapshot!(session.then(PROMPT).answer("two").then(PROMPT).answer("/quit").transcript());
-    let asked = server.asked()[1].body["messages"].as_array().unwrap().len();
-    assert_eq!((asked, messages(&env).len()), (4, 4));
+    let request = server.requests()[1].body["messages"].as_array().unwrap().len();
+    assert_eq!((request, messages(&env).len()), (4, 4));
     // With a message argument, there is no interactive chat.
     let (seen, code) = TerminalSession::start(&env, &["chat", "-c", "three"]).end();
     assert_eq!((seen.as_str(), code), ("Fine.\n", 0));
@@ -87,9 +87,9 @@ fn empty_chats_are_not_stored() {
 #[test]
 fn errors_do_not_end_the_chat() {
     let _steady = bind_filters();
-    let server = Blocking::start([
+    let server = BlockingModelServer::start([
         Reply::failure(500, "{\"error\": {\"message\": \"Out of order\"}}"),
-        Reply::events(answer(ChatProvider::OpenAiChat, &[text("Better now.")])),
+        Reply::events(encode_reply(ChatProvider::OpenAiChat, &[text("Better now.")])),
     ]);
     let env = plain(env_with_model(ChatProvider::OpenAiChat, &server));
     let mut session = TerminalSession::start(&env, &["chat"]);
@@ -101,9 +101,9 @@ fn errors_do_not_end_the_chat() {
 #[test]
 fn ctrl_c_stops_the_answer_but_not_the_chat() {
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": "one and"}, "finish_reason": null}]});
-    let server = Blocking::start([
+    let server = BlockingModelServer::start([
         Reply::events(format!("data: {chunk}\n\n")).then(Piece::Hang),
-        Reply::events(answer(ChatProvider::OpenAiChat, &[text("Two.")])),
+        Reply::events(encode_reply(ChatProvider::OpenAiChat, &[text("Two.")])),
     ]);
     let env = capable(env_with_model(ChatProvider::OpenAiChat, &server));
     let mut session = TerminalSession::start(&env, &["chat"]);
@@ -121,7 +121,7 @@ fn ctrl_c_stops_the_answer_but_not_the_chat() {
 /// Stopping takes long if the store is locked. A second Ctrl-C quits.
 #[test]
 fn ctrl_c_twice_quits() {
-    let (_server, env) = crate::chat::talking::hanging_model("one and");
+    let (_server, env) = crate::chat::support::hanging_model("one and");
     let env = capable(env);
     let mut session = TerminalSession::start(&env, &["chat"]);
     session.then("> ").keys("count\r").then("one and");
@@ -165,9 +165,11 @@ fn a_signal_during_input_restores_the_terminal() {
 #[test]
 fn text_on_the_terminal_is_escaped() {
     const NASTY: &str = "a\u{1b}[31m\u{1b}]0;owned\u{7}\u{9b}2J\rb\u{202e}c";
-    let calls =
-        [text(NASTY), prowess_testing::model::speech::call("1", "skills_activate", json!({"name": NASTY}))];
-    let server = crate::chat::talking::scripted_model(ChatProvider::OpenAiChat, &[&calls, &[text(NASTY)]]);
+    let calls = [
+        text(NASTY),
+        prowess_testing::model::wire_format::call("1", "skills_activate", json!({"name": NASTY})),
+    ];
+    let server = crate::chat::support::scripted_model(ChatProvider::OpenAiChat, &[&calls, &[text(NASTY)]]);
     let env = plain(env_with_model(ChatProvider::OpenAiChat, &server));
     env.file(
         "~/.agents/skills/nasty/SKILL.md",
@@ -199,5 +201,5 @@ fn an_interactive_chat_needs_a_terminal() {
     let mut session = TerminalSession::start(&env, &["chat", "--json"]);
     let (seen, code) = session.end();
     assert!(code == 2 && seen.contains("no message given"), "{seen}");
-    assert_eq!(server.asked().len(), 0);
+    assert_eq!(server.requests().len(), 0);
 }

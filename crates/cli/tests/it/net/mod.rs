@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::world::{TestEnv, skill_md};
+use crate::support::{TestEnv, skill_md};
 use prowess_testing::servers::https;
 use prowess_testing::servers::repository::Repository;
 
@@ -16,7 +16,7 @@ pub const README_URL: &str = "https://git.example.com/team/skills.git";
 pub struct Net {
     pub env: TestEnv,
     pub repository: Repository,
-    pub server: https::Server,
+    pub server: https::HttpsServer,
     pub served: PathBuf,
 }
 
@@ -45,7 +45,7 @@ impl Net {
         repository.run(&["branch", "next"]);
         let served = env.path("~/served");
         repository.publish(&served.join("team/skills.git"));
-        let server = https::Server::start(&served, &certificates, "server");
+        let server = https::HttpsServer::start(&served, &certificates, "server");
         Self { env, repository, server, served }
     }
 

@@ -4,9 +4,9 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::world::http::HttpTestServer;
-use crate::world::stdio::StdioTestClient;
-use crate::world::{NEWEST_VERSION, SKILLS_DIR, TestHome, error_of};
+use crate::support::http::HttpTestServer;
+use crate::support::stdio::StdioTestClient;
+use crate::support::{NEWEST_VERSION, SKILLS_DIR, TestHome, error_of};
 
 const LISTS: [&str; 3] = [
     "notifications/resources/list_changed",

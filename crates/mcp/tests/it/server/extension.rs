@@ -4,9 +4,9 @@ use prowess::Preset;
 use serde_json::{Value, json};
 
 use super::resources::{all_pages, read_bytes};
-use crate::world::http::HttpTestServer;
-use crate::world::stdio::StdioTestClient;
-use crate::world::{NEWEST_VERSION, SKILLS_DIR, TestHome, error_of, pretty};
+use crate::support::http::HttpTestServer;
+use crate::support::stdio::StdioTestClient;
+use crate::support::{NEWEST_VERSION, SKILLS_DIR, TestHome, error_of, pretty};
 
 async fn connected(home: &TestHome) -> StdioTestClient {
     StdioTestClient::connected(&home.server(), "2025-11-25").await

@@ -6,9 +6,9 @@ use prowess::Preset;
 use prowess::policy::ScriptPolicy;
 use serde_json::{Value, json};
 
-use crate::world::http::HttpTestServer;
-use crate::world::stdio::StdioTestClient;
-use crate::world::{NEWEST_VERSION, SKILLS_DIR, TestHome};
+use crate::support::http::HttpTestServer;
+use crate::support::stdio::StdioTestClient;
+use crate::support::{NEWEST_VERSION, SKILLS_DIR, TestHome};
 
 /// Returns how many lines a client that does not read can send before the server stops reading.
 async fn lines_until_blocked(
@@ -54,7 +54,7 @@ async fn the_server_stops_reading_from_a_client_that_does_not_read() {
     lines_until_blocked(&mut client, read_and_cancel, 5_000).await;
     // A client that disconnects then is removed.
     client.abort().await.unwrap();
-    crate::world::wait_until("all clients are disconnected", || server.client_count() == 0).await;
+    crate::support::wait_until("all clients are disconnected", || server.client_count() == 0).await;
 }
 
 #[tokio::test]
@@ -114,7 +114,7 @@ async fn two_hundred_sessions_at_once() {
     for at in 0..200 {
         let site = std::sync::Arc::clone(&site);
         tasks.spawn(async move {
-            let mut session = site.session(crate::world::OLDER_VERSIONS[at % 2]).await;
+            let mut session = site.session(crate::support::OLDER_VERSIONS[at % 2]).await;
             let first = session.call("skills_activate", json!({"name": "a"})).await;
             let again = session.call("skills_activate", json!({"name": "a"})).await;
             assert!(
@@ -131,7 +131,7 @@ async fn two_hundred_sessions_at_once() {
     while let Some(done) = tasks.join_next().await {
         done.unwrap();
     }
-    crate::world::wait_until("all clients are disconnected", || server.client_count() == 0).await;
+    crate::support::wait_until("all clients are disconnected", || server.client_count() == 0).await;
 }
 
 #[tokio::test]

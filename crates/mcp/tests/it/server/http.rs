@@ -6,8 +6,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
-use crate::world::http::{HttpTestRequest, HttpTestServer};
-use crate::world::{NEWEST_VERSION, TestHome, error_of, initialize_params};
+use crate::support::http::{HttpTestRequest, HttpTestServer};
+use crate::support::{NEWEST_VERSION, TestHome, error_of, initialize_params};
 
 fn initialize_message() -> String {
     json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize_params("2025-11-25")})
@@ -195,7 +195,7 @@ async fn a_session_is_identified_by_its_id_only() {
     assert_eq!((status(repeated.clone()).await, status(stream).await), (404, 404));
     // Ending an unknown session has no effect.
     assert!((200..300).contains(&status(site.request("DELETE").with("Mcp-Session-Id", "none")).await));
-    crate::world::wait_until("the session is gone", || server.client_count() == 0).await;
+    crate::support::wait_until("the session is gone", || server.client_count() == 0).await;
     site.stop().await;
 }
 
@@ -214,7 +214,7 @@ async fn a_new_session_ends_the_longest_idle_one() {
     let list = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/list"});
     assert_eq!(status(second.post(&list)).await, 404);
     assert_eq!((status(third.post(&list)).await, status(first.post(&list)).await), (200, 200));
-    crate::world::wait_until("three sessions remain", || server.client_count() == 3).await;
+    crate::support::wait_until("three sessions remain", || server.client_count() == 3).await;
     // Requests without a session do not count.
     let mut reply = site.stateless_request(1, "tools/list", json!({})).send().await;
     reply.expect_status(200).await;
@@ -234,7 +234,7 @@ async fn a_client_that_does_not_finish_its_headers_is_disconnected() {
         stream.write_all(sent.as_bytes()).await.unwrap();
         let mut response = Vec::new();
         let closed =
-            tokio::time::timeout(crate::world::TEST_TIMEOUT, stream.read_to_end(&mut response)).await;
+            tokio::time::timeout(crate::support::TEST_TIMEOUT, stream.read_to_end(&mut response)).await;
         assert!(closed.is_ok(), "still open after {sent:?}");
         assert!(!response.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&response));
     }
@@ -294,5 +294,5 @@ async fn stopping_ends_all_streams() {
     site.stop().await;
     assert!(stream.next_message().await.is_none());
     while listening.next_message().await.is_some() {}
-    crate::world::wait_until("all clients are disconnected", || server.client_count() == 0).await;
+    crate::support::wait_until("all clients are disconnected", || server.client_count() == 0).await;
 }

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::world::http::HttpTestServer;
-use crate::world::stdio::StdioTestClient;
-use crate::world::{NEWEST_VERSION, TestHome, wait_until};
+use crate::support::http::HttpTestServer;
+use crate::support::stdio::StdioTestClient;
+use crate::support::{NEWEST_VERSION, TestHome, wait_until};
 
 const CLIENTS: usize = 200;
 

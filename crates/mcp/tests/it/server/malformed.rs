@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::world::stdio::StdioTestClient;
-use crate::world::{NEWEST_VERSION, TestHome, error_of};
+use crate::support::stdio::StdioTestClient;
+use crate::support::{NEWEST_VERSION, TestHome, error_of};
 
 async fn connected() -> (TestHome, StdioTestClient) {
     let home = TestHome::with_skills(&["a"]);
@@ -21,7 +21,7 @@ async fn next_error(client: &mut StdioTestClient) -> (Value, i64, String) {
 
 #[tokio::test]
 async fn invalid_lines_get_an_error_response() {
-    let (_world, mut client) = connected().await;
+    let (_env, mut client) = connected().await;
     let mut report = Vec::new();
     for line in [
         "{",
@@ -61,7 +61,7 @@ async fn invalid_lines_get_an_error_response() {
 
 #[tokio::test]
 async fn empty_lines_and_unexpected_messages_are_ignored() {
-    let (_world, mut client) = connected().await;
+    let (_env, mut client) = connected().await;
     for line in ["", " ", "\t", "\r", "\u{feff}"] {
         client.send_line(line).await;
     }
@@ -92,7 +92,7 @@ async fn empty_lines_and_unexpected_messages_are_ignored() {
 
 #[tokio::test]
 async fn a_line_that_is_too_long_is_skipped_and_reported() {
-    let (_world, mut client) = connected().await;
+    let (_env, mut client) = connected().await;
     for _ in 0..3 {
         let chunk = vec![b'x'; 1024 * 1024];
         for _ in 0..5 {
@@ -113,7 +113,7 @@ async fn a_line_that_is_too_long_is_skipped_and_reported() {
 
 #[tokio::test]
 async fn deep_nesting_does_not_overflow_the_stack() {
-    let (_world, mut client) = connected().await;
+    let (_env, mut client) = connected().await;
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
         for depth in [100, 127, 1_000, 100_000] {
             let inner = if open == "[" { "" } else { "1" };
@@ -132,7 +132,7 @@ async fn deep_nesting_does_not_overflow_the_stack() {
 
 #[tokio::test]
 async fn ids_are_returned_unchanged() {
-    let (_world, mut client) = connected().await;
+    let (_env, mut client) = connected().await;
     for id in
         [json!(0), json!(-7), json!(i64::MAX), json!("text"), json!(""), json!("7"), json!("\u{1F600}\n")]
     {
@@ -212,7 +212,7 @@ async fn an_id_that_is_in_use_is_rejected() {
     client.result("tools/list", json!({})).await;
     // Both lines arrive before the first response: both are answered, or one of them is rejected.
     let search = |id: i64| {
-        let params = crate::world::with_meta(
+        let params = crate::support::with_meta(
             json!({"name": "skills_search", "arguments": {"query": "a"}}),
             NEWEST_VERSION,
         );

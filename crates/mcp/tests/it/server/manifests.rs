@@ -9,8 +9,8 @@ use prowess::{HashedTree, digest, trust};
 use serde_json::{Map, Value, json};
 
 use super::resources::read_bytes;
-use crate::world::stdio::StdioTestClient;
-use crate::world::{SKILLS_DIR, TestHome, error_of};
+use crate::support::stdio::StdioTestClient;
+use crate::support::{SKILLS_DIR, TestHome, error_of};
 
 async fn connected(home: &TestHome) -> StdioTestClient {
     StdioTestClient::connected(&home.server(), "2025-11-25").await
@@ -172,7 +172,7 @@ multi-line: one
     home.write_file(&format!("{SKILLS_DIR}/a/SKILL.md"), format!("---\n{yaml}---\n\nBody.\n"));
     let mut client = connected(&home).await;
     let entry = entry(&mut client, "a").await;
-    insta::assert_snapshot!(crate::world::pretty(&entry["frontmatter"]));
+    insta::assert_snapshot!(crate::support::pretty(&entry["frontmatter"]));
     // The resource has the same name and description.
     let listed = client.result("resources/list", json!({})).await;
     // The displayed description has no trailing line break.
@@ -230,15 +230,15 @@ async fn a_locked_skill_that_was_modified_is_not_served() {
     home.write_skill(".agents/skills/locked", "Body.");
     home.write_file(".agents/skills/locked/x.txt", "as installed");
     let registry = home.registry();
-    let surroundings = registry.host();
-    trust::trust(&surroundings.project, false, registry.policy(), surroundings).unwrap();
+    let host_env = registry.host();
+    trust::trust(&host_env.project, false, registry.policy(), host_env).unwrap();
     let folder = ".agents/skills/locked".to_owned();
     let tree = HashedTree::from_dir(&home.path(&folder)).unwrap();
     let locked = LockEntry { name: "locked".to_owned(), folder: folder.clone(), ..LockEntry::default() }
         .with_tree(&tree);
     let mut lock = LockFile::default();
     lock.set(&folder, Some(locked));
-    fs::write(lock::project_lock_path(&surroundings.project), lock.to_bytes()).unwrap();
+    fs::write(lock::project_lock_path(&host_env.project), lock.to_bytes()).unwrap();
     let mut client = connected(&home).await;
     let before = entry(&mut client, "locked").await;
     assert_eq!(verify_files(&mut client, &before).await.len(), 2);

@@ -3,9 +3,9 @@
 use prowess::Preset;
 use serde_json::{Value, json};
 
-use crate::world::http::HttpTestServer;
-use crate::world::stdio::StdioTestClient;
-use crate::world::{
+use crate::support::http::HttpTestServer;
+use crate::support::stdio::StdioTestClient;
+use crate::support::{
     NEWEST_VERSION, OLDER_VERSIONS, SKILLS_DIR, TestHome, error_of, initialize_params, meta, pretty,
     skills_dir, with_meta,
 };

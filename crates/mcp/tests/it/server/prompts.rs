@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::world::stdio::StdioTestClient;
-use crate::world::{SKILLS_DIR, TestHome, error_of, pretty};
+use crate::support::stdio::StdioTestClient;
+use crate::support::{SKILLS_DIR, TestHome, error_of, pretty};
 
 #[tokio::test]
 async fn prompts_are_listed_and_returned() {

@@ -7,9 +7,11 @@ use prowess::policy::ScriptPolicy;
 use prowess_mcp::http::HttpOptions;
 use serde_json::{Value, json};
 
-use crate::world::http::HttpTestServer;
-use crate::world::stdio::StdioTestClient;
-use crate::world::{NEWEST_VERSION, SKILLS_DIR, TestHome, initialize_params, schema, wait_until, with_meta};
+use crate::support::http::HttpTestServer;
+use crate::support::stdio::StdioTestClient;
+use crate::support::{
+    NEWEST_VERSION, SKILLS_DIR, TestHome, initialize_params, schema, wait_until, with_meta,
+};
 
 /// A script that reports that it runs, and then sleeps longer than any test.
 const ENDLESS: &str = "#!/bin/sh\necho ready\nexec sleep 3333.3333\n";
@@ -73,7 +75,7 @@ fn redact(mut result: Value) -> String {
         structured["duration_ms"] = json!("[TIME]");
         structured["sandbox"] = json!("[TIER]");
     }
-    crate::world::pretty(&result)
+    crate::support::pretty(&result)
 }
 
 #[tokio::test]

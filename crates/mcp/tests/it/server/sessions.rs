@@ -3,9 +3,9 @@
 use prowess_mcp::{McpServer, McpServerOptions};
 use serde_json::{Value, json};
 
-use crate::world::http::HttpTestServer;
-use crate::world::stdio::StdioTestClient;
-use crate::world::{NEWEST_VERSION, TestHome, error_of};
+use crate::support::http::HttpTestServer;
+use crate::support::stdio::StdioTestClient;
+use crate::support::{NEWEST_VERSION, TestHome, error_of};
 
 fn names(tools: &Value) -> Vec<&str> {
     tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
@@ -61,7 +61,7 @@ async fn tools_of_a_skill_appear_in_its_session_only() {
     one.notification("notifications/tools/list_changed").await;
     assert!(names(&one.result("tools/list", json!({})).await).contains(&"hello"));
     let answer = one.result("tools/call", call.clone()).await;
-    insta::assert_snapshot!(crate::world::pretty(&answer));
+    insta::assert_snapshot!(crate::support::pretty(&answer));
     // Loading a skill without tools, or loading the skill again, causes no notification.
     one.call("skills_activate", json!({"name": "greet"})).await;
     assert_eq!(one.take_notifications().await, Vec::<Value>::new());

@@ -4,8 +4,8 @@ use prowess::Preset;
 use prowess::policy::ScriptPolicy;
 use serde_json::{Value, json};
 
-use crate::world::http::{HttpTestResponse, HttpTestServer, HttpTestSession};
-use crate::world::{SKILLS_DIR, TestHome, wait_until};
+use crate::support::http::{HttpTestResponse, HttpTestServer, HttpTestSession};
+use crate::support::{SKILLS_DIR, TestHome, wait_until};
 
 /// Creates a skill with a script that writes three lines.
 fn home() -> TestHome {

@@ -6,8 +6,8 @@ use prowess::Preset;
 use prowess::policy::ScriptPolicy;
 use serde_json::{Value, json};
 
-use crate::world::stdio::StdioTestClient;
-use crate::world::{SKILLS_DIR, TestHome, error_of, pretty, schema, skills_dir};
+use crate::support::stdio::StdioTestClient;
+use crate::support::{SKILLS_DIR, TestHome, error_of, pretty, schema, skills_dir};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
 

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::world::stdio::StdioTestClient;
-use crate::world::{NEWEST_VERSION, SKILLS_DIR, TestHome, error_of};
+use crate::support::stdio::StdioTestClient;
+use crate::support::{NEWEST_VERSION, SKILLS_DIR, TestHome, error_of};
 
 /// Each URI is used with every method: no file is returned and no directory is listed.
 const HOSTILE: &[&str] = &[

@@ -12,8 +12,8 @@ use super::super::{
 use super::{TestHome, server_name, stdio_server};
 use crate::install_target::InstallScope;
 
-fn write_file(world: &TestHome, inner: &str, text: &str) -> std::path::PathBuf {
-    let path = world.path(inner);
+fn write_file(home: &TestHome, inner: &str, text: &str) -> std::path::PathBuf {
+    let path = home.path(inner);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, text).unwrap();
     path
@@ -21,31 +21,31 @@ fn write_file(world: &TestHome, inner: &str, text: &str) -> std::path::PathBuf {
 
 #[test]
 fn a_foreign_entry_is_replaced_only_with_consent_and_keeps_its_other_fields() {
-    let world = TestHome::new();
+    let home = TestHome::new();
     let path = write_file(
-        &world,
+        &home,
         "home/.cursor/mcp.json",
         "{\"mcpServers\": {\"prowess\": {\"command\": \"old\", \"env\": {\"A\": \"b\"}, \"note\": 1}}}",
     );
     let cursor = find_client("cursor").unwrap();
-    let plan = plan_install(&world.client_env(), cursor, InstallScope::User, &server_name(), &stdio_server())
+    let plan = plan_install(&home.client_env(), cursor, InstallScope::User, &server_name(), &stdio_server())
         .unwrap();
     assert!(plan.action == ConnectAction::Replace && plan.action.needs_consent());
-    plan.perform(&world.client_env()).unwrap();
+    plan.perform(&home.client_env()).unwrap();
     assert_eq!(
         fs::read_to_string(&path).unwrap(),
         "{\"mcpServers\": {\"prowess\": {\"command\": \"prowess\", \"env\": {\"A\": \"b\"}, \"note\": 1, \
          \"args\": [\"mcp\"]}}}"
     );
     // Fields that others add later do not cause a write.
-    let plan = plan_install(&world.client_env(), cursor, InstallScope::User, &server_name(), &stdio_server())
+    let plan = plan_install(&home.client_env(), cursor, InstallScope::User, &server_name(), &stdio_server())
         .unwrap();
     assert_eq!(plan.action, ConnectAction::Keep);
     // Replacing a program by a running server removes the program's fields.
     let server = ServerSpec::http("http://127.0.0.1:7878", None).unwrap();
-    plan_install(&world.client_env(), cursor, InstallScope::User, &server_name(), &server)
+    plan_install(&home.client_env(), cursor, InstallScope::User, &server_name(), &server)
         .unwrap()
-        .perform(&world.client_env())
+        .perform(&home.client_env())
         .unwrap();
     assert_eq!(
         fs::read_to_string(&path).unwrap(),
@@ -55,10 +55,10 @@ fn a_foreign_entry_is_replaced_only_with_consent_and_keeps_its_other_fields() {
 
 #[test]
 fn removing_a_foreign_entry_needs_consent() {
-    let world = TestHome::new();
-    write_file(&world, "home/.cursor/mcp.json", "{\"mcpServers\": {\"prowess\": {\"command\": \"other\"}}}");
+    let home = TestHome::new();
+    write_file(&home, "home/.cursor/mcp.json", "{\"mcpServers\": {\"prowess\": {\"command\": \"other\"}}}");
     let plan = plan_uninstall(
-        &world.client_env(),
+        &home.client_env(),
         find_client("cursor").unwrap(),
         InstallScope::User,
         &server_name(),
@@ -69,7 +69,7 @@ fn removing_a_foreign_entry_needs_consent() {
 
 #[test]
 fn a_broken_file_is_reported_with_its_location_and_not_changed() {
-    let world = TestHome::new();
+    let home = TestHome::new();
     let mut report = String::new();
     for (inner, id, text) in [
         (
@@ -82,18 +82,21 @@ fn a_broken_file_is_reported_with_its_location_and_not_changed() {
         ("home/.config/goose/config.yaml", "goose", "extensions:\n  a: [\n"),
         ("home/.gemini/settings.json", "gemini", "{\"mcpServers\": null}"),
     ] {
-        let path = write_file(&world, inner, text);
+        let path = write_file(&home, inner, text);
         let error = plan_install(
-            &world.client_env(),
+            &home.client_env(),
             find_client(id).unwrap(),
             InstallScope::User,
             &server_name(),
             &stdio_server(),
         )
         .unwrap_err();
-        let home = world.path("home").display().to_string();
-        report +=
-            &format!("{} ({})\n", error.to_string().replace(&home, "~"), error.hint().unwrap_or_default());
+        let home_path = home.path("home").display().to_string();
+        report += &format!(
+            "{} ({})\n",
+            error.to_string().replace(&home_path, "~"),
+            error.hint().unwrap_or_default()
+        );
         assert_eq!(fs::read_to_string(path).unwrap(), text);
     }
     assert_snapshot!(report);
@@ -101,13 +104,13 @@ fn a_broken_file_is_reported_with_its_location_and_not_changed() {
 
 #[test]
 fn symlinks_and_modes_are_preserved() {
-    let world = TestHome::new();
-    let real = write_file(&world, "dotfiles/codex.toml", "# mine\n");
+    let home = TestHome::new();
+    let real = write_file(&home, "dotfiles/codex.toml", "# mine\n");
     fs::set_permissions(&real, fs::Permissions::from_mode(0o600)).unwrap();
-    fs::create_dir(world.path("home/.codex")).unwrap();
-    let link = world.path("home/.codex/config.toml");
+    fs::create_dir(home.path("home/.codex")).unwrap();
+    let link = home.path("home/.codex/config.toml");
     symlink("../../dotfiles/codex.toml", &link).unwrap();
-    let machine = world.client_env();
+    let machine = home.client_env();
     let codex = find_client("codex").unwrap();
     plan_install(&machine, codex, InstallScope::User, &server_name(), &stdio_server())
         .unwrap()
@@ -122,10 +125,10 @@ fn symlinks_and_modes_are_preserved() {
 
 #[test]
 fn a_symlink_out_of_a_project_is_rejected() {
-    let world = TestHome::new();
-    let secret = write_file(&world, "home/secret.json", "{}");
-    symlink(&secret, world.path("project/.mcp.json")).unwrap();
-    let machine = world.client_env();
+    let home = TestHome::new();
+    let secret = write_file(&home, "home/secret.json", "{}");
+    symlink(&secret, home.path("project/.mcp.json")).unwrap();
+    let machine = home.client_env();
     let plan = plan_install(
         &machine,
         find_client("claude-code").unwrap(),
@@ -141,9 +144,9 @@ fn a_symlink_out_of_a_project_is_rejected() {
 
 #[test]
 fn a_file_that_changed_after_planning_is_not_written() {
-    let world = TestHome::new();
-    let path = write_file(&world, "home/.claude.json", "{}");
-    let machine = world.client_env();
+    let home = TestHome::new();
+    let path = write_file(&home, "home/.claude.json", "{}");
+    let machine = home.client_env();
     let plan = plan_install(
         &machine,
         find_client("claude-code").unwrap(),
@@ -160,28 +163,28 @@ fn a_file_that_changed_after_planning_is_not_written() {
 
 #[test]
 fn the_existing_one_of_several_files_is_used() {
-    let world = TestHome::new();
+    let home = TestHome::new();
     let opencode = find_client("opencode").unwrap();
-    let jsonc = write_file(&world, "home/.config/opencode/opencode.jsonc", "{}");
+    let jsonc = write_file(&home, "home/.config/opencode/opencode.jsonc", "{}");
     let plan =
-        plan_install(&world.client_env(), opencode, InstallScope::User, &server_name(), &stdio_server())
+        plan_install(&home.client_env(), opencode, InstallScope::User, &server_name(), &stdio_server())
             .unwrap();
     assert_eq!(plan.file, jsonc);
-    plan.perform(&world.client_env()).unwrap();
-    write_file(&world, "home/.config/opencode/opencode.json", "{}");
+    plan.perform(&home.client_env()).unwrap();
+    write_file(&home, "home/.config/opencode/opencode.json", "{}");
     let plan =
-        plan_install(&world.client_env(), opencode, InstallScope::User, &server_name(), &stdio_server())
+        plan_install(&home.client_env(), opencode, InstallScope::User, &server_name(), &stdio_server())
             .unwrap();
     assert_eq!((plan.file, plan.action), (jsonc, ConnectAction::Keep));
 }
 
 #[test]
 fn a_large_file_is_edited() {
-    let world = TestHome::new();
+    let home = TestHome::new();
     let history: Vec<String> = (0..40_000).map(|at| format!("    \"prompt {at}\"")).collect();
     let text = format!("{{\n  \"history\": [\n{}\n  ],\n  \"mcpServers\": {{}}\n}}\n", history.join(",\n"));
-    let path = write_file(&world, "home/.claude.json", &text);
-    let machine = world.client_env();
+    let path = write_file(&home, "home/.claude.json", &text);
+    let machine = home.client_env();
     let code = find_client("claude-code").unwrap();
     plan_install(&machine, code, InstallScope::User, &server_name(), &stdio_server())
         .unwrap()
@@ -198,49 +201,49 @@ fn a_large_file_is_edited() {
 
 #[test]
 fn clients_are_detected_by_their_files_and_programs() {
-    let world = TestHome::new();
+    let home = TestHome::new();
     let detected = || -> Vec<&str> {
         CLIENTS
             .iter()
-            .filter(|client| find_trace(&world.client_env(), client).is_some())
+            .filter(|client| find_trace(&home.client_env(), client).is_some())
             .map(|client| client.id)
             .collect()
     };
     assert_eq!(detected(), Vec::<&str>::new());
-    write_file(&world, "home/.codex/auth.json", "{}");
-    let program = write_file(&world, "bin/gemini", "");
+    write_file(&home, "home/.codex/auth.json", "{}");
+    let program = write_file(&home, "bin/gemini", "");
     assert_eq!(detected(), ["codex"]);
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(detected(), ["codex", "gemini"]);
     assert_eq!(
-        find_trace(&world.client_env(), find_client("gemini").unwrap()),
+        find_trace(&home.client_env(), find_client("gemini").unwrap()),
         Some(ClientTrace::Program(program))
     );
 }
 
 #[test]
 fn the_command_is_a_name_only_if_path_finds_it() {
-    let world = TestHome::new();
-    let real = write_file(&world, "opt/prowess-1.2", "");
+    let home = TestHome::new();
+    let real = write_file(&home, "opt/prowess-1.2", "");
     fs::set_permissions(&real, fs::Permissions::from_mode(0o755)).unwrap();
-    let command = |by_name| world.client_env().command(&real, by_name);
+    let command = |by_name| home.client_env().command(&real, by_name);
     assert_eq!(command(true), real);
-    symlink(&real, world.path("bin/prowess")).unwrap();
+    symlink(&real, home.path("bin/prowess")).unwrap();
     assert_eq!(command(true).to_str(), Some("prowess"));
-    assert_eq!(command(false), world.path("bin/prowess"));
-    let other = write_file(&world, "opt/other", "");
-    assert_eq!(world.client_env().command(&other, true), other);
+    assert_eq!(command(false), home.path("bin/prowess"));
+    let other = write_file(&home, "opt/other", "");
+    assert_eq!(home.client_env().command(&other, true), other);
 }
 
 /// A directory that is left behind would look like an installed client.
 #[test]
 fn directories_that_become_empty_are_removed_with_the_file() {
-    let world = TestHome::new();
-    let (machine, codex) = (world.client_env(), find_client("codex").unwrap());
+    let home = TestHome::new();
+    let (machine, codex) = (home.client_env(), find_client("codex").unwrap());
     for scope in [InstallScope::User, InstallScope::Project] {
-        let exists = |world: &TestHome| {
+        let exists = |home: &TestHome| {
             let base = if scope == InstallScope::User { "home" } else { "project" };
-            world.path(&format!("{base}/.codex")).exists()
+            home.path(&format!("{base}/.codex")).exists()
         };
         let install = || {
             plan_install(&machine, codex, scope, &server_name(), &stdio_server())
@@ -251,17 +254,17 @@ fn directories_that_become_empty_are_removed_with_the_file() {
         let uninstall =
             || plan_uninstall(&machine, codex, scope, &server_name()).unwrap().perform(&machine).unwrap();
         install();
-        assert!(exists(&world));
+        assert!(exists(&home));
         uninstall();
-        assert!(!exists(&world) && world.path("home").exists() && world.path("project").exists());
+        assert!(!exists(&home) && home.path("home").exists() && home.path("project").exists());
     }
-    write_file(&world, "home/.codex/auth.json", "{}");
+    write_file(&home, "home/.codex/auth.json", "{}");
     plan_install(&machine, codex, InstallScope::User, &server_name(), &stdio_server())
         .unwrap()
         .perform(&machine)
         .unwrap();
     plan_uninstall(&machine, codex, InstallScope::User, &server_name()).unwrap().perform(&machine).unwrap();
-    assert!(world.path("home/.codex/auth.json").exists() && !world.path("home/.codex/config.toml").exists());
+    assert!(home.path("home/.codex/auth.json").exists() && !home.path("home/.codex/config.toml").exists());
 }
 
 #[test]
@@ -270,15 +273,15 @@ fn invalid_server_names_are_rejected() {
         assert!(ServerName::parse(invalid).is_err(), "{invalid}");
     }
     let unusual = ServerName::parse("Skills_of-2").unwrap();
-    let world = TestHome::new();
+    let home = TestHome::new();
     let plan = plan_install(
-        &world.client_env(),
+        &home.client_env(),
         find_client("codex").unwrap(),
         InstallScope::User,
         &unusual,
         &stdio_server(),
     )
     .unwrap();
-    plan.perform(&world.client_env()).unwrap();
+    plan.perform(&home.client_env()).unwrap();
     assert!(fs::read_to_string(&plan.file).unwrap().starts_with("[mcp_servers.Skills_of-2]\n"));
 }

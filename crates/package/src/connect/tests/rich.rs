@@ -82,8 +82,8 @@ fn sample_config(client: &Client) -> String {
     text.replace("SECTION", client.section)
 }
 
-fn install_and_uninstall(world: &TestHome, client: &'static Client, before: Option<&str>) -> String {
-    let machine = world.client_env();
+fn install_and_uninstall(home: &TestHome, client: &'static Client, before: Option<&str>) -> String {
+    let machine = home.client_env();
     let file = machine.files(client, InstallScope::User).unwrap().remove(0);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     match before {
@@ -115,11 +115,11 @@ fn install_and_uninstall(world: &TestHome, client: &'static Client, before: Opti
 
 #[test]
 fn entries_are_added_to_missing_and_existing_files() {
-    let world = TestHome::new();
+    let home = TestHome::new();
     for client in CLIENTS {
-        let fresh = install_and_uninstall(&world, client, None);
+        let fresh = install_and_uninstall(&home, client, None);
         let rich = sample_config(client);
-        let full = install_and_uninstall(&world, client, Some(&rich));
+        let full = install_and_uninstall(&home, client, Some(&rich));
         let shown = full.replace('\u{feff}', "<bom>").replace('\r', "<cr>");
         assert_snapshot!(client.id, format!("{fresh}---\n{shown}"));
     }
@@ -127,7 +127,7 @@ fn entries_are_added_to_missing_and_existing_files() {
 
 #[test]
 fn entries_are_added_to_files_without_a_server_section() {
-    let world = TestHome::new();
+    let home = TestHome::new();
     for client in CLIENTS {
         let texts: &[&str] = match client.id {
             "codex" => &["\n", "# mine", "model = \"x\"\n\n"],
@@ -135,7 +135,7 @@ fn entries_are_added_to_files_without_a_server_section() {
             _ => &["{}", "{}\n", "// mine\n", "{\"a\":1}", "{\n\t\"a\": {}\n}\n"],
         };
         for text in texts {
-            install_and_uninstall(&world, client, Some(text));
+            install_and_uninstall(&home, client, Some(text));
         }
     }
 }

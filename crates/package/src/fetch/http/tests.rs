@@ -2,14 +2,14 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
-use prowess_testing::servers::https::Server;
-use prowess_testing::servers::trusting;
+use prowess_testing::servers::https::HttpsServer;
+use prowess_testing::servers::with_test_certificates;
 
 /// Starts a server with a file of ten bytes.
-fn start_server(certificates: &Path) -> (tempfile::TempDir, Server) {
+fn start_server(certificates: &Path) -> (tempfile::TempDir, HttpsServer) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("ten"), "0123456789").unwrap();
-    let server = Server::start(folder.path(), certificates, "server");
+    let server = HttpsServer::start(folder.path(), certificates, "server");
     (folder, server)
 }
 
@@ -23,7 +23,7 @@ fn read_body(mut response: HttpResponse) -> Result<String, HttpError> {
 
 #[test]
 fn a_response_is_read_and_counted() {
-    trusting(|certificates| {
+    with_test_certificates(|certificates| {
         let (_folder, server) = start_server(certificates);
         let work = Arc::<Task>::default();
         let http = HttpClient::new(Arc::clone(&work));
@@ -49,7 +49,7 @@ fn a_response_is_read_and_counted() {
 
 #[test]
 fn a_redirect_is_followed_for_get_only() {
-    trusting(|certificates| {
+    with_test_certificates(|certificates| {
         let (_folder, server) = start_server(certificates);
         let response = HttpClient::new(Arc::default()).get(&server.url("moved/x"), 10, "*/*").unwrap();
         assert_eq!(response.url(), server.url("git/x"));

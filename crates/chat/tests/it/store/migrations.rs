@@ -1,0 +1,73 @@
+//! Migrations: run once, by the first process, and never by an older program.
+
+use prowess::ErrorCode;
+use prowess_chat::store::StoreError;
+
+use crate::store::child::{Job, Process};
+use crate::store::support::{TestStore, both};
+
+both![many_processes_open_at_once, a_newer_store_is_not_changed, reopening_changes_nothing];
+
+async fn many_processes_open_at_once(fixture: &mut TestStore) {
+    fixture.options.busy_timeout = std::time::Duration::from_secs(60);
+    let mut processes: Vec<_> = (0..4).map(|_| Process::start(fixture, Job::Open)).collect();
+    let (one, other) = tokio::join!(fixture.try_open(), fixture.try_open());
+    one.unwrap();
+    other.unwrap().check().await.unwrap();
+    for process in &mut processes {
+        assert!(process.wait());
+        assert_eq!(process.notes(), ["open"]);
+    }
+    assert_eq!(versions(fixture).await, [1]);
+}
+
+async fn versions(fixture: &TestStore) -> Vec<i64> {
+    let sql = "SELECT version FROM prowess_schema ORDER BY version";
+    match &fixture.server {
+        None => {
+            let connection = rusqlite::Connection::open(fixture.file()).unwrap();
+            let mut statement = connection.prepare(sql).unwrap();
+            statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+        }
+        Some(server) => {
+            let (client, connection) =
+                tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
+            tokio::spawn(connection);
+            client.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
+        }
+    }
+}
+
+async fn change(fixture: &TestStore, sql: &str) {
+    match &fixture.server {
+        None => rusqlite::Connection::open(fixture.file()).unwrap().execute_batch(sql).unwrap(),
+        Some(server) => {
+            let (client, connection) =
+                tokio_postgres::connect(&server.url(), tokio_postgres::NoTls).await.unwrap();
+            tokio::spawn(connection);
+            client.batch_execute(sql).await.unwrap();
+        }
+    }
+}
+
+async fn a_newer_store_is_not_changed(fixture: &mut TestStore) {
+    drop(fixture.open().await);
+    change(
+        fixture,
+        "INSERT INTO prowess_schema (version) VALUES (7); ALTER TABLE prowess_chats RENAME TO renamed",
+    )
+    .await;
+    let refused = fixture.try_open().await.err().unwrap();
+    assert_eq!(refused, StoreError::NewerVersion { found: 7, known: 1 });
+    assert_eq!(refused.code(), ErrorCode::Unavailable);
+    assert_eq!(versions(fixture).await, [1, 7]);
+}
+
+async fn reopening_changes_nothing(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
+    let reopened = fixture.open().await;
+    assert_eq!(reopened.chat(&chat.id).await.unwrap(), chat);
+    drop((store, reopened));
+    assert_eq!(fixture.open().await.chat(&chat.id).await.unwrap(), chat);
+    assert_eq!(versions(fixture).await, [1]);
+}

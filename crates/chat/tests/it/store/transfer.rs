@@ -1,0 +1,130 @@
+//! Exporting and importing chats as JSON.
+
+use prowess::ErrorCode;
+use prowess_chat::store::transfer::{ExportSelection, export, import, parse_export};
+use prowess_chat::store::{Store, StoreError};
+use prowess_chat::{EndReason, TurnOutcome};
+use prowess_chat::{MessageState, TokenUsage};
+use std::sync::Arc;
+
+use crate::store::support::{
+    TestStore, both, call, delta, exchange, interruption, message_text, messages, new_chat, result,
+};
+
+both![
+    a_chat_is_exported_and_imported,
+    all_chats_are_moved_to_another_kind_of_store,
+    an_unfinished_message_is_marked_in_the_export,
+    an_invalid_file_changes_nothing,
+    many_messages_are_exported_in_order,
+];
+
+async fn exported(store: &Arc<dyn Store>, which: ExportSelection<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    export(&**store, which, &mut out).await.unwrap();
+    out
+}
+
+async fn a_chat_is_exported_and_imported(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
+    exchange(&store, &chat.id, "a \"question\"", "an\nanswer").await;
+    let turn = store.begin_turn(&chat.id).await.unwrap();
+    store.append_events(&turn, turn.first, &[call("1"), result("1"), delta("done")]).await.unwrap();
+    let usage = Some(TokenUsage { input: 9, output: 8, cached: 7 });
+    store.end(&turn, turn.first + 3, &TurnOutcome::finished(EndReason::Finished, usage)).await.unwrap();
+    store.set_skills(&chat.id, &["pdf".to_owned()]).await.unwrap();
+    let before = (store.chat(&chat.id).await.unwrap(), messages(&store, &chat.id).await);
+    let file = exported(&store, ExportSelection::One(&chat.id)).await;
+
+    // A copy in the same store gets new ids; everything else is the same.
+    let copies = import(&*store, &file).await.unwrap();
+    assert!(copies.len() == 1 && copies[0].from == chat.id && copies[0].to != chat.id);
+    let copy = messages(&store, &copies[0].to).await;
+    assert_eq!(copy.len(), 3);
+    for (copy, original) in copy.iter().zip(&before.1) {
+        assert_ne!(copy.id, original.id);
+        assert_eq!(
+            (&copy.parts, &copy.state, copy.usage, copy.at),
+            (&original.parts, &original.state, original.usage, original.at)
+        );
+    }
+    // After it was deleted, the chat is restored with its ids.
+    store.delete_chat(&chat.id).await.unwrap();
+    store.delete_chat(&copies[0].to).await.unwrap();
+    assert_eq!(import(&*store, &file).await.unwrap()[0].to, chat.id);
+    let mut after = (store.chat(&chat.id).await.unwrap(), messages(&store, &chat.id).await);
+    after.0.seq = before.0.seq;
+    assert_eq!(after, before);
+    exchange(&store, &chat.id, "and it", "goes on").await;
+    assert_eq!(store.chat(&chat.id).await.unwrap().messages, 5);
+}
+
+async fn all_chats_are_moved_to_another_kind_of_store(fixture: &mut TestStore) {
+    let store = fixture.open().await;
+    for n in 0..5 {
+        let chat = new_chat(&store).await;
+        exchange(&store, &chat.id, &n.to_string(), "yes").await;
+    }
+    let file = exported(&store, ExportSelection::All).await;
+    let other = TestStore::sqlite();
+    let target = other.open().await;
+    assert_eq!(import(&*target, &file).await.unwrap().len(), 5);
+    let normalized = |file: &[u8]| {
+        let mut file: serde_json::Value = serde_json::from_slice(file).unwrap();
+        file["exported"] = 0.into();
+        file
+    };
+    assert_eq!(normalized(&exported(&target, ExportSelection::All).await), normalized(&file));
+    assert_eq!(parse_export(&file).unwrap().len(), 5);
+}
+
+async fn an_unfinished_message_is_marked_in_the_export(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
+    let turn = store.begin_turn(&chat.id).await.unwrap();
+    store.append_events(&turn, turn.first, &[delta("half")]).await.unwrap();
+    let chats = parse_export(&exported(&store, ExportSelection::All).await).unwrap();
+    assert_eq!(message_text(&chats[0].messages[0]), "half");
+    insta::assert_snapshot!(interruption(&chats[0].messages[0]), @"it was still being written when the chat was exported");
+    assert_eq!(messages(&store, &chat.id).await[0].state, MessageState::Writing);
+    let mut nothing = Vec::new();
+    assert_eq!(
+        export(&*store, ExportSelection::One("unknown"), &mut nothing).await,
+        Err(StoreError::ChatNotFound)
+    );
+    assert!(nothing.is_empty());
+}
+
+async fn an_invalid_file_changes_nothing(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
+    exchange(&store, &chat.id, "a", "b").await;
+    let file = String::from_utf8(exported(&store, ExportSelection::All).await).unwrap();
+    let good = file.split_once('[').unwrap().1.rsplit_once(']').unwrap().0.to_owned();
+    let second = good.replacen(&chat.id, "../escape", 1);
+    let bad = file.replace(&good, &format!("{good},{second}"));
+    let refused = import(&*store, bad.as_bytes()).await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::InvalidParam);
+    assert!(refused.to_string().starts_with("chat 2 of the file"), "{refused}");
+    assert_eq!(store.chat_ids(None, 10).await.unwrap(), [chat.id]);
+    // A chat that occurs twice in a file becomes two chats.
+    let twice = file.replace(&good, &format!("{good},{good}"));
+    assert_eq!(import(&*store, twice.as_bytes()).await.unwrap().len(), 2);
+    assert_eq!(store.chat_ids(None, 10).await.unwrap().len(), 3);
+}
+
+async fn many_messages_are_exported_in_order(fixture: &mut TestStore) {
+    let store = fixture.open().await;
+    let message = |n: u64| {
+        format!(
+            r#"{{"id":"m{n}","role":"user","at":{n},"state":"complete","parts":[{{"type":"text","text":"{n}"}}]}}"#
+        )
+    };
+    let all: Vec<_> = (0..2_345).map(message).collect();
+    let file = format!(
+        r#"{{"format":"prowess-chats","version":1,"chats":[{{"id":"a","created":1,"updated":2,"messages":[{}]}}]}}"#,
+        all.join(",")
+    );
+    import(&*store, file.as_bytes()).await.unwrap();
+    let out = parse_export(&exported(&store, ExportSelection::One("a")).await).unwrap();
+    let numbers: Vec<_> = out[0].messages.iter().map(message_text).collect();
+    assert_eq!(numbers, (0..2_345).map(|n| n.to_string()).collect::<Vec<_>>());
+}

@@ -1,0 +1,343 @@
+//! Attacks on a script's surroundings other than reading and writing files: modes and attributes of other files, uncounted
+//! memory and files, descriptors, other runs, the terminal.
+
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::sync::mpsc::channel;
+
+use prowess_sandbox::{Cancel, Protection, RunLimit, SandboxTier};
+use prowess_testing::script_env::{ScriptEnv, TIERS, helper};
+
+/// The start of each script: `attempt` prints `DID` if something succeeded, `call` makes a system call by number.
+const PRELUDE: &str = r#"
+import os, sys, ctypes, fcntl, socket, time
+libc = ctypes.CDLL(None, use_errno=True)
+def attempt(name, f):
+    try:
+        r = f(); print("DID", name, r)
+    except (OSError, ValueError) as e:
+        print(name, "denied")
+def call(*args):
+    args = [ctypes.c_char_p(a) if isinstance(a, bytes) else ctypes.c_long(a) for a in args]
+    r = libc.syscall(*args)
+    if r < 0: raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return r
+"#;
+
+/// Returns the attempts that succeeded.
+fn successes(output: &str) -> Vec<String> {
+    output.lines().filter(|line| !line.ends_with(" denied")).map(str::to_owned).collect()
+}
+
+/// Landlock does not prevent any of these.
+#[test]
+fn modes_times_owners_and_attributes_of_other_files_stay_as_they_are() {
+    let text = PRELUDE.to_owned()
+        + r#"
+folder, file = sys.argv[1], sys.argv[1] + "/id_rsa"
+b = file.encode()
+for f in (lambda: os.chmod(file, 0o777), lambda: os.chmod(folder, 0o777), lambda: call(452, -100, b, 0o777, 0),
+          lambda: os.utime(file, (1, 1)), lambda: os.chown(file, -1, os.getgid()), lambda: os.lchown(file, -1, os.getgid()),
+          lambda: os.setxattr(file, "user.x", b"1"), lambda: os.removexattr(file, "user.mine"),
+          lambda: os.chmod("x.py", 0o777), lambda: os.chmod("/proc/self/fd/%d" % os.open(file, os.O_PATH), 0o777),
+          lambda: os.fchmod(os.open(file, os.O_PATH), 0o777)):
+    try: f()
+    except OSError: pass
+attempt("attributes", lambda: os.listxattr(file))
+attempt("watch", lambda: call(254, call(253), folder.encode(), 0xfff))
+"#;
+    let env = ScriptEnv::new();
+    let file = env.write("home/.ssh/id_rsa", "secret");
+    let folder = file.parent().unwrap().to_owned();
+    let facts = || {
+        [&file, &folder, &env.skill_dir()].map(|path| {
+            let metadata = fs::metadata(path).unwrap();
+            let attributes = rustix::fs::listxattr(path, &mut [0_u8; 256]).unwrap_or_default();
+            (metadata.mode(), metadata.mtime(), metadata.gid(), attributes)
+        })
+    };
+    let script = env.script("x.py", &text).args(&[&folder.display().to_string()]);
+    let before = facts();
+    for tier in TIERS {
+        let ran = script.run_on(tier).unwrap();
+        assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
+        assert_eq!(facts(), before, "{tier}");
+    }
+    // Without a sandbox the attack works for the owner of the files, so the test is meaningful.
+    script.run_with(|options| options.protection = Protection::Unsafe).unwrap();
+    assert_eq!(facts() == before, rustix::process::geteuid().is_root());
+}
+
+/// Programs that copy files set modes and times, which must not fail.
+#[test]
+fn files_can_be_copied_in_the_scratch_folder() {
+    let text = "import shutil, os\nhome = os.environ['HOME']\nshutil.copy2('x.py', home + '/a'); shutil.copy(home + '/a', home + '/b')\n\
+                shutil.copytree('.', home + '/all'); print(sorted(os.listdir(home)))\n";
+    let env = ScriptEnv::new();
+    for tier in TIERS {
+        let ran = env.script("x.py", text).run_on(tier).unwrap();
+        assert_eq!(ran.stdout_text(), "['a', 'all', 'b']\n", "{tier}: {}", ran.stderr_text());
+    }
+}
+
+/// A file in memory uses memory that belongs to no process, and a program started from it has no path.
+#[test]
+fn there_is_no_memory_that_nobody_counts() {
+    let text = PRELUDE.to_owned()
+        + r#"
+attempt("memfd", lambda: call(319, b"x", 0))
+attempt("memfd_secret", lambda: call(447, 0))
+attempt("shm", lambda: open("/dev/shm/x", "w"))
+attempt("tmp", lambda: open("/tmp/x", "w"))
+attempt("queue", lambda: call(240, b"x", 0o102, 0o600, 0))
+"#;
+    let env = ScriptEnv::new();
+    for tier in TIERS {
+        let ran = env.script("x.py", &text).run_on(tier).unwrap();
+        assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
+    }
+}
+
+#[test]
+fn files_without_a_name_count_like_others() {
+    let mut env = ScriptEnv::new();
+    env.policy.run.limits.scratch_bytes = 8 * 1024 * 1024;
+    let text = "import os, time\nkept = []\nfor n in range(40):\n    path = os.environ['HOME'] + '/f'\n    f = open(path, 'wb'); os.unlink(path)\n    \
+                f.write(b'x' * (1 << 20)); f.flush(); kept.append(f); time.sleep(0.02)\ntime.sleep(20)\nprint('GOT')\n";
+    for tier in TIERS {
+        let ran = env.script("x.py", text).run_on(tier).unwrap();
+        assert_eq!(
+            (ran.limits_hit.as_slice(), ran.signal),
+            (&[RunLimit::Scratch][..], Some(9)),
+            "{tier}: {ran:?}"
+        );
+    }
+}
+
+/// Standard input is memory that no limit counts.
+#[test]
+fn standard_input_is_only_read() {
+    let text = PRELUDE.to_owned()
+        + r#"
+attempt("write", lambda: os.write(0, b"x"))
+attempt("grow", lambda: os.ftruncate(0, 1 << 30))
+attempt("shrink", lambda: os.ftruncate(0, 0))
+attempt("allocate", lambda: os.posix_fallocate(0, 0, 1 << 20))
+attempt("open again", lambda: os.write(os.open("/proc/self/fd/0", os.O_RDWR), b"x"))
+attempt("unseal", lambda: fcntl.fcntl(0, 1033, 0))
+print(sys.stdin.read(), "denied")
+"#;
+    let env = ScriptEnv::new();
+    for tier in TIERS {
+        let ran = env
+            .script("x.py", &text)
+            .run_with(|options| {
+                options.protection = Protection::Only(tier);
+                options.input = prowess_sandbox::ScriptInput::Bytes(b"{}".to_vec());
+            })
+            .unwrap();
+        assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
+        assert!(ran.stdout_text().ends_with("{} denied\n"), "{tier}: {}", ran.stdout_text());
+    }
+}
+
+/// In tier 2, a script shares `/proc` with other processes and may only read about itself.
+#[test]
+fn connections_mounts_and_groups_of_the_machine_are_not_read() {
+    let text = PRELUDE.to_owned()
+        + r#"
+for name in ("net/tcp", "net/unix", "net/arp", "net/route", "mountinfo", "mounts", "mountstats", "cgroup", "cpuset"):
+    for folder in ("/proc/self/", "/proc/thread-self/", f"/proc/self/task/{os.getpid()}/"):
+        attempt(folder + name, lambda: open(folder + name).read())
+attempt("net", lambda: open("/proc/net/tcp").read())
+attempt("mounts", lambda: open("/proc/mounts").read())
+for name in ("status", "stat", "statm", "maps", "cmdline", "limits"):
+    if not open("/proc/self/" + name).read(): print(name)
+if not os.listdir("/proc/self/fd") or not os.listdir("/proc/self/task"): print("lists")
+"#;
+    let env = ScriptEnv::new();
+    let ran = env.script("x.py", &text).run_on(SandboxTier::Tier2).unwrap();
+    assert_eq!(successes(&ran.stdout_text()), [""; 0], "{}", ran.stderr_text());
+    assert_eq!(ran.exit_code, Some(0), "{}", ran.stderr_text());
+}
+
+/// Links and renames cannot move anything in or out.
+#[test]
+fn links_renames_and_mounts_lead_nowhere() {
+    let text = PRELUDE.to_owned()
+        + r#"
+secret, home, own = sys.argv[1], os.environ["HOME"], os.path.dirname(os.path.abspath(sys.argv[0]))
+def through():
+    os.symlink(secret, home + "/s"); return open(home + "/s").read()
+attempt("symlink", through)
+attempt("hard link", lambda: os.link(secret, home + "/h"))
+attempt("hard link to itself", lambda: os.link(own + "/x.py", home + "/h"))
+attempt("rename in", lambda: os.rename(secret, home + "/r"))
+attempt("rename out", lambda: (open(home + "/o", "w").close(), os.rename(home + "/o", os.path.dirname(secret) + "/o")))
+attempt("rename the skill", lambda: os.rename(own, home + "/k"))
+attempt("rename the scratch folder", lambda: os.rename(home, home + "2"))
+attempt("bind mount", lambda: call(165, b"/etc", home.encode(), b"", 4096, 0))
+attempt("chroot", lambda: os.chroot(home))
+attempt("device", lambda: os.mknod(home + "/d", 0o60600, os.makedev(8, 0)))
+attempt("above", lambda: os.listdir(own + "/../.."))
+attempt("root", lambda: os.listdir("/proc/self/root/etc"))
+attempt("own memory", lambda: open("/proc/self/mem", "r+b"))
+attempt("handle", lambda: call(303, -100, b"/", 0, 0, 0))
+"#;
+    let env = ScriptEnv::new();
+    let secret = env.write("home/secret", "secret");
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o666)).unwrap();
+    fs::set_permissions(secret.parent().unwrap(), fs::Permissions::from_mode(0o777)).unwrap();
+    for tier in TIERS {
+        let ran = env.script("x.py", &text).args(&[&secret.display().to_string()]).run_on(tier).unwrap();
+        assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
+        assert_eq!(fs::read_to_string(&secret).unwrap(), "secret", "{tier}");
+        assert!(!secret.with_file_name("o").exists(), "{tier}");
+    }
+}
+
+/// Open descriptors, the terminal and the processors of the parent program are not accessible.
+#[test]
+fn descriptors_the_terminal_and_the_processors_of_others_are_out_of_reach() {
+    let text = PRELUDE.to_owned()
+        + r#"
+host = int(sys.argv[1])
+# One is the folder itself while it is read.
+attempt("descriptors", lambda: None if len(os.listdir("/proc/self/fd")) > 4 else fcntl.ioctl(9, 0))
+attempt("those of the parent", lambda: os.listdir(f"/proc/{os.getppid()}/fd"))
+attempt("terminal", lambda: open("/dev/tty"))
+attempt("console", lambda: open("/dev/console"))
+for fd in (0, 1, 2):
+    attempt("typing", lambda: fcntl.ioctl(fd, 0x5412, b"x"))
+    attempt("typing with more bits", lambda: call(16, fd, 0x5412 | 1 << 40, 0))
+attempt("affinity", lambda: os.sched_setaffinity(host, {0}))
+attempt("priority", lambda: os.setpriority(os.PRIO_PROCESS, host, 19))
+attempt("out of memory", lambda: open("/proc/self/oom_score_adj", "w").write("-10"))
+attempt("settings", lambda: open("/proc/sys/kernel/core_pattern", "w"))
+attempt("cgroups", lambda: os.mkdir("/sys/fs/cgroup/x"))
+attempt("kernel log", lambda: open("/dev/kmsg"))
+"#;
+    let env = ScriptEnv::new();
+    // Inherited by every program that is started from here.
+    let secret = fs::File::open(env.write("secret", "secret")).unwrap();
+    rustix::io::fcntl_setfd(&secret, rustix::io::FdFlags::empty()).unwrap();
+    let host = std::process::id().to_string();
+    for tier in TIERS {
+        let ran = env.script("x.py", &text).args(&[&host]).run_on(tier).unwrap();
+        assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
+    }
+    let ran = env
+        .script("y.sh", "#!/bin/sh\n[ -e /proc/self/fd/$1 ] && echo OPEN\n")
+        .args(&[&secret.as_raw_fd().to_string()]);
+    let bare = std::process::Command::new("/bin/sh")
+        .args(["-c", &format!("[ -e /proc/self/fd/{} ] && echo OPEN", secret.as_raw_fd())])
+        .output()
+        .unwrap();
+    assert_eq!(bare.stdout, b"OPEN\n", "it would be inherited without the helper");
+    for tier in TIERS {
+        assert_eq!(ran.run_on(tier).unwrap().stdout_text(), "", "{tier}");
+    }
+}
+
+/// If signals cannot be confined and are denied, there is no other way to send one.
+#[test]
+fn files_send_no_signals_to_others() {
+    let text = PRELUDE.to_owned()
+        + r#"
+host = int(sys.argv[1])
+r, w = os.pipe()
+attempt("owner", lambda: fcntl.fcntl(r, fcntl.F_SETOWN, host))
+attempt("owner by structure", lambda: fcntl.fcntl(r, 15, bytes(8)))
+attempt("owner by ioctl", lambda: fcntl.ioctl(r, 0x8901, host.to_bytes(4, "little")))
+attempt("signal", lambda: os.kill(os.getpid(), 0))
+"#;
+    let env = ScriptEnv::new();
+    let mut helper = helper();
+    helper.deny_signals = true;
+    let ran = env
+        .script("x.py", &text)
+        .args(&[&std::process::id().to_string()])
+        .run_with(|options| {
+            options.helper = helper;
+            options.protection = Protection::Only(SandboxTier::Tier2);
+        })
+        .unwrap();
+    assert_eq!(successes(&ran.stdout_text()), [""; 0], "{}", ran.stderr_text());
+    // If Landlock confines signals, the kernel checks it when a signal is sent, so no other process is killed.
+    let text = "import os, sys, fcntl, time\nr, w = os.pipe()\n\
+        try:\n    fcntl.fcntl(r, fcntl.F_SETOWN, int(sys.argv[1])); fcntl.fcntl(r, 10, 9)\n    \
+        fcntl.fcntl(r, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK); os.write(w, b'x')\nexcept OSError: pass\ntime.sleep(0.05)\n";
+    for tier in TIERS {
+        let mut bystander = std::process::Command::new("/bin/sleep").arg("60").spawn().unwrap();
+        let ran = env.script("y.py", text).args(&[&bystander.id().to_string()]).run_on(tier).unwrap();
+        assert_eq!(ran.exit_code, Some(0), "{tier}: {}", ran.stderr_text());
+        assert_eq!(bystander.try_wait().unwrap(), None, "{tier}");
+        bystander.kill().unwrap();
+        bystander.wait().unwrap();
+    }
+}
+
+/// Concurrent runs are isolated from each other.
+#[test]
+fn another_run_is_as_far_away_as_anything_else() {
+    let text = PRELUDE.to_owned()
+        + r#"
+home, pid = sys.argv[1], int(sys.argv[2])
+attempt("list", lambda: os.listdir(home))
+attempt("read", lambda: open(home + "/mine").read())
+attempt("write", lambda: open(home + "/yours", "w"))
+attempt("skill", lambda: open(os.path.dirname(home) + "/skill/SKILL.md").read())
+attempt("signal", lambda: os.kill(pid, 0))
+attempt("environ", lambda: open(f"/proc/{pid}/environ").read())
+"#;
+    let env = ScriptEnv::new();
+    env.script("a.sh", "#!/bin/sh\necho secret > \"$HOME/mine\"; echo \"$HOME $$\"; sleep 60\n");
+    env.script("b.py", &text);
+    for tier in TIERS {
+        let cancel = Cancel::default();
+        std::thread::scope(|scope| {
+            let (sender, receiver) = channel();
+            let running = cancel.clone();
+            let env = &env;
+            let first = scope.spawn(move || {
+                env.script_named("a.sh").run_with(|options| {
+                    options.protection = Protection::Only(tier);
+                    options.cancel = running;
+                    options.on_output = Some(Box::new(move |_, bytes| sender.send(bytes.to_vec()).unwrap()));
+                })
+            });
+            let line = String::from_utf8(receiver.recv().unwrap()).unwrap();
+            let (home, pid) = line.trim().split_once(' ').unwrap();
+            // In a namespace, every run has the same low process ids.
+            let pid = if tier == SandboxTier::Tier1 { "4000000" } else { pid };
+            let ran = env.script_named("b.py").args(&[home, pid]).run_on(tier).unwrap();
+            cancel.cancel();
+            assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
+            assert!(first.join().unwrap().unwrap().cancelled, "{tier}");
+        });
+    }
+}
+
+/// Removing a scratch directory does not follow symlinks of the script.
+#[test]
+fn a_link_in_place_of_the_scratch_folder_removes_nothing_else() {
+    let env = ScriptEnv::new();
+    let precious = env.write("home/precious/file", "kept");
+    symlink(precious.parent().unwrap(), env.path("home/link")).unwrap();
+    let text = "import os, sys\nhome = os.environ['HOME']\nos.makedirs(home + '/a/b')\nos.symlink(sys.argv[1], home + '/a/b/c')\n\
+                os.symlink('/', home + '/root')\nos.fchmod(os.open(home + '/a', os.O_RDONLY), 0)\n";
+    for tier in TIERS {
+        let folder = precious.parent().unwrap().display().to_string();
+        let ran = env.script("x.py", text).args(&[&folder]).run_on(tier).unwrap();
+        assert_eq!(ran.exit_code, Some(0), "{tier}: {}", ran.stderr_text());
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "kept", "{tier}");
+    }
+}
+
+#[test]
+fn rerun_as_unprivileged_user() {
+    prowess_testing::script_env::rerun_as_unprivileged_user(module_path!());
+}
