@@ -58,9 +58,9 @@ Sources:
   file:///path                          local git repository, if PROWESS_ALLOW_FILE_URLS=1
   https://host                          website with /.well-known/agent-skills/index.json
 
-Skills are installed in the project if the directory has .git, .agents, .prowess or skills.lock, otherwise for
-the current user; --project and --user override this. The lock file is skills.lock in a project, otherwise it is
-in the user's state directory.";
+Skills are installed in the project if the directory has .git, .agents, .prowess or skills.lock, \
+otherwise for the current user; --project and --user override this. The lock file is skills.lock in a \
+project, otherwise it is in the user's state directory.";
 
 // The arguments of `prowess import`.
 #[derive(Debug, clap::Args)]

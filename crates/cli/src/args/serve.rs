@@ -25,7 +25,7 @@ pub(crate) struct Serve {
     pub(crate) trust_proxy_header: Option<String>,
     #[command(flatten)]
     pub(crate) store_args: StoreArgs,
-    /// Seconds to wait for running answers on shutdown
+    /// Seconds to wait for replies in progress on shutdown
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=3600))]
     pub(crate) grace: u64,
     /// Log format, on standard error [default: text on a terminal, otherwise json]
@@ -40,7 +40,7 @@ pub(crate) struct Serve {
     /// Maximum number of concurrent connections; further ones wait
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_connections: u32,
-    /// Maximum number of concurrent answers; further ones are rejected
+    /// Maximum number of concurrent replies; further ones are rejected
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_turns: u32,
     /// Maximum number of concurrent event streams; further ones are rejected

@@ -2,7 +2,7 @@
 //! configurations of all pages load, and every mentioned command and option exists. `docs/chats.md` and `docs/mcp.md`
 //! are tested with chats and MCP clients.
 //!
-//! `UPDATE_DOCS=1 cargo nextest run -p prowess-cli --all-features --test documented -j 1` writes the output into the
+//! `UPDATE_DOCS=1 cargo nextest run -p prowess-cli --all-features documented -j 1` writes the output into the
 //! console blocks; review the diff before you commit it.
 
 use std::collections::BTreeMap;

@@ -12,7 +12,7 @@ use crate::install_target::InstallTarget;
 use crate::source::{self, Source};
 use crate::task::Task;
 
-/// LockEntry skills with the same source and reference.
+/// Locked skills with the same source and reference.
 pub(crate) struct SourceGroup<'l> {
     /// The source, as recorded in the lock file.
     source_text: String,

@@ -21,7 +21,7 @@ use crate::problem::{ApiResult, Problem};
 /// The name of the cookie.
 pub(crate) const COOKIE: &str = "prowess_session";
 
-/// How long a session max_age.
+/// How long a session lasts.
 const SESSION_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The maximum number of sessions; a new one replaces the oldest.
