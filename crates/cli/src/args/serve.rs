@@ -25,7 +25,7 @@ pub(crate) struct Serve {
     pub(crate) trust_proxy_header: Option<String>,
     #[command(flatten)]
     pub(crate) store_args: StoreArgs,
-    /// Seconds to wait for replies in progress on shutdown
+    /// Seconds to wait for running replies on shutdown
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=3600))]
     pub(crate) grace: u64,
     /// Log format, on standard error [default: text on a terminal, otherwise json]
