@@ -4,11 +4,14 @@
 //! finding in Markdown, [`classify`] looks at the text around it and returns a [`Context`], which may lower the
 //! severity of the rule:
 //!
-//! | context | what the text looks like |
-//! |---|---|
-//! | [`Instruction`](Context::Instruction) | anything else; the severity of the rule applies |
-//! | [`Disclaimed`](Context::Disclaimed) | an instruction with a warning next to it: "Never run this as root: `X`" |
-//! | [`Quotation`](Context::Quotation) | the sentence forbids exactly what it quotes: "Avoid `X`." |
+//! | context | what the text looks like | severity |
+//! |---|---|---|
+//! | [`Instruction`](Context::Instruction) | anything else | that of the rule |
+//! | [`Disclaimed`](Context::Disclaimed) | an instruction with a warning next to it: "Never run this as root: `X`" | at most high |
+//! | [`Quotation`](Context::Quotation) | the sentence forbids exactly what it quotes: "Avoid `X`." | medium for a critical rule, else low |
+//!
+//! A quotation is also an item below a heading for bad examples, a cell of a table of bad examples, and a phrase
+//! for a model ([`Family::Prose`]) in quotation marks.
 //!
 //! The author of a skill is not trusted, so the rules are strict. A sentence forbids what it quotes only if it
 //! has no condition: "never run `X` as root" forbids root, not the command. Words in a code block are not a
@@ -42,7 +45,9 @@ impl Context {
         match self {
             Self::Instruction => rule.severity,
             Self::Disclaimed => rule.severity.min(FindingSeverity::High),
-            Self::Quotation => rule.severity.min(FindingSeverity::Medium),
+            // What is only dangerous in context is harmless as a quotation.
+            Self::Quotation if rule.severity < FindingSeverity::Critical => FindingSeverity::Low,
+            Self::Quotation => FindingSeverity::Medium,
         }
     }
 }
@@ -54,6 +59,9 @@ const WARNING_PATTERN: &str = r"\b(never|don't|do\s+not|avoid|must\s+not|refuse\
 /// The punctuation in front of a quotation.
 const OPENING_PUNCTUATION: &str = r"(\x60|\x22|'|“|‘|\(|\[)*$";
 
+/// Other quotations in front of this one, in an enumeration.
+const CODE_SPANS: &str = r"(\x60[^\x60]*\x60(\s|,|、|，|或|和|\bor\b|\band\b|\bo\b|\by\b|\bni\b)*)*";
+
 /// Words that may appear between a verb and its object without changing the meaning.
 const OBJECT_WORDS: &str = r"((a|an|any|the|this|that|these|those|such|as|like|e\.g\.|commands?|scripts?|snippets?|one-liners?|lines?|patterns?|code|something|anything|things?|unknown|untrusted|remote|random|downloaded|from|strangers?|web|internet|installers?|similar|strings?|following)[\s,:]+)*";
 
@@ -62,6 +70,9 @@ const FORBIDDEN_VERBS: &str = r"((ever|blindly|just|simply|directly)\s+)*((run|r
 
 /// Phrases that forbid.
 const PROHIBITION_PATTERN: &str = r"(never|don't|don’t|do\s+not|avoid|must\s+not|mustn't|should\s+not|shouldn't|must\s+never|should\s+never|refuse\s+to|beware\s+of|instead\s+of|rather\s+than)[\s:]+";
+
+/// Prohibitions in Chinese and Spanish, with their verbs, up to the quotation.
+const FOREIGN_PROHIBITION: &str = r"((不要|切勿|请勿|禁止|不得|严禁|避免|绝不|不可|别|不建议)(再)?(使用|运行|执行|设置|采用|添加|写入|关闭|直接|用|把|将|通过|出现|类似|如|例如|像|：|:|\s|，)*|\b(no|nunca|jam(á|a)s|evita|evite|prohibido)\s+((uses?|ejecut\S+|utilic\S+|pongas?|desactiv\S+|copi\S+|pegu\S+|hagas?|apliqu\S+|instal\S+|recomiend\S+|usar|ejecutar|desactivar|comandos?|cosas|como|algo|as(í|i)|el|la|los|las|un|una|cortafuegos|firewall|antivirus|verificaci(ó|o)n|certificados?|«.{0,40}?»|de|para|probar)[\s:,(]*)*)";
 
 /// Phrases that turn a prohibition into an instruction or a condition.
 const INVERSION_PATTERN: &str = r"\b(if|when|unless|until|while|why|because|once|who|never|not|cannot|can't|without|nobody|fail\w*|forget|hesitate)\b[^.;!?]*$";
@@ -93,7 +104,10 @@ const ATTACKER_PATTERN: &str = r"\b(attackers?|adversar(y|ies)|scammers?|malware
 const CONTRADICTION_PATTERN: &str = r"\b(so|run|execute|paste|type|launch|you|please|now|therefore|but)\b";
 
 /// A heading for bad examples.
-const BAD_HEADING_PATTERN: &str = r"^#+\s*(❌|🚩|⛔|🚫)?\s*(red\s+flags?|never|never\s+(do|run|use)(\s+(this|these|any\s+of\s+these))?|don'?ts?|do\s+not(\s+(do|run|use)(\s+(this|these))?)?|bad(\s+(examples?|practices?))?|malicious\s+\w+|attack\s+(patterns?|examples?)|anti-?patterns?|what\s+to\s+avoid|(dangerous|unsafe|forbidden)\s+(commands?|patterns?|examples?)|avoid)\W*$";
+const BAD_HEADING_PATTERN: &str = r"^#+\s*(❌|🚩|⛔|🚫)?\s*(red\s+flags?|never|never\s+(do|run|use)(\s+(this|these|any\s+of\s+these))?|don'?ts?|do\s+not(\s+(do|run|use)(\s+(this|these))?)?|bad(\s+(examples?|practices?))?|malicious\s+\w+|attack\s+(patterns?|examples?)|anti-?patterns?|what\s+to\s+avoid|(dangerous|unsafe|forbidden)\s+(commands?|patterns?|examples?)|avoid|(things\s+)?(what\s+)?(you\s+must\s+)?(not|never)\s+to\s+\w+|what\s+(not\s+to\s+do|to\s+reject)|do\s+not\s+\w+|never\s+\w+|the\s+trap|test\s+(cases?|sentences?|strings?)|no|nunca|evitar?|qu(é|e)\s+no\s+hacer|lo\s+que\s+no\b.{0,30}|malas\s+pr(á|a)cticas|prohibido|不要.{0,18}|禁止.{0,18}|避免.{0,18}|反例|错误(示例|做法)|危险(命令|操作|示例)|不建议.{0,18})\W*$";
+
+/// The header of a table that lists bad examples.
+const BAD_TABLE_PATTERN: &str = r"^\s*\|.*(\b(instead|attacks?|bad|wrong|dangerous|unsafe|insecure|planted|malicious|payloads?|injections?|risks?|threats?|avoid|red\s+flags?|anti-?patterns?|forbidden|en\s+lugar|peligro\w*|riesgos?|ataques?|evitar|malo)\b|风险|危险|攻击|错误|替代|恶意|不要|禁止)";
 
 /// A sign that marks a bad example.
 const BAD_EXAMPLE_SIGN: &str =
@@ -116,6 +130,8 @@ pub(super) struct ContextPatterns {
     contradiction: Regex,
     bad_heading: Regex,
     bad_example_sign: Regex,
+    foreign_prohibition: Regex,
+    bad_table: Regex,
 }
 
 /// Returns the patterns, compiled on first use.
@@ -125,18 +141,20 @@ pub(super) fn patterns() -> Option<&'static ContextPatterns> {
         Some(ContextPatterns {
             warning: compile(WARNING_PATTERN)?,
             prohibition: compile(&format!(
-                r"(^|[^\w]){PROHIBITION_PATTERN}{FORBIDDEN_VERBS}{OBJECT_WORDS}{OPENING_PUNCTUATION}"
+                r"(^|[^\w]){PROHIBITION_PATTERN}{FORBIDDEN_VERBS}{OBJECT_WORDS}{CODE_SPANS}{OPENING_PUNCTUATION}"
             ))?,
             inversion: compile(INVERSION_PATTERN)?,
             qualification: compile(QUALIFICATION_PATTERN)?,
             review: compile(REVIEW_PATTERN)?,
             order: compile(ORDER_PATTERN)?,
-            sentence_start: compile(&format!("{SENTENCE_START}{OPENING_PUNCTUATION}"))?,
+            sentence_start: compile(&format!("{SENTENCE_START}{CODE_SPANS}{OPENING_PUNCTUATION}"))?,
             condemnation: compile(CONDEMNATION_PATTERN)?,
             attacker: compile(&format!("{ATTACKER_PATTERN}{OPENING_PUNCTUATION}"))?,
             contradiction: compile(CONTRADICTION_PATTERN)?,
             bad_heading: compile(BAD_HEADING_PATTERN)?,
             bad_example_sign: compile(&format!("{BAD_EXAMPLE_SIGN}{OPENING_PUNCTUATION}"))?,
+            foreign_prohibition: compile(&format!("{FOREIGN_PROHIBITION}{CODE_SPANS}{OPENING_PUNCTUATION}"))?,
+            bad_table: compile(BAD_TABLE_PATTERN)?,
         })
     };
     PATTERNS.get_or_init(compiled).as_ref()
@@ -154,6 +172,9 @@ pub(super) fn classify(rule: &Rule, at: usize, text: &SourceText<'_>) -> Context
     };
     let line = text.line_of(at);
     match text.line_kind(line) {
+        LineKind::Prose if rule.family == Family::Prose && is_in_quotation_marks(at, line, text) => {
+            Context::Quotation
+        }
         LineKind::Prose => patterns.classify_prose(at, line, text),
         LineKind::Code if patterns.has_warning_above(line, text) => Context::Disclaimed,
         LineKind::Code | LineKind::Frontmatter | LineKind::Data => Context::Instruction,
@@ -172,7 +193,8 @@ impl ContextPatterns {
                 || self.is_condemned(&before, after, line, text)
                 || self.is_described(&before, after)
                 || self.bad_example_sign.is_match(&before)
-                || self.is_listed(&before, after, line, text));
+                || self.is_listed(&before, after, line, text)
+                || self.is_in_bad_table(after, line, text));
         match quotes {
             true => Context::Quotation,
             false if self.warning.is_match(whole.get(..opens).unwrap_or_default()) => Context::Disclaimed,
@@ -183,6 +205,9 @@ impl ContextPatterns {
     }
 
     fn is_forbidden(&self, before: &[u8]) -> bool {
+        if self.foreign_prohibition.is_match(before) {
+            return true;
+        }
         let prohibition = self.prohibition.find(before);
         prohibition
             .is_some_and(|found| !self.inversion.is_match(before.get(..found.start()).unwrap_or_default()))
@@ -217,6 +242,14 @@ impl ContextPatterns {
         item && heading.is_some_and(|heading| self.bad_heading.is_match(heading))
     }
 
+    /// Returns `true` for a cell of a table whose header says that it lists bad examples.
+    fn is_in_bad_table(&self, after: &[u8], line: usize, text: &SourceText<'_>) -> bool {
+        let is_row = |line: &usize| text.line(*line).1.trim_ascii_start().starts_with(b"|");
+        let header = (0..=line).rev().take_while(is_row).last().filter(|header| *header < line);
+        header.is_some_and(|header| self.bad_table.is_match(text.line(header).1))
+            && !self.order.is_match(after)
+    }
+
     /// Returns `true` if the nearest line above that is neither empty nor code contains a warning.
     fn has_warning_above(&self, line: usize, text: &SourceText<'_>) -> bool {
         let code = (0..line).rev().take_while(|above| text.line_kind(*above) == LineKind::Code).count();
@@ -225,6 +258,16 @@ impl ContextPatterns {
             text.line_kind(above) == LineKind::Prose && self.warning.is_match(text.line(above).1)
         })
     }
+}
+
+/// Returns `true` if a quotation mark is open at an offset. Attributes of HTML elements do not count.
+fn is_in_quotation_marks(at: usize, line: usize, text: &SourceText<'_>) -> bool {
+    let (start, whole) = text.line(line);
+    let before = whole.get(..at.saturating_sub(start)).unwrap_or_default();
+    let count = |mark: &str| memchr::memmem::find_iter(before, mark.as_bytes()).count();
+    let is_open = |(opening, closing)| count(opening) > count(closing);
+    let pairs = [("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("‘", "’")];
+    memchr::memchr(b'<', before).is_none() && (count("\"") % 2 == 1 || pairs.into_iter().any(is_open))
 }
 
 /// Returns the code span around an offset of a line, or an empty span at the offset.
