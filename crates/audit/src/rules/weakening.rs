@@ -47,7 +47,7 @@ const SHELL_STREAM: Pattern = pattern(
     ],
     &[
         r"\bdup2\s*\(|\bpty\.spawn\s*\(|\b(spawn|exec|execfile|execl?v?p?)\s*\(\s*[\[(]*['\x22\x60](/bin/|/usr/bin/)?(ba|z|da)?sh['\x22\x60]\s*[,)\]]|\b(spawn|exec)\s*\(\s*['\x22\x60](cmd(\.exe)?|powershell(\.exe)?)['\x22\x60]",
-        r"popen\s*\(\s*[\[(]?\s*['\x22](/bin/)?(ba)?sh['\x22].{0,120}std(in|out)\s*=\s*\w*sock|popen\s*\(\s*[\[(]?\s*['\x22](/bin/)?(ba)?sh['\x22]\s*,\s*['\x22]-i|proc_open\s*\(|exec\.command\(\s*\x22(/bin/)?(ba)?sh\x22|command::new\(\s*\x22(/bin/)?(ba)?sh\x22",
+        r"popen\s*\(\s*[\[(]?\s*['\x22](/bin/)?(ba)?sh['\x22].{0,120}std(in|out)\s*=\s*\w*sock|popen\s*\(\s*[\[(]?\s*['\x22](/bin/)?(ba)?sh['\x22]\s*,\s*['\x22]-i|proc_open\s*\(|io\.popen\s*\(|exec\.command\(\s*\x22(/bin/)?(ba)?sh\x22|command::new\(\s*\x22(/bin/)?(ba)?sh\x22",
         r"\b(iex|invoke-expression)\b.{0,40}\$\w+|exec\s*\(?\s*['\x22]/bin/(ba)?sh\s+-i|redirectstandardinput\s*=\s*\$?true",
     ],
 );
