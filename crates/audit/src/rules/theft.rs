@@ -26,7 +26,7 @@ const ENVIRONMENT: Pattern = pattern_except(
     &[
         r"\b(dumps|stringify|str|repr|urlencode|encode|b64encode|dict|list|join)\s*\(.{0,120}\b(os\.environ|process\.env)\b\s*([),}\]]|\.(items|copy)\(\))|\b(for|of|in)\b.{0,60}\b(os\.environ(\.items\(\))?|object\.(entries|keys|values)\(process\.env\))\s*[:)\]]",
         r"object\.(entries|keys|values)\s*\(\s*process\.env\s*\)|:\s*process\.env\s*[,}]|=\s*process\.env\s*;|\b(body|data|json|params|payload)\s*[:=]\s*(dict\()?\{?\s*(\*\*)?(os\.environ|process\.env)\b\s*[)},\n]",
-        r"(\b|\$\()(printenv|env|export\s+-p)\s*(\)|\||>{1,2}\s*\S)|/proc/(self|\$\$|1)/environ|\b(get-childitem|gci|dir|ls)\s+env:|getenvironmentvariables\s*\(|env\.to_h\b|json_encode\s*\(\s*(\$_env|getenv\(\))",
+        r"(^|[^.\w/-])(printenv|env|export\s+-p)\s*(\)|\||>{1,2}\s*\S)|/proc/(self|\$\$|1)/environ|\b(get-childitem|gci|dir|ls)\s+env:|getenvironmentvariables\s*\(|env\.to_h\b|json_encode\s*\(\s*(\$_env|getenv\(\))",
     ],
     r"\benv\s*[:=]\s*(\{|dict|os\.environ|process\.env)|subprocess|spawn|execfile|\benv\s*\|\s*(grep|sort|cut|awk|sed)|\bprintenv\s*\|\s*(grep|sort|cut)|NODE_ENV",
 );
