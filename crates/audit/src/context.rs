@@ -1,9 +1,24 @@
 //! Whether Markdown instructs the reader to do what a rule found, or quotes it as a bad example.
 //!
-//! The author of a skill is not trusted: a warning next to an instruction only lowers a critical finding to
-//! high, and words in a code block are not a warning. Only a quotation is rated medium: the sentence itself must
-//! forbid exactly what it quotes, without a condition ("never run `…` as root" forbids root, not the command).
-//! A code block is never a quotation.
+//! A rule matches words, and the same words may be an order ("run `X`") or a warning ("never run `X`"). For each
+//! finding in Markdown, [`classify`] looks at the text around it and returns a [`Context`], which may lower the
+//! severity of the rule:
+//!
+//! | context | what the text looks like | severity |
+//! |---|---|---|
+//! | [`Instruction`](Context::Instruction) | anything else | that of the rule |
+//! | [`Disclaimed`](Context::Disclaimed) | an instruction with a warning next to it: "Never run this as root: `X`" | at most high |
+//! | [`Quotation`](Context::Quotation) | the sentence forbids exactly what it quotes: "Avoid `X`." | medium for a critical rule, else low |
+//!
+//! A quotation is also an item below a heading for bad examples, a cell of a table of bad examples, and a phrase
+//! for a model ([`Family::Prose`]) in quotation marks.
+//!
+//! The author of a skill is not trusted, so the rules are strict. A sentence forbids what it quotes only if it
+//! has no condition: "never run `X` as root" forbids root, not the command. Words in a code block are not a
+//! warning, and a code block is never a quotation, because a reader may copy it without the text around it.
+//! Scripts and data files are always instructions: a program does not read comments.
+//!
+//! The constants below are parts of regular expressions. [`patterns`] combines and compiles them.
 
 use std::sync::OnceLock;
 
@@ -30,44 +45,52 @@ impl Context {
         match self {
             Self::Instruction => rule.severity,
             Self::Disclaimed => rule.severity.min(FindingSeverity::High),
-            Self::Quotation => rule.severity.min(FindingSeverity::Medium),
+            // What is only dangerous in context is harmless as a quotation.
+            Self::Quotation if rule.severity < FindingSeverity::Critical => FindingSeverity::Low,
+            Self::Quotation => FindingSeverity::Medium,
         }
     }
 }
 
 /// Warnings, for critical findings only. Malware claims about itself that it "may seem unsafe", so that does
 /// not count.
-const WARNS: &str = r"\b(never|don't|do\s+not|avoid|must\s+not|refuse\s+to|beware\s+of)\s+(\w+\s+){0,2}(run|execut|us(e|ing)\b|pip(e|ing)|past(e|ing)|do(ing)?\b|download|install|hard-?cod|commit|writ|instruct|such|this|like)|\b(malicious|attack(er)?s?|red\s+flags?)\b|❌|🚩";
+const WARNING_PATTERN: &str = r"\b(never|don't|do\s+not|avoid|must\s+not|refuse\s+to|beware\s+of)\s+(\w+\s+){0,2}(run|execut|us(e|ing)\b|pip(e|ing)|past(e|ing)|do(ing)?\b|download|install|hard-?cod|commit|writ|instruct|such|this|like)|\b(malicious|attack(er)?s?|red\s+flags?)\b|❌|🚩";
 
 /// The punctuation in front of a quotation.
-const OPENS: &str = r"(\x60|\x22|'|“|‘|\(|\[)*$";
+const OPENING_PUNCTUATION: &str = r"(\x60|\x22|'|“|‘|\(|\[)*$";
+
+/// Other quotations in front of this one, in an enumeration.
+const CODE_SPANS: &str = r"(\x60[^\x60]*\x60(\s|,|、|，|或|和|\bor\b|\band\b|\bo\b|\by\b|\bni\b)*)*";
 
 /// Words that may appear between a verb and its object without changing the meaning.
-const OBJECTS: &str = r"((a|an|any|the|this|that|these|those|such|as|like|e\.g\.|commands?|scripts?|snippets?|one-liners?|lines?|patterns?|code|something|anything|things?|unknown|untrusted|remote|random|downloaded|from|strangers?|web|internet|installers?|similar|strings?|following)[\s,:]+)*";
+const OBJECT_WORDS: &str = r"((a|an|any|the|this|that|these|those|such|as|like|e\.g\.|commands?|scripts?|snippets?|one-liners?|lines?|patterns?|code|something|anything|things?|unknown|untrusted|remote|random|downloaded|from|strangers?|web|internet|installers?|similar|strings?|following)[\s,:]+)*";
 
 /// Verbs that a sentence may forbid.
-const VERBS: &str = r"((ever|blindly|just|simply|directly)\s+)*((run|running|execut(e|ing)|us(e|ing)|pip(e|ing)|past(e|ing)|do|doing|install|installing|copy|copying|follow|following|trust|trusting|writ(e|ing)|suggest|suggesting|recommend|recommending|hard-?cod(e|ing)|commit|committing|post|posting)[\s:]+)?";
+const FORBIDDEN_VERBS: &str = r"((ever|blindly|just|simply|directly)\s+)*((run|running|execut(e|ing)|us(e|ing)|pip(e|ing)|past(e|ing)|do|doing|install|installing|copy|copying|follow|following|trust|trusting|writ(e|ing)|suggest|suggesting|recommend|recommending|hard-?cod(e|ing)|commit|committing|post|posting)[\s:]+)?";
 
 /// Phrases that forbid.
-const FORBIDS: &str = r"(never|don't|don’t|do\s+not|avoid|must\s+not|mustn't|should\s+not|shouldn't|must\s+never|should\s+never|refuse\s+to|beware\s+of|instead\s+of|rather\s+than)[\s:]+";
+const PROHIBITION_PATTERN: &str = r"(never|don't|don’t|do\s+not|avoid|must\s+not|mustn't|should\s+not|shouldn't|must\s+never|should\s+never|refuse\s+to|beware\s+of|instead\s+of|rather\s+than)[\s:]+";
+
+/// Prohibitions in Chinese and Spanish, with their verbs, up to the quotation.
+const FOREIGN_PROHIBITION: &str = r"((不要|切勿|请勿|禁止|不得|严禁|避免|绝不|不可|别|不建议)(再)?(使用|运行|执行|设置|采用|添加|写入|关闭|直接|用|把|将|通过|出现|类似|如|例如|像|：|:|\s|，)*|\b(no|nunca|jam(á|a)s|evita|evite|prohibido)\s+((uses?|ejecut\S+|utilic\S+|pongas?|desactiv\S+|copi\S+|pegu\S+|hagas?|apliqu\S+|instal\S+|recomiend\S+|usar|ejecutar|desactivar|comandos?|cosas|como|algo|as(í|i)|el|la|los|las|un|una|cortafuegos|firewall|antivirus|verificaci(ó|o)n|certificados?|«.{0,40}?»|de|para|probar)[\s:,(]*)*)";
 
 /// Phrases that turn a prohibition into an instruction or a condition.
-const INVERTS: &str = r"\b(if|when|unless|until|while|why|because|once|who|never|not|cannot|can't|without|nobody|fail\w*|forget|hesitate)\b[^.;!?]*$";
+const INVERSION_PATTERN: &str = r"\b(if|when|unless|until|while|why|because|once|who|never|not|cannot|can't|without|nobody|fail\w*|forget|hesitate)\b[^.;!?]*$";
 
 /// The sentence continues with a condition, so it does not forbid the action itself.
-const QUALIFIED: &str = r"\b(as\s+(root|admin\w*|sudo|another)|unless|without|except|until|before|after|twice|again|more\s+than|instead|first|works?|required|needed|(in|on|from|with|outside)\s+(a\s+|the\s+)?(production|windows|macos|linux|sudo|root|container|ci))\b";
+const QUALIFICATION_PATTERN: &str = r"\b(as\s+(root|admin\w*|sudo|another)|unless|without|except|until|before|after|twice|again|more\s+than|instead|first|works?|required|needed|(in|on|from|with|outside)\s+(a\s+|the\s+)?(production|windows|macos|linux|sudo|root|container|ci))\b";
 
 /// Not a condition: reading or reviewing first makes the action acceptable.
-const REVIEWED: &str = r"^\W*(without|before|until|unless)\s+(you\s+|they\s+|it\s+)?(have\s+|has\s+|is\s+|was\s+|first\s+)?(read|check|inspect|review|verif|look|audit|trust|underst)";
+const REVIEW_PATTERN: &str = r"^\W*(without|before|until|unless)\s+(you\s+|they\s+|it\s+)?(have\s+|has\s+|is\s+|was\s+|first\s+)?(read|check|inspect|review|verif|look|audit|trust|underst)";
 
 /// Verbs that instruct the reader to run something.
-const ORDERS: &str = r"\b(run|execute|paste|type|enter|launch|start|perform)\b";
+const ORDER_PATTERN: &str = r"\b(run|execute|paste|type|enter|launch|start|perform)\b";
 
 /// The beginning of a sentence, a list item or a table cell.
-const BEGINS: &str = r"^(\s|>|\*|\||\+|-|\d|\.|\)|\(|\[)*((commands?|patterns?|pipes?|one-liners?|lines?|strings?|scripts?|things?|something|anything|such|like|as|e\.g\.|for\s+example|a|an|the|this|any)[\s:,]+)*";
+const SENTENCE_START: &str = r"^(\s|>|\*|\||\+|-|\d|\.|\)|\(|\[)*((commands?|patterns?|pipes?|one-liners?|lines?|strings?|scripts?|things?|something|anything|such|like|as|e\.g\.|for\s+example|a|an|the|this|any)[\s:,]+)*";
 
 /// Phrases after the quotation that condemn it.
-const CONDEMNS: &str = concat!(
+const CONDEMNATION_PATTERN: &str = concat!(
     r"^(\x60|\x22|'|”|’|\)|\])*\s*(—|–|-|:|,|\(|\||\s)*(is|are|this\s+is|it\s+is|that\s+is)?\s*",
     r"((never|don't|don’t|do\s+not|avoid|must\s+not|must\s+never|should\s+not|should\s+never)\s+(be\s+)?((ever|blindly|just|simply|directly)\s+)*(run|running|execut(e|ed|ing)|used?|using|pip(e|ed|ing)|past(e|ed|ing)|do|doing|done|trust|trusted|install|follow)(\s+(this|that|it|these|them|untrusted|unknown|remote|random|urls?|scripts?|commands?|downloads?|code|content|from|strangers|the|web|internet|into|to|in|a|your|shell|sh|bash|anything|like|such|things|you|not|know|have|read|reviewed))*",
     r"|dangerous|malicious|unsafe|insecure|forbidden|banned|prohibited|a\s+red\s+flag|an\s+attack|malware|a\s+dropper)",
@@ -75,71 +98,93 @@ const CONDEMNS: &str = concat!(
 );
 
 /// Malicious actors or content as the subject, followed by a quotation.
-const DESCRIBES: &str = r"\b(attackers?|adversar(y|ies)|scammers?|malware|red\s+flags?|malicious\s+(skills?|pages?|instructions?|packages?|authors?|repos?|repositor(y|ies)|code|scripts?|prompts?|commands?))\s+(may|might|can|could|often|will|would|try|tries|tell|tells|ask|asks|say|says|write|writes|hide|hides|contain|contains|use|uses|include|includes|look|looks|like|such|is|are)\b[\w\s,'-]{0,60}[:\s]*";
+const ATTACKER_PATTERN: &str = r"\b(attackers?|adversar(y|ies)|scammers?|malware|red\s+flags?|malicious\s+(skills?|pages?|instructions?|packages?|authors?|repos?|repositor(y|ies)|code|scripts?|prompts?|commands?))\s+(may|might|can|could|often|will|would|try|tries|tell|tells|ask|asks|say|says|write|writes|hide|hides|contain|contains|use|uses|include|includes|look|looks|like|such|is|are)\b[\w\s,'-]{0,60}[:\s]*";
+
+/// An order to reject a text that contains something, up to the quotation.
+const REJECTION_PATTERN: &str = r"\b(reject|flag|report|distrust|block|beware\s+of|watch\s+(out\s+)?for|look\s+for|search\s+for|detects?|rechaza|denuncia|busca|detecta)\s+(a|an|any|every|each|all|the|skills?|scripts?|texts?|pages?|code|anything|things|instructions?|phrases?|patterns?|strings?|commands?|textos?|frases?|cualquier|todo)\b([^.;!?]|\.\S){0,160}$";
 
 /// Words that such a sentence must not contain.
-const CONTRADICTS: &str = r"\b(so|run|execute|paste|type|launch|you|please|now|therefore|but)\b";
+const CONTRADICTION_PATTERN: &str = r"\b(so|run|execute|paste|type|launch|you|please|now|therefore|but)\b";
 
 /// A heading for bad examples.
-const BAD_HEADING: &str = r"^#+\s*(❌|🚩|⛔|🚫)?\s*(red\s+flags?|never|never\s+(do|run|use)(\s+(this|these|any\s+of\s+these))?|don'?ts?|do\s+not(\s+(do|run|use)(\s+(this|these))?)?|bad(\s+(examples?|practices?))?|malicious\s+\w+|attack\s+(patterns?|examples?)|anti-?patterns?|what\s+to\s+avoid|(dangerous|unsafe|forbidden)\s+(commands?|patterns?|examples?)|avoid)\W*$";
+const BAD_HEADING_PATTERN: &str = r"^#+\s*(❌|🚩|⛔|🚫)?\s*(red\s+flags?|never|never\s+(do|run|use)(\s+(this|these|any\s+of\s+these))?|don'?ts?|do\s+not(\s+(do|run|use)(\s+(this|these))?)?|bad(\s+(examples?|practices?))?|malicious\s+\w+|attack\s+(patterns?|examples?)|anti-?patterns?|what\s+to\s+avoid|(dangerous|unsafe|forbidden)\s+(commands?|patterns?|examples?)|avoid|(things\s+)?(what\s+)?(you\s+must\s+)?(not|never)\s+to\s+\w+|what\s+(not\s+to\s+do|to\s+reject)|do\s+not\s+\w+|never\s+\w+|the\s+trap|test\s+(cases?|sentences?|strings?)|no|nunca|evitar?|qu(é|e)\s+no\s+hacer|lo\s+que\s+no\b.{0,30}|malas\s+pr(á|a)cticas|prohibido|不要.{0,18}|禁止.{0,18}|避免.{0,18}|反例|错误(示例|做法)|危险(命令|操作|示例)|不建议.{0,18})\W*$";
+
+/// The header of a table that lists bad examples.
+const BAD_TABLE_PATTERN: &str = r"^\s*\|.*(\b(instead|attacks?|bad|wrong|dangerous|unsafe|insecure|planted|malicious|payloads?|injections?|risks?|threats?|avoid|red\s+flags?|anti-?patterns?|forbidden|en\s+lugar|peligro\w*|riesgos?|ataques?|evitar|malo)\b|风险|危险|攻击|错误|替代|恶意|不要|禁止)";
 
 /// A sign that marks a bad example.
-const SIGN: &str =
+const BAD_EXAMPLE_SIGN: &str =
     r"^(\s|>|\*|\||\+|-|\d|\.|\))*(❌|🚩|⛔|🚫|✗|✘)\s*((bad|wrong|never|don't|no|unsafe|dangerous)\b[:\s]*)?";
 
 /// The maximum number of lines between a heading and its list item.
-const HEADING_REACH: usize = 12;
+const LOOKBACK_LINES: usize = 12;
 
 /// The compiled patterns.
 pub(super) struct ContextPatterns {
-    warns: Regex,
-    forbids: Regex,
-    inverts: Regex,
-    qualified: Regex,
-    reviewed: Regex,
-    orders: Regex,
-    begins: Regex,
-    condemns: Regex,
-    describes: Regex,
-    contradicts: Regex,
+    warning: Regex,
+    prohibition: Regex,
+    inversion: Regex,
+    qualification: Regex,
+    review: Regex,
+    order: Regex,
+    sentence_start: Regex,
+    condemnation: Regex,
+    attacker: Regex,
+    contradiction: Regex,
     bad_heading: Regex,
-    sign: Regex,
+    bad_example_sign: Regex,
+    foreign_prohibition: Regex,
+    rejection: Regex,
+    bad_table: Regex,
 }
 
 /// Returns the patterns, compiled on first use.
 pub(super) fn patterns() -> Option<&'static ContextPatterns> {
-    static WORDS: OnceLock<Option<ContextPatterns>> = OnceLock::new();
+    static PATTERNS: OnceLock<Option<ContextPatterns>> = OnceLock::new();
     let compiled = || {
         Some(ContextPatterns {
-            warns: compile(WARNS)?,
-            forbids: compile(&format!(r"(^|[^\w]){FORBIDS}{VERBS}{OBJECTS}{OPENS}"))?,
-            inverts: compile(INVERTS)?,
-            qualified: compile(QUALIFIED)?,
-            reviewed: compile(REVIEWED)?,
-            orders: compile(ORDERS)?,
-            begins: compile(&format!("{BEGINS}{OPENS}"))?,
-            condemns: compile(CONDEMNS)?,
-            describes: compile(&format!("{DESCRIBES}{OPENS}"))?,
-            contradicts: compile(CONTRADICTS)?,
-            bad_heading: compile(BAD_HEADING)?,
-            sign: compile(&format!("{SIGN}{OPENS}"))?,
+            warning: compile(WARNING_PATTERN)?,
+            prohibition: compile(&format!(
+                r"(^|[^\w]){PROHIBITION_PATTERN}{FORBIDDEN_VERBS}{OBJECT_WORDS}{CODE_SPANS}{OPENING_PUNCTUATION}"
+            ))?,
+            inversion: compile(INVERSION_PATTERN)?,
+            qualification: compile(QUALIFICATION_PATTERN)?,
+            review: compile(REVIEW_PATTERN)?,
+            order: compile(ORDER_PATTERN)?,
+            sentence_start: compile(&format!("{SENTENCE_START}{CODE_SPANS}{OPENING_PUNCTUATION}"))?,
+            condemnation: compile(CONDEMNATION_PATTERN)?,
+            attacker: compile(&format!("{ATTACKER_PATTERN}{OPENING_PUNCTUATION}"))?,
+            contradiction: compile(CONTRADICTION_PATTERN)?,
+            bad_heading: compile(BAD_HEADING_PATTERN)?,
+            bad_example_sign: compile(&format!("{BAD_EXAMPLE_SIGN}{OPENING_PUNCTUATION}"))?,
+            foreign_prohibition: compile(&format!("{FOREIGN_PROHIBITION}{CODE_SPANS}{OPENING_PUNCTUATION}"))?,
+            rejection: compile(REJECTION_PATTERN)?,
+            bad_table: compile(BAD_TABLE_PATTERN)?,
         })
     };
-    WORDS.get_or_init(compiled).as_ref()
+    PATTERNS.get_or_init(compiled).as_ref()
 }
 
 /// Determines how the text around the offset `at` presents a finding of this rule.
 pub(super) fn classify(rule: &Rule, at: usize, text: &SourceText<'_>) -> Context {
     let applies = match rule.family {
-        Family::Dropper | Family::Code | Family::Obfuscation | Family::Secret | Family::Prose => true,
+        Family::Dropper
+        | Family::Code
+        | Family::Obfuscation
+        | Family::Secret
+        | Family::Grant
+        | Family::Prose => true,
         // The type of a file and hidden characters do not depend on the wording.
-        Family::Hidden | Family::Grant | Family::Content => false,
+        Family::Hidden | Family::Content => false,
     };
     let Some(patterns) = patterns().filter(|_| applies && text.kind == TextKind::Markdown) else {
         return Context::Instruction;
     };
     let line = text.line_of(at);
     match text.line_kind(line) {
+        LineKind::Prose if rule.family == Family::Prose && is_in_quotation_marks(at, line, text) => {
+            Context::Quotation
+        }
         LineKind::Prose => patterns.classify_prose(at, line, text),
         LineKind::Code if patterns.has_warning_above(line, text) => Context::Disclaimed,
         LineKind::Code | LineKind::Frontmatter | LineKind::Data => Context::Instruction,
@@ -152,51 +197,74 @@ impl ContextPatterns {
         let column = at.saturating_sub(start).min(whole.len());
         let (opens, closes) = code_span(whole, column);
         let (before, after) = (sentence_before(text, line, opens), clause_after(whole, closes));
-        let qualified = self.qualified.is_match(after) && !self.reviewed.is_match(after);
+        let qualified = self.qualification.is_match(after) && !self.review.is_match(after);
         let quotes = !qualified
             && (self.is_forbidden(&before)
                 || self.is_condemned(&before, after, line, text)
                 || self.is_described(&before, after)
-                || self.sign.is_match(&before)
-                || self.is_listed(&before, after, line, text));
+                || self.is_rejected(&before)
+                || self.bad_example_sign.is_match(&before)
+                || self.is_listed(&before, after, line, text)
+                || self.is_in_bad_table(after, line, text));
         match quotes {
             true => Context::Quotation,
-            false if self.warns.is_match(whole.get(..opens).unwrap_or_default()) => Context::Disclaimed,
-            false if closes > opens && self.warns.is_match(after) => Context::Disclaimed,
+            false if self.warning.is_match(whole.get(..opens).unwrap_or_default()) => Context::Disclaimed,
+            false if closes > opens && self.warning.is_match(after) => Context::Disclaimed,
             false if self.has_warning_above(line, text) => Context::Disclaimed,
             false => Context::Instruction,
         }
     }
 
     fn is_forbidden(&self, before: &[u8]) -> bool {
-        let forbids = self.forbids.find(before);
-        forbids.is_some_and(|found| !self.inverts.is_match(before.get(..found.start()).unwrap_or_default()))
+        if self.foreign_prohibition.is_match(before) {
+            return true;
+        }
+        let prohibition = self.prohibition.find(before);
+        prohibition
+            .is_some_and(|found| !self.inversion.is_match(before.get(..found.start()).unwrap_or_default()))
     }
 
     /// Returns `true` if the quotation is at the beginning of the sentence and the rest condemns it, but not in
     /// a list of steps.
     fn is_condemned(&self, before: &[u8], after: &[u8], line: usize, text: &SourceText<'_>) -> bool {
-        self.begins.is_match(before)
-            && self.condemns.is_match(after)
-            && !(0..line).rev().take(HEADING_REACH).map(|above| text.line(above).1).any(|above| {
-                above.ends_with(b":") && self.orders.is_match(above) && !self.warns.is_match(above)
+        self.sentence_start.is_match(before)
+            && self.condemnation.is_match(after)
+            && !(0..line).rev().take(LOOKBACK_LINES).map(|above| text.line(above).1).any(|above| {
+                above.ends_with(b":") && self.order.is_match(above) && !self.warning.is_match(above)
             })
     }
 
-    fn is_described(&self, before: &[u8], after: &[u8]) -> bool {
-        let found = self.describes.find(before);
-        found.is_some_and(|found| !self.contradicts.is_match(found.as_bytes()))
-            && !self.orders.is_match(after)
+    /// Returns `true` if the sentence asks the reader to reject what contains the quotation.
+    fn is_rejected(&self, before: &[u8]) -> bool {
+        let found = self.rejection.find(before);
+        found.is_some_and(|found| !self.contradiction.is_match(found.as_bytes()))
     }
 
-    /// Returns `true` for a list item below a heading for bad examples, without any instruction in between.
+    fn is_described(&self, before: &[u8], after: &[u8]) -> bool {
+        let found = self.attacker.find(before);
+        found.is_some_and(|found| !self.contradiction.is_match(found.as_bytes()))
+            && !self.order.is_match(after)
+    }
+
+    /// Returns `true` for a sentence below a heading for bad examples, without any instruction in between.
     fn is_listed(&self, before: &[u8], after: &[u8], line: usize, text: &SourceText<'_>) -> bool {
         let has_text = |line: &[u8]| line.trim_ascii().iter().any(|byte| byte.is_ascii_alphanumeric());
-        let item = self.begins.is_match(before) && !self.orders.is_match(after);
-        let mut above =
-            (0..line).rev().take(HEADING_REACH).map(|above| text.line(above).1).filter(|line| has_text(line));
-        let heading = above.find(|above| above.starts_with(b"#") || self.orders.is_match(above));
+        let item = !self.order.is_match(before) && !self.order.is_match(after);
+        let mut above = (0..line)
+            .rev()
+            .take(LOOKBACK_LINES)
+            .map(|above| text.line(above).1)
+            .filter(|line| has_text(line));
+        let heading = above.find(|above| above.starts_with(b"#") || self.order.is_match(above));
         item && heading.is_some_and(|heading| self.bad_heading.is_match(heading))
+    }
+
+    /// Returns `true` for a cell of a table whose header says that it lists bad examples.
+    fn is_in_bad_table(&self, after: &[u8], line: usize, text: &SourceText<'_>) -> bool {
+        let is_row = |line: &usize| text.line(*line).1.trim_ascii_start().starts_with(b"|");
+        let header = (0..=line).rev().take_while(is_row).last().filter(|header| *header < line);
+        header.is_some_and(|header| self.bad_table.is_match(text.line(header).1))
+            && !self.order.is_match(after.split(|byte| *byte == b'|').next().unwrap_or_default())
     }
 
     /// Returns `true` if the nearest line above that is neither empty nor code contains a warning.
@@ -204,9 +272,19 @@ impl ContextPatterns {
         let code = (0..line).rev().take_while(|above| text.line_kind(*above) == LineKind::Code).count();
         let above = (0..line - code).rev().take(3).find(|above| !text.line(*above).1.trim_ascii().is_empty());
         above.is_some_and(|above| {
-            text.line_kind(above) == LineKind::Prose && self.warns.is_match(text.line(above).1)
+            text.line_kind(above) == LineKind::Prose && self.warning.is_match(text.line(above).1)
         })
     }
+}
+
+/// Returns `true` if a quotation mark is open at an offset. Attributes of HTML elements do not count.
+fn is_in_quotation_marks(at: usize, line: usize, text: &SourceText<'_>) -> bool {
+    let (start, whole) = text.line(line);
+    let before = whole.get(..at.saturating_sub(start)).unwrap_or_default();
+    let count = |mark: &str| memchr::memmem::find_iter(before, mark.as_bytes()).count();
+    let is_open = |(opening, closing)| count(opening) > count(closing);
+    let pairs = [("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("‘", "’")];
+    memchr::memchr(b'<', before).is_none() && (count("\"") % 2 == 1 || pairs.into_iter().any(is_open))
 }
 
 /// Returns the code span around an offset of a line, or an empty span at the offset.

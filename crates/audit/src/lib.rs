@@ -37,6 +37,8 @@ mod rule;
 mod rules;
 mod suppressions;
 #[cfg(test)]
+mod technique_tests;
+#[cfg(test)]
 mod tests;
 mod text;
 mod unpack;

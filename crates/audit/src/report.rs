@@ -52,7 +52,7 @@ pub(super) fn build_findings(mut raw: Vec<RawFinding>, text: &SourceText<'_>) ->
 fn build_finding(raw: &RawFinding, text: &SourceText<'_>) -> Finding {
     let rule = raw.rule;
     let (line, column) = text.position(raw.at);
-    let context = match rule.severity > FindingSeverity::Medium {
+    let context = match rule.severity >= FindingSeverity::Medium {
         true => context::classify(rule, raw.at, text),
         false => Context::Instruction,
     };

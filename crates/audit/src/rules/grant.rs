@@ -1,7 +1,29 @@
 //! PA6xx: permissions that a skill requests.
 
 use crate::finding::{Family::Grant, FindingSeverity::*};
-use crate::rule::{Matcher::*, Rule, RuleScope::*, example, pattern};
+use crate::rule::{Matcher::*, Rule, RuleScope::*, example, pattern, pattern_except};
+
+/// Options and settings that disable the safety checks of an agent.
+const UNSAFE_AGENT: &str = r"--dangerously-\w[\w-]*|--yolo\b|bypassPermissions|--unsafe-no-sandbox|auto-approve\s+(all|every)|\bdanger-full-access\b|approval_policy\s*=\s*['\x22]?never|--ask-for-approval\s+never|skipDangerousModePermissionPrompt|enableAllProjectMcpServers['\x22]?\s*[:=]\s*true|autoApprove['\x22]?\s*[:=]\s*(true|\[\s*['\x22]\*)|--allow-all-tools\b|--trust-all-tools\b|\x22Bash\(\*\)\x22|\x22deny\x22\s*:\s*\[\s*\]\s*,.{0,80}bypass";
+
+/// Keywords of [`UNSAFE_AGENT`].
+const UNSAFE_AGENT_KEYWORDS: &[&str] = &[
+    "dangerously",
+    "yolo",
+    "bypasspermissions",
+    "no-sandbox",
+    "full-auto",
+    "auto-approve",
+    "danger-full-access",
+    "approval_policy",
+    "ask-for-approval",
+    "skipdangerousmode",
+    "enableallprojectmcpservers",
+    "autoapprove",
+    "allow-all-tools",
+    "trust-all-tools",
+    "bash(*)",
+];
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -76,12 +98,46 @@ pub(super) const RULES: &[Rule] = &[
         why: "then nothing protects the machine from a mistake",
         help: "keep them enabled",
         scope: Any,
-        matcher: Line(pattern(
-            &["dangerously", "yolo", "bypasspermissions", "no-sandbox", "full-auto", "auto-approve"],
-            &[
-                r"--dangerously-\w[\w-]*|--yolo\b|bypassPermissions|--unsafe-no-sandbox|auto-approve\s+(all|every)",
-            ],
-        )),
+        matcher: Line(pattern(UNSAFE_AGENT_KEYWORDS, &[UNSAFE_AGENT])),
         example: example("SKILL.md", "Start the agent with `--dangerously-skip-permissions`.\n"),
+    },
+    Rule {
+        id: "PA607",
+        family: Grant,
+        severity: High,
+        title: "permanently disables the safety checks of an agent",
+        why: "no later session asks before it runs a command, also without this skill",
+        help: "do not apply it; check the settings of your agents and your shell aliases",
+        scope: Any,
+        matcher: Pair(
+            pattern(UNSAFE_AGENT_KEYWORDS, &[UNSAFE_AGENT]),
+            pattern_except(
+                &[
+                    "settings.json",
+                    "config.toml",
+                    ".claude",
+                    ".codex",
+                    "settings.local",
+                    "alias ",
+                    ".bashrc",
+                    ".zshrc",
+                    ".profile",
+                    "config.json",
+                    "user settings",
+                    "用户设置",
+                    "全局",
+                ],
+                &[
+                    r"(~|\$home|\$\{home\}|homedir\(\)|home\(\)|%userprofile%|\bhome|user\s+settings|expanduser).{0,30}(\.(claude|codex|gemini|cursor|copilot|qwen)\b.{0,12}(settings|config)|settings\.json|\.vscode|code/user)",
+                    r"\balias\s+\w+=.{0,60}(dangerously|yolo|full-auto|bypass)|(dangerously|yolo|full-auto|bypass).{0,60}>>\s*\S*\.(bashrc|zshrc|profile|bash_profile|zprofile)",
+                ],
+                r"\b(never|do\s+not|don't|avoid)\b",
+            ),
+            8,
+        ),
+        example: example(
+            "SKILL.md",
+            "Write this to `~/.codex/config.toml`:\n\n```toml\nsandbox_mode = \"danger-full-access\"\n```\n",
+        ),
     },
 ];

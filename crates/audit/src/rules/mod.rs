@@ -2,20 +2,24 @@
 
 mod code;
 mod content;
+mod deception;
 mod dropper;
 mod grant;
 mod hidden;
 mod lure;
 mod obfuscation;
+mod persistence;
 mod prose;
 mod secret;
+mod theft;
+mod weakening;
 
 use std::sync::LazyLock;
 
 use super::rule::Rule;
 
 /// The version of the rules: the date of the last change that may affect a verdict.
-pub const RULES_VERSION: &str = "2026-11-16";
+pub const RULES_VERSION: &str = "2026-11-17";
 
 /// Returns all rules, sorted by code.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
@@ -34,14 +38,18 @@ static SORTED: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
     all
 });
 
-const LISTS: [&[Rule]; 9] = [
+const LISTS: [&[Rule]; 13] = [
     dropper::RULES,
     lure::RULES,
     code::RULES,
+    persistence::RULES,
+    weakening::RULES,
+    theft::RULES,
     obfuscation::RULES,
     secret::RULES,
     hidden::RULES,
     grant::RULES,
     content::RULES,
     prose::RULES,
+    deception::RULES,
 ];

