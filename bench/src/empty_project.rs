@@ -1,4 +1,4 @@
-//! A place that a command fills, made anew before each run: every run installs for the first time.
+//! An empty project to install into, created before each run.
 
 use std::fs;
 use std::io;
@@ -6,52 +6,51 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A project and a home that are empty when the command starts.
+/// A project and a home directory that are empty when the command starts.
 #[derive(Clone)]
-pub struct Fresh {
+pub struct EmptyProject {
     base: PathBuf,
-    /// Where the skills have to be afterwards, below the project.
-    place: &'static str,
-    /// How many.
-    skills: usize,
-    /// What git finds in the home: peers that take no address of this machine are led to one.
+    /// The path of the installed skills in the project.
+    skills_path: &'static str,
+    /// The number of skills to install.
+    skill_count: usize,
+    /// The `.gitconfig`, which redirects a URL to a local repository for peers that do not accept local ones.
     git_config: Option<String>,
 }
 
-impl Fresh {
-    /// A place below `base`, which belongs to it alone.
-    pub fn new(base: PathBuf, place: &'static str, skills: usize) -> Self {
-        Self { base, place, skills, git_config: None }
+impl EmptyProject {
+    /// Creates a project in `base`, which is used for nothing else.
+    pub fn new(base: PathBuf, skills_path: &'static str, skill_count: usize) -> Self {
+        Self { base, skills_path, skill_count, git_config: None }
     }
 
-    /// The same where git takes one address for another.
+    /// Redirects the git URL `from` to `to`.
     #[must_use]
-    pub fn with_address(mut self, asked: &str, real: &str) -> Self {
-        // The longest counts, and some ask for the same with an ending.
-        let both = format!("\tinsteadOf = {asked}\n\tinsteadOf = {asked}.git\n");
-        self.git_config = Some(format!("[url \"{real}\"]\n{both}"));
+    pub fn with_redirect(mut self, from: &str, to: &str) -> Self {
+        // The longest prefix wins, and some peers append `.git`.
+        let both = format!("\tinsteadOf = {from}\n\tinsteadOf = {from}.git\n");
+        self.git_config = Some(format!("[url \"{to}\"]\n{both}"));
         self
     }
 
-    /// The project, in which the command runs.
+    /// Returns the project, in which the command runs.
     pub fn project(&self) -> PathBuf {
         self.base.join("project")
     }
 
-    /// The home.
+    /// Returns the home directory.
     pub fn home(&self) -> PathBuf {
         self.base.join("home")
     }
 
-    /// Where the skills have to be.
+    /// Returns the directory of the installed skills.
     pub fn skills(&self) -> PathBuf {
-        self.project().join(self.place)
+        self.project().join(self.skills_path)
     }
 
-    /// Makes it. What was written before is on the disk before the command starts: whoever makes a file durable waits for
-    /// all of that, and should not wait for what others left. And nothing is removed between runs: a file system that
-    /// must not use what was just freed makes all who come after look for room.
-    pub fn make(&self) -> io::Result<()> {
+    /// Creates the directories. Earlier writes are synced first, so that a command that syncs its files does not wait for them. The
+    /// files of earlier runs are renamed, not removed, because some file systems are slow after space was freed.
+    pub fn create(&self) -> io::Result<()> {
         static USED: AtomicUsize = AtomicUsize::new(0);
         if self.base.exists() {
             let number = USED.fetch_add(1, Ordering::Relaxed);
@@ -66,17 +65,17 @@ impl Fresh {
         Ok(())
     }
 
-    /// Whether everything was installed.
+    /// Checks that all skills were installed.
     pub fn check(&self) -> Result<(), String> {
-        let found = installed(&self.skills()).map_err(|error| format!("installed nothing: {error}"))?;
-        if found == self.skills {
+        let found = count_skills(&self.skills()).map_err(|error| format!("installed nothing: {error}"))?;
+        if found == self.skill_count {
             return Ok(());
         }
-        Err(format!("installed {found} skills where {} were due", self.skills))
+        Err(format!("installed {found} skills instead of {}", self.skill_count))
     }
 }
 
-fn installed(folder: &Path) -> io::Result<usize> {
+fn count_skills(dir: &Path) -> io::Result<usize> {
     let is_skill = |entry: &fs::DirEntry| entry.path().join("SKILL.md").is_file();
-    Ok(fs::read_dir(folder)?.filter_map(Result::ok).filter(is_skill).count())
+    Ok(fs::read_dir(dir)?.filter_map(Result::ok).filter(is_skill).count())
 }

@@ -1,7 +1,7 @@
-//! The unavoidable I/O and nothing else: what every program that finds skills has to do at least.
+//! The minimum I/O of any program that finds skills.
 //!
-//! Plain standard library, one thread unless it says otherwise, no parsing, no output worth the name. A folder that holds a `SKILL.md` is a
-//! skill, and nothing below it is looked at.
+//! It uses only the standard library and, unless stated otherwise, one thread, without parsing. A directory that contains a
+//! `SKILL.md` is a skill, and its subdirectories are not searched.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -13,77 +13,79 @@ use sha2::{Digest, Sha256};
 const FILE: &str = "SKILL.md";
 const HEAD: usize = 4096;
 
-/// How the read floor learns that a folder is a skill.
+/// How [`read`] detects that a directory is a skill.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Find {
-    /// It lists every folder, as a walker does: the floor that targets refer to.
+pub enum Detection {
+    /// Lists every directory. Targets refer to this floor.
     List,
-    /// It tries to open `SKILL.md` first and lists only the folders that have none: fewer system calls, shown for
+    /// Tries to open `SKILL.md` first, and lists only directories without one. It needs fewer system calls and is shown for
     /// comparison.
     Open,
 }
 
-/// Walks `root` and reads the first 4 KiB of every `SKILL.md`; says how many there were.
-pub fn read(root: &Path, find: Find) -> io::Result<usize> {
+/// Walks `root` and reads the first 4 KiB of every `SKILL.md`. Returns the number of skills.
+pub fn read(root: &Path, detection: Detection) -> io::Result<usize> {
     let mut head = [0; HEAD];
     let mut found = 0;
     let mut waiting = vec![root.to_path_buf()];
-    while let Some(folder) = waiting.pop() {
-        if find == Find::Open && read_head(&folder.join(FILE), &mut head)? {
+    while let Some(dir) = waiting.pop() {
+        if detection == Detection::Open && read_head(&dir.join(FILE), &mut head)? {
             found += 1;
             continue;
         }
-        let (is_skill, folders) = list(&folder)?;
-        if is_skill && read_head(&folder.join(FILE), &mut head)? {
+        let (is_skill, dirs) = list(&dir)?;
+        if is_skill && read_head(&dir.join(FILE), &mut head)? {
             found += 1;
         } else {
-            waiting.extend(folders);
+            waiting.extend(dirs);
         }
     }
     Ok(found)
 }
 
-/// Every path a refresh has to stat: each folder that was walked and each `SKILL.md`.
+/// Returns the paths that a refresh must stat: every walked directory and every `SKILL.md`.
 pub fn paths(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     let mut waiting = vec![root.to_path_buf()];
-    while let Some(folder) = waiting.pop() {
-        let (is_skill, folders) = list(&folder)?;
+    while let Some(dir) = waiting.pop() {
+        let (is_skill, dirs) = list(&dir)?;
         if is_skill {
-            paths.push(folder.join(FILE));
+            paths.push(dir.join(FILE));
         } else {
-            waiting.extend(folders);
+            waiting.extend(dirs);
         }
-        paths.push(folder);
+        paths.push(dir);
     }
     Ok(paths)
 }
 
-/// Stats every path; the sum of the sizes, so that no call can be left out.
+/// Stats every path. Returns the sum of the sizes, so that no call can be optimized away.
 pub fn stat(paths: &[PathBuf]) -> io::Result<u64> {
     paths.iter().try_fold(0_u64, |sum, path| Ok(sum.wrapping_add(fs::metadata(path)?.len())))
 }
 
-/// Reads every file below `root` once and hashes it with SHA-256; the folders in it are shared out among as many threads
-/// as there are processors, which is what Prowess does. The sum of the first bytes, so that no hash can be left out.
+/// Reads every file below `root` and hashes it with SHA-256, on as many threads as there are processors, like Prowess. Returns the
+/// sum of the first bytes of the hashes, so that no hash can be optimized away.
 pub fn hash(root: &Path) -> io::Result<u64> {
-    let folders: Vec<PathBuf> =
+    let dirs: Vec<PathBuf> =
         fs::read_dir(root)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(folders.len().max(1));
-    let share = folders.len().div_ceil(threads).max(1);
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(dirs.len().max(1));
+    let share = dirs.len().div_ceil(threads).max(1);
     let hash_all = |share: &[PathBuf]| share.iter().map(|path| hash_below(path)).sum::<io::Result<u64>>();
     thread::scope(|scope| {
-        let threads: Vec<_> =
-            folders.chunks(share).map(|share| scope.spawn(move || hash_all(share))).collect();
-        threads.into_iter().map(|one| one.join().map_err(|_| io::Error::other("a thread ended"))?).sum()
+        let threads: Vec<_> = dirs.chunks(share).map(|share| scope.spawn(move || hash_all(share))).collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().map_err(|_| io::Error::other("a thread panicked"))?)
+            .sum()
     })
 }
 
 fn hash_below(path: &Path) -> io::Result<u64> {
     let mut sum = 0;
     let mut waiting = vec![path.to_path_buf()];
-    while let Some(folder) = waiting.pop() {
-        for entry in fs::read_dir(folder)? {
+    while let Some(dir) = waiting.pop() {
+        for entry in fs::read_dir(dir)? {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
                 waiting.push(entry.path());
@@ -95,22 +97,22 @@ fn hash_below(path: &Path) -> io::Result<u64> {
     Ok(sum)
 }
 
-/// Whether the folder holds a `SKILL.md`, and its folders.
-fn list(folder: &Path) -> io::Result<(bool, Vec<PathBuf>)> {
+/// Returns whether the directory contains a `SKILL.md`, and its subdirectories.
+fn list(dir: &Path) -> io::Result<(bool, Vec<PathBuf>)> {
     let mut is_skill = false;
-    let mut folders = Vec::new();
-    for entry in fs::read_dir(folder)? {
+    let mut dirs = Vec::new();
+    for entry in fs::read_dir(dir)? {
         let entry = entry?;
         if entry.file_name() == FILE {
             is_skill = true;
         } else if entry.file_type()?.is_dir() {
-            folders.push(entry.path());
+            dirs.push(entry.path());
         }
     }
-    Ok((is_skill, folders))
+    Ok((is_skill, dirs))
 }
 
-/// Reads the first 4 KiB; false when there is no such file.
+/// Reads the first 4 KiB. Returns `false` if the file does not exist.
 fn read_head(path: &Path, head: &mut [u8; HEAD]) -> io::Result<bool> {
     match File::open(path) {
         Ok(mut file) => file.read(head).map(|_| true),

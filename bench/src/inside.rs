@@ -1,5 +1,5 @@
-//! `bench-inside TREES`: what goes on inside one process: planning and rendering catalogs, loading skills, reading files,
-//! matching triggers. Each beside the least that has to be done, as ratios; prints a Markdown table.
+//! `bench-inside TREES`: measures operations inside one process: planning and rendering catalogs, loading skills, reading files,
+//! matching triggers. Most are compared with the minimum work. Prints a Markdown table.
 
 use std::fs;
 use std::hint::black_box;
@@ -14,8 +14,8 @@ use prowess::usage::SkillUsage;
 use prowess::{Policy, Preset, Registry, Snapshot, resources};
 use prowess_routing::{RouteOptions, Router};
 
-/// How long each thing is repeated.
-const EACH: Duration = Duration::from_millis(1500);
+/// How long each operation is repeated.
+const DURATION: Duration = Duration::from_millis(1500);
 
 fn open(root: PathBuf) -> io::Result<(Policy, Arc<Snapshot>)> {
     let policy = Policy::from_preset(Preset::Standard).with_roots([root]);
@@ -23,11 +23,11 @@ fn open(root: PathBuf) -> io::Result<(Policy, Arc<Snapshot>)> {
     Ok((policy, registry.snapshot()))
 }
 
-/// The least time of one round among many.
-fn least<T>(mut work: impl FnMut() -> T) -> Duration {
+/// Returns the minimum time of an operation.
+fn min_time<T>(mut work: impl FnMut() -> T) -> Duration {
     let begin = Instant::now();
     let mut best = Duration::MAX;
-    while begin.elapsed() < EACH {
+    while begin.elapsed() < DURATION {
         let start = Instant::now();
         black_box(work());
         best = best.min(start.elapsed());
@@ -35,11 +35,11 @@ fn least<T>(mut work: impl FnMut() -> T) -> Duration {
     best
 }
 
-/// Two things in turns, so that the machine's moods hit both.
-fn beside<A, B>(mut ours: impl FnMut() -> A, mut floor: impl FnMut() -> B) -> (Duration, Duration) {
+/// Returns the minimum times of two operations, which alternate so that other load affects both.
+fn min_times<A, B>(mut ours: impl FnMut() -> A, mut floor: impl FnMut() -> B) -> (Duration, Duration) {
     let begin = Instant::now();
     let (mut best, mut best_floor) = (Duration::MAX, Duration::MAX);
-    while begin.elapsed() < EACH * 2 {
+    while begin.elapsed() < DURATION * 2 {
         let start = Instant::now();
         black_box(ours());
         best = best.min(start.elapsed());
@@ -64,31 +64,31 @@ fn catalogs(trees: &Path, out: &mut impl Write) -> io::Result<()> {
     for size in [100usize, 1_000, 10_000, 100_000] {
         let root = trees.join(size.to_string()).join("skills");
         let Ok((policy, snapshot)) = open(root) else { continue };
-        let told = snapshot.enabled().count();
-        if told != size {
-            return Err(io::Error::other(format!("{told} skills instead of {size}")));
+        let found = snapshot.enabled().count();
+        if found != size {
+            return Err(io::Error::other(format!("{found} skills instead of {size}")));
         }
         let request = CatalogRequest {
             budget: prowess::catalog::CatalogBudget::default(),
             ..CatalogRequest::from_policy(&policy)
         };
-        let whole = least(|| render_catalog(&snapshot, &policy, &request));
+        let unbounded = min_time(|| render_catalog(&snapshot, &policy, &request));
         let bounded =
             CatalogRequest { budget: prowess::catalog::CatalogBudget::chars(Some(32_000)), ..request };
-        let cut = least(|| render_catalog(&snapshot, &policy, &bounded));
-        let each = whole.as_nanos() / size as u128;
-        writeln!(out, "| plan and render {size} skills, no bound | {whole:.2?}, {each} ns a skill |")?;
+        let cut = min_time(|| render_catalog(&snapshot, &policy, &bounded));
+        let each = unbounded.as_nanos() / size as u128;
+        writeln!(out, "| plan and render {size} skills, no bound | {unbounded:.2?}, {each} ns per skill |")?;
         writeln!(out, "| plan and render {size} skills in 32,000 characters | {cut:.2?} |")?;
     }
     Ok(())
 }
 
-/// Names all files below a folder, as the standard library lists them.
-fn names(folder: &Path, into: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
+/// Adds all files below a directory to a list.
+fn list_files(dir: &Path, into: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
         let entry = entry?;
         match entry.file_type()?.is_dir() {
-            true => names(&entry.path(), into)?,
+            true => list_files(&entry.path(), into)?,
             false => into.push(entry.path()),
         }
     }
@@ -115,19 +115,19 @@ fn reads(trees: &Path, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "| {what} | {times:.2} × ({:.2?} to {:.2?}) |", each(ours), each(floor))
     };
     let plain = Policy { activation: Policy::from_preset(Preset::SkillTool).activation, ..policy.clone() };
-    row("activate without a list of files, to reading the same file", beside(|| load(&plain), read_all))?;
-    row("activate with a list of files, to reading the same file", beside(|| load(&policy), read_all))?;
+    row("activate without a list of files, to reading the same file", min_times(|| load(&plain), read_all))?;
+    row("activate with a list of files, to reading the same file", min_times(|| load(&policy), read_all))?;
     let read_and_list = || {
         let mut found = Vec::new();
         skills.iter().zip(&files).for_each(|(skill, file)| {
             black_box(fs::read_to_string(file)).ok();
-            names(&skill.dir(), &mut found).ok();
+            list_files(&skill.dir(), &mut found).ok();
         });
         found.len()
     };
     row(
-        "activate with a list of files, to reading the same file and listing the folder",
-        beside(|| load(&policy), read_and_list),
+        "activate with a list of files, to reading the same file and listing the directory",
+        min_times(|| load(&policy), read_and_list),
     )?;
     let resources: Vec<(usize, String)> = skills
         .iter()
@@ -146,21 +146,21 @@ fn reads(trees: &Path, out: &mut impl Write) -> io::Result<()> {
             |(at, path): &(usize, String)| resources::read_text(skills[*at], path, &policy.limits).ok();
         resources.iter().filter_map(read).map(|read| read.content.len()).sum::<usize>()
     };
-    row("read a file of a skill, to reading the same file", beside(load, read_all))
+    row("read a file of a skill, to reading the same file", min_times(load, read_all))
 }
 
-/// 10,000 skills with five triggers each, on disk, and one message.
+/// Matches one message against 10,000 skills on disk with five triggers each.
 fn triggers(out: &mut impl Write) -> io::Result<()> {
     let root = std::env::temp_dir().join(format!("prowess-bench-{}", std::process::id()));
     for n in 0..10_000 {
-        let folder = root.join(format!("s{n}"));
-        fs::create_dir_all(&folder)?;
+        let dir = root.join(format!("s{n}"));
+        fs::create_dir_all(&dir)?;
         let text = format!(
             "---\nname: s{n}\ndescription: Does {n}.\ntriggers:\n  keywords: [\"word{n}\", \"two words {n}\", \"topic-{}\"]\n  \
              verbs: [\"act{n}\"]\n  patterns: [\"make\\\\s+thing{n}\\\\b\"]\n---\nBody.\n",
             n % 500
         );
-        fs::write(folder.join("SKILL.md"), text)?;
+        fs::write(dir.join("SKILL.md"), text)?;
     }
     let (_, snapshot) = open(root.clone())?;
     let start = Instant::now();
@@ -170,8 +170,8 @@ fn triggers(out: &mut impl Write) -> io::Result<()> {
     let message = "please make thing77 and act5000 on topic-12, then tell me about word1234 ";
     black_box(router.route(message, &options));
     let built = start.elapsed();
-    let one = least(|| router.route(message, &options));
-    let ten = least(|| router.route(&message.repeat(10), &options));
+    let one = min_time(|| router.route(message, &options));
+    let ten = min_time(|| router.route(&message.repeat(10), &options));
     fs::remove_dir_all(root)?;
     writeln!(
         out,

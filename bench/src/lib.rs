@@ -1,18 +1,17 @@
-//! The benchmark of Prowess: the same trees, the same minutes, a floor program and the peers beside it.
+//! Benchmarks of Prowess against a floor program and other tools, on the same trees in the same run.
 //!
-//! - [`prose`] and [`tree`] make the skills;
-//! - [`floor`] is the I/O that nobody can avoid;
-//! - [`measure`] runs commands in turns and takes time and memory;
-//! - [`fresh`] is what commands install into;
-//! - [`peers`] knows how each peer is called;
-//! - [`catalog`] is what routing is measured on;
-//! - [`origin`] says which commit was measured;
-//! - [`suite`] and [`packages`] measure everything, [`judge`] compares it with the targets, [`report`] writes it down.
+//! - [`prose`] and [`tree`] generate the skills;
+//! - [`floor`] does the unavoidable I/O;
+//! - [`measure`] runs commands alternately and measures time and memory;
+//! - [`empty_project`] is the project that commands install into;
+//! - [`peers`] contains the calls of the other tools;
+//! - [`catalog`] contains the data and helpers of the routing benchmarks;
+//! - [`origin`] is the measured commit;
+//! - [`suite`] and [`packages`] measure all tasks, [`targets`] compares the figures with the targets, [`report`] writes the results.
 
 pub mod catalog;
+pub mod empty_project;
 pub mod floor;
-pub mod fresh;
-pub mod judge;
 pub mod measure;
 pub mod origin;
 pub mod packages;
@@ -21,4 +20,5 @@ pub mod prose;
 pub mod report;
 pub mod suite;
 pub mod table;
+pub mod targets;
 pub mod tree;

@@ -1,11 +1,11 @@
-//! Running commands: whole processes, in turns, timed from before the start until after the end.
+//! Runs commands and measures whole processes, from before the start until after the exit.
 //!
-//! Commands that are compared take turns, so that a load on the machine hits all of them. What counts is the minimum;
-//! the median is kept to show how quiet the machine was. Every command is first run once with its output read, to prove
-//! that it did the work, and to warm the page cache; timed runs write to nowhere.
+//! Compared commands alternate, so that other load affects all of them equally. The minimum counts; the median shows how much
+//! other load there was. Each command first runs once with its output checked, which also warms the page cache. The output of
+//! timed runs is discarded.
 //!
-//! A child's peak memory starts at the peak of the process that started it (Linux counts what was resident before
-//! `exec`), so this process has to stay small: no output is ever held.
+//! The peak memory of a child starts at the peak of its parent, because Linux counts the memory before `exec`. So this process
+//! must stay small and never keeps output.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,85 +16,95 @@ use std::time::{Duration, Instant};
 
 use wait4::Wait4;
 
-use crate::fresh::Fresh;
-use crate::prose::NAME_MARK;
+use crate::empty_project::EmptyProject;
+use crate::prose::NAME_MARKER;
 
-/// A command and how to tell that it did its work.
+/// A command, and how to check that it did its work.
 pub struct Call {
-    /// How the call is shown: `TREE` and the like instead of paths.
+    /// The displayed call, with `TREE` and the like instead of paths.
     pub shown: String,
     /// The program.
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// Where it runs.
+    /// The working directory.
     pub directory: PathBuf,
-    /// What it reads, if anything.
+    /// The file for standard input.
     pub input: Option<PathBuf>,
-    /// Variables set for it.
+    /// Additional environment variables.
     pub variables: Vec<(&'static str, OsString)>,
-    /// How often, at least, the names of skills must occur in what it prints.
+    /// How often the names of skills must at least occur in the output.
     pub names: usize,
-    /// What it fills, if it fills anything.
-    pub fresh: Option<Fresh>,
+    /// The project that it installs into.
+    pub empty_project: Option<EmptyProject>,
 }
 
-/// When a command has been run often enough.
+/// How often a command runs.
 #[derive(Clone, Copy)]
 pub struct Effort {
-    /// Never more runs than this.
-    pub most: usize,
-    /// At least this many, unless `limit` is reached.
-    pub least: usize,
-    /// Time after which the least number of runs is enough.
-    pub enough: Duration,
-    /// Time after which no further run starts.
-    pub limit: Duration,
+    /// The maximum number of runs.
+    pub max_runs: usize,
+    /// The minimum number of runs, unless `max_time` is reached.
+    pub min_runs: usize,
+    /// The time after which `min_runs` is enough.
+    pub min_time: Duration,
+    /// The time after which no further run starts.
+    pub max_time: Duration,
 }
 
 impl Effort {
-    /// For commands that write: what they wrote is kept until the end.
-    pub const WRITING: Self =
-        Self { most: 15, least: 5, enough: Duration::from_secs(2), limit: Duration::from_secs(10) };
+    /// For commands that write, because written files are kept until the end.
+    pub const WRITING: Self = Self {
+        max_runs: 15,
+        min_runs: 5,
+        min_time: Duration::from_secs(2),
+        max_time: Duration::from_secs(10),
+    };
 
-    /// For commands of some seconds at the most.
-    pub const FULL: Self =
-        Self { most: 400, least: 7, enough: Duration::from_secs(3), limit: Duration::from_secs(12) };
+    /// For commands that take at most some seconds.
+    pub const FULL: Self = Self {
+        max_runs: 400,
+        min_runs: 7,
+        min_time: Duration::from_secs(3),
+        max_time: Duration::from_secs(12),
+    };
 
     fn wants_more(self, runs: &[Sample]) -> bool {
         let spent: Duration = runs.iter().map(|run| run.wall).sum();
-        runs.len() < self.most && spent < self.limit && (runs.len() < self.least || spent < self.enough)
+        runs.len() < self.max_runs
+            && spent < self.max_time
+            && (runs.len() < self.min_runs || spent < self.min_time)
     }
 }
 
-/// One run.
+/// The measurements of one run.
 #[derive(Clone, Copy)]
 pub struct Sample {
-    /// Time on the clock.
+    /// The wall-clock time.
     pub wall: Duration,
-    /// Time on the processors.
+    /// The processor time.
     pub cpu: Duration,
-    /// The largest resident set, in bytes.
+    /// The maximum resident set, in bytes.
     pub peak: u64,
 }
 
-/// Several runs of one command.
+/// The statistics of several runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stats {
-    /// How many.
+    /// The number of runs.
     pub runs: usize,
-    /// The shortest time on the clock.
+    /// The minimum wall-clock time.
     pub min: Duration,
-    /// The middle one.
+    /// The median wall-clock time.
     pub median: Duration,
-    /// The least time on the processors.
+    /// The minimum processor time.
     pub cpu: Duration,
-    /// The largest resident set of all runs, in bytes.
+    /// The maximum resident set of all runs, in bytes.
     pub peak: u64,
 }
 
 impl Stats {
-    /// None for no runs.
+    /// Returns the statistics of these runs, or `None` if there are none.
     pub fn of(runs: &[Sample]) -> Option<Self> {
         let mut walls: Vec<Duration> = runs.iter().map(|run| run.wall).collect();
         walls.sort();
@@ -108,38 +118,40 @@ impl Stats {
     }
 }
 
-/// Runs the calls in turns; for each its figures, or why there are none.
-pub fn in_turns(calls: &[Call], effort: Effort) -> Vec<Result<Stats, String>> {
-    let proofs: Vec<Result<(), String>> = calls.iter().map(prove).collect();
-    rounds(&proofs, effort, |index| timed(calls.get(index).ok_or("no such call")?).map(|sample| vec![sample]))
+/// Runs the calls alternately. Returns the statistics of each, or the reason why there are none.
+pub fn run_alternating(calls: &[Call], effort: Effort) -> Vec<Result<Stats, String>> {
+    let checks: Vec<Result<(), String>> = calls.iter().map(check).collect();
+    run_rounds(&checks, effort, |index| {
+        measure_run(calls.get(index).ok_or("no such call")?).map(|sample| vec![sample])
+    })
 }
 
-/// Runs programs that time their own passes and print each in nanoseconds on a line, in turns.
-pub fn passes_in_turns(calls: &[Call], effort: Effort) -> Vec<Result<Stats, String>> {
-    let proofs: Vec<Result<(), String>> = calls.iter().map(|call| passes(call).map(drop)).collect();
-    rounds(&proofs, effort, |index| passes(calls.get(index).ok_or("no such call")?))
+/// Runs programs that measure their own passes and print the nanoseconds of each on a line, alternately.
+pub fn run_passes_alternating(calls: &[Call], effort: Effort) -> Vec<Result<Stats, String>> {
+    let checks: Vec<Result<(), String>> = calls.iter().map(|call| run_passes(call).map(drop)).collect();
+    run_rounds(&checks, effort, |index| run_passes(calls.get(index).ok_or("no such call")?))
 }
 
-fn rounds(
-    proofs: &[Result<(), String>],
+fn run_rounds(
+    checks: &[Result<(), String>],
     effort: Effort,
     run: impl Fn(usize) -> Result<Vec<Sample>, String>,
 ) -> Vec<Result<Stats, String>> {
     let mut samples: Vec<Result<Vec<Sample>, String>> =
-        proofs.iter().map(|proof| proof.clone().map(|()| Vec::new())).collect();
+        checks.iter().map(|check| check.clone().map(|()| Vec::new())).collect();
     for round in 0.. {
         let mut idle = true;
         for turn in 0..samples.len() {
-            // Back and forth: nobody always runs after the same other one.
+            // Change the direction, so that no command always runs after the same one.
             let index = if round % 2 == 0 { turn } else { samples.len() - 1 - turn };
             let Some(slot) = samples.get_mut(index) else { continue };
-            let Ok(taken) = slot else { continue };
-            if !effort.wants_more(taken) {
+            let Ok(collected) = slot else { continue };
+            if !effort.wants_more(collected) {
                 continue;
             }
             idle = false;
             match run(index) {
-                Ok(more) => taken.extend(more),
+                Ok(more) => collected.extend(more),
                 Err(reason) => *slot = Err(reason),
             }
         }
@@ -149,62 +161,62 @@ fn rounds(
     }
     samples
         .into_iter()
-        .map(|taken| taken.and_then(|taken| Stats::of(&taken).ok_or("no runs".into())))
+        .map(|samples| samples.and_then(|samples| Stats::of(&samples).ok_or("no runs".into())))
         .collect()
 }
 
-/// One run with its output read: it must end well and name every skill. The output goes by way of a file because one
-/// peer loses what a pipe does not take at once.
-fn prove(call: &Call) -> Result<(), String> {
+/// Runs a call and checks that it succeeds and prints the name of every skill. The output is written to a file, because one
+/// peer loses output that a pipe does not accept at once.
+fn check(call: &Call) -> Result<(), String> {
     let path = std::env::temp_dir().join(format!("prowess-bench-{}", std::process::id()));
-    let proof = prove_by_way_of(&path, call);
+    let result = check_with_output(&path, call);
     fs::remove_file(&path).map_err(|error| error.to_string())?;
-    proof
+    result
 }
 
-fn prove_by_way_of(path: &Path, call: &Call) -> Result<(), String> {
+fn check_with_output(path: &Path, call: &Call) -> Result<(), String> {
     let output = File::create(path).map_err(|error| error.to_string())?;
-    renew(call)?;
+    prepare(call)?;
     let mut command = command(call)?;
     command.stdout(output.try_clone().map_err(|error| error.to_string())?).stderr(output);
-    well(command.status().map_err(|error| format!("does not start: {error}"))?)?;
-    let names = count(&mut open(path)?, NAME_MARK.as_bytes()).map_err(|error| error.to_string())?;
+    check_status(command.status().map_err(|error| format!("cannot start: {error}"))?)?;
+    let names = count(&mut open(path)?, NAME_MARKER.as_bytes()).map_err(|error| error.to_string())?;
     if names < call.names {
-        return Err(format!("printed {names} names where {} were due", call.names));
+        return Err(format!("printed {names} names instead of {}", call.names));
     }
-    call.fresh.as_ref().map_or(Ok(()), Fresh::check)
+    call.empty_project.as_ref().map_or(Ok(()), EmptyProject::check)
 }
 
-fn renew(call: &Call) -> Result<(), String> {
-    let made = call.fresh.as_ref().map_or(Ok(()), Fresh::make);
-    made.map_err(|error| format!("no fresh place: {error}"))
+fn prepare(call: &Call) -> Result<(), String> {
+    let created = call.empty_project.as_ref().map_or(Ok(()), EmptyProject::create);
+    created.map_err(|error| format!("cannot create the project: {error}"))
 }
 
-/// One run that is timed.
-fn timed(call: &Call) -> Result<Sample, String> {
-    renew(call)?;
+/// Runs a call and measures it.
+fn measure_run(call: &Call) -> Result<Sample, String> {
+    prepare(call)?;
     let mut command = command(call)?;
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
     let child = command.spawn().map_err(|error| error.to_string())?;
     let end = child.wait4().map_err(|error| error.to_string())?;
     let wall = start.elapsed();
-    well(end.status)?;
+    check_status(end.status)?;
     Ok(Sample { wall, cpu: end.rusage.utime + end.rusage.stime, peak: end.rusage.maxrss })
 }
 
-/// One run of a program that times its own passes.
-fn passes(call: &Call) -> Result<Vec<Sample>, String> {
+/// Runs a program that measures its own passes.
+fn run_passes(call: &Call) -> Result<Vec<Sample>, String> {
     let mut command = command(call)?;
     command.stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(|error| format!("does not start: {error}"))?;
-    let mut printed = String::new();
+    let mut child = command.spawn().map_err(|error| format!("cannot start: {error}"))?;
+    let mut output_text = String::new();
     if let Some(mut output) = child.stdout.take() {
-        output.read_to_string(&mut printed).map_err(|error| error.to_string())?;
+        output.read_to_string(&mut output_text).map_err(|error| error.to_string())?;
     }
     let end = child.wait4().map_err(|error| error.to_string())?;
-    well(end.status)?;
-    printed
+    check_status(end.status)?;
+    output_text
         .lines()
         .map(|line| {
             let wall = line.parse().map(Duration::from_nanos).map_err(|_| format!("printed {line:?}"))?;
@@ -227,14 +239,14 @@ fn open(path: &Path) -> Result<File, String> {
     File::open(path).map_err(|error| error.to_string())
 }
 
-fn well(status: ExitStatus) -> Result<(), String> {
-    if status.success() { Ok(()) } else { Err(format!("ended with {status}")) }
+fn check_status(status: ExitStatus) -> Result<(), String> {
+    if status.success() { Ok(()) } else { Err(format!("exited with {status}")) }
 }
 
-/// How often `needle` occurs, without holding the text.
+/// Counts the occurrences of `needle` without keeping the text.
 fn count(reader: &mut impl Read, needle: &[u8]) -> io::Result<usize> {
     let mut buffer = vec![0; 64 * 1024];
-    let mut kept = 0; // the end of the last piece, too short to hold the needle
+    let mut kept = 0; // The end of the last chunk, which is shorter than the needle.
     let mut found = 0;
     loop {
         let read = match buffer.get_mut(kept..) {
@@ -258,10 +270,10 @@ fn count(reader: &mut impl Read, needle: &[u8]) -> io::Result<usize> {
 mod tests {
     use super::*;
 
-    /// Gives one byte at a time, so that every needle lies across a border.
-    struct Drip<'a>(&'a [u8]);
+    /// Returns one byte at a time, so that every needle is split.
+    struct OneByteReader<'a>(&'a [u8]);
 
-    impl Read for Drip<'_> {
+    impl Read for OneByteReader<'_> {
         fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
             let (now, rest) = self.0.split_at(self.0.len().min(1));
             into[..now.len()].copy_from_slice(now);
@@ -271,10 +283,10 @@ mod tests {
     }
 
     #[test]
-    fn needles_are_counted_across_borders() {
+    fn split_needles_are_counted() {
         let text = b"a-n0 b-n01-n-n0";
         assert_eq!(count(&mut &text[..], b"-n0").unwrap(), 3);
-        assert_eq!(count(&mut Drip(text), b"-n0").unwrap(), 3);
+        assert_eq!(count(&mut OneByteReader(text), b"-n0").unwrap(), 3);
     }
 
     #[test]

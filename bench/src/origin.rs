@@ -1,24 +1,24 @@
-//! Which code the figures were measured with, so that `scripts/bench-age` can say when they are older than it.
+//! The measured commit, for `scripts/bench-age`.
 
 use std::path::Path;
 use std::process::Command;
 
-/// What the figures depend on, from the top of the repository.
+/// The paths that the figures depend on, relative to the repository.
 const CODE: [&str; 4] = ["crates", "bench/src", "Cargo.toml", "Cargo.lock"];
 
-/// The commit that was measured.
+/// The measured commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// Its id.
+    /// The commit id.
     pub commit: String,
-    /// Its date, as `2026-01-31`.
+    /// The date of the commit, as `2026-01-31`.
     pub date: String,
-    /// Whether the code had changes that were not committed.
+    /// Whether the code had uncommitted changes.
     pub uncommitted: bool,
 }
 
 impl Origin {
-    /// The commit that is checked out in this repository; `None` where git cannot say.
+    /// Returns the current commit of a repository, or `None` if git fails.
     pub fn of(repository: &Path) -> Option<Self> {
         let git = |args: &[&str]| {
             let output = Command::new("git").arg("-C").arg(repository).args(args).output().ok()?;

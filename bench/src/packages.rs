@@ -1,8 +1,8 @@
-//! What is measured of packages: installing from a folder and from a repository, the audit, `verify`, and loading what
-//! is locked.
+//! Measures packages: installing from a directory and from a repository, auditing, verifying, and loading locked skills.
 //!
-//! Below `packages` beside the trees lie `repo-SIZE`, a repository with the same skills; `fresh/WHO`, which each command
-//! fills; and `locked-SIZE` and `unlocked-SIZE`, projects with all skills installed and with the same skills unlocked.
+//! The directory `packages` next to the trees contains `repo-SIZE`, a repository with the same skills; `fresh/NAME`, the project
+//! that each command installs into; and the projects `locked-SIZE` and `unlocked-SIZE`, with all skills installed, with and without a
+//! lock file.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,16 +10,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::fresh::Fresh;
+use crate::empty_project::EmptyProject;
 use crate::measure::Call;
-use crate::peers::{self, Offer, Variables};
-use crate::suite::{Entry, Figure, Programs, Task, Who, measured};
+use crate::peers::{self, PeerCall, Variables};
+use crate::suite::{Entry, Figure, Participant, Programs, Task, measure_task};
 use crate::tree::Tree;
 
-/// How many skills are installed.
+/// The numbers of skills.
 pub const SIZES: [usize; 3] = [1, 100, 1_000];
 
-/// Peers that can install, where they put skills, and how they are called for a source and told not to ask.
+/// The peers that can install: name, path of the installed skills, displayed call, and arguments after the source.
 const PEERS: [(&str, &str, &str, &[&str]); 3] = [
     ("skilo", ".claude/skills", "skilo add SOURCE --agent claude --yes", &["--agent", "claude", "--yes"]),
     ("openskills", ".claude/skills", "openskills install SOURCE --yes", &["--yes"]),
@@ -31,25 +31,25 @@ const PEERS: [(&str, &str, &str, &[&str]); 3] = [
     ),
 ];
 
-/// An address that every peer takes for a repository; in their homes, git is told where it is.
-const ADDRESS: (&str, &str) = ("owner/repo", "https://github.com/owner/repo");
+/// A repository URL that every peer accepts, short and long. A `.gitconfig` redirects it to the local repository.
+const PEER_URL: (&str, &str) = ("owner/repo", "https://github.com/owner/repo");
 
 const CLONE: &str = "git clone --quiet --depth 1 \"$1\" ../clone && cp -r ../clone/skills .agents/skills";
 const CLONE_SHOWN: &str = "git clone --depth 1 REPO, cp -r";
 
-/// Measures everything; `say` is told what is under way.
-pub fn run(programs: &Programs, base: &Path, mut say: impl FnMut(&str)) -> Result<Vec<Figure>, String> {
+/// Measures all tasks. `log` is called with progress messages.
+pub fn run(programs: &Programs, base: &Path, mut log: impl FnMut(&str)) -> Result<Vec<Figure>, String> {
     let mut figures = Vec::new();
     remove(&base.join("packages")).map_err(|error| error.to_string())?;
     for size in SIZES {
         let failed = |error: io::Error| format!("{size} skills: {error}");
         let tree = Tree::ensure(base, size).map_err(failed)?;
         let bench = Bench { programs, tree, base: base.join("packages") };
-        bench.repository().map_err(failed)?;
-        bench.projects().map_err(failed)?;
+        bench.create_repository().map_err(failed)?;
+        bench.create_projects().map_err(failed)?;
         for task in [Task::FromFolder, Task::FromGit, Task::Audit, Task::Verify, Task::Activate] {
-            say(&format!("{task}, {size} skills"));
-            measured(&mut figures, task, size, bench.entries(task).map_err(failed)?);
+            log(&format!("{task}, {size} skills"));
+            measure_task(&mut figures, task, size, bench.entries(task).map_err(failed)?);
         }
     }
     remove(&base.join("packages")).map_err(|error| error.to_string())?;
@@ -63,43 +63,46 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn named(&self, name: &str) -> PathBuf {
+    fn path(&self, name: &str) -> PathBuf {
         self.base.join(format!("{name}-{}", self.tree.size))
     }
 
-    fn address(&self) -> String {
-        format!("file://{}", self.named("repo").display())
+    fn repository_url(&self) -> String {
+        format!("file://{}", self.path("repo").display())
     }
 
-    /// A place that is filled: `Fresh` for the commands that install.
-    fn fresh(&self, who: &str, place: &'static str) -> Fresh {
-        Fresh::new(self.base.join("fresh").join(who), place, self.tree.size)
+    /// Returns an empty project for a command that installs.
+    fn empty_project(&self, who: &str, skills_path: &'static str) -> EmptyProject {
+        EmptyProject::new(self.base.join("fresh").join(who), skills_path, self.tree.size)
     }
 
-    /// Makes the repository: one commit in one pack, as a server keeps it.
-    fn repository(&self) -> io::Result<()> {
-        let repository = self.named("repo");
+    /// Creates the repository with one commit in one pack, like on a server.
+    fn create_repository(&self) -> io::Result<()> {
+        let repository = self.path("repo");
         fs::create_dir_all(&repository)?;
         let source = OsString::from(self.tree.root());
         let script = "cp -r \"$1\" skills && git init --quiet && git add --all && \
                       git -c user.name=bench -c user.email=bench@example.com commit --quiet -m skills && git gc --quiet";
         let args = ["-c", script, "sh"].map(OsString::from).into_iter().chain([source]);
-        done(Command::new("/bin/sh").args(args).current_dir(&repository))
+        run_checked(Command::new("/bin/sh").args(args).current_dir(&repository))
     }
 
-    /// Makes the project with everything installed, and the one in which nothing is locked.
-    fn projects(&self) -> io::Result<()> {
+    /// Creates the projects `locked` and `unlocked`.
+    fn create_projects(&self) -> io::Result<()> {
         for name in ["locked", "unlocked"] {
-            let place = Fresh::new(self.named(name), ".agents/skills", self.tree.size);
-            place.make()?;
+            let project = EmptyProject::new(self.path(name), ".agents/skills", self.tree.size);
+            project.create()?;
             let prowess = |args: &[&str]| {
                 let mut command = Command::new(&self.programs.prowess);
-                command.args(args).current_dir(place.project()).envs(peers::quiet(&place.home()));
-                done(&mut command)
+                command
+                    .args(args)
+                    .current_dir(project.project())
+                    .envs(peers::common_variables(&project.home()));
+                run_checked(&mut command)
             };
             prowess(&["install", &self.tree.root().to_string_lossy(), "--all", "--project", "--yes"])?;
             if name == "unlocked" {
-                fs::remove_file(place.project().join("skills.lock"))?;
+                fs::remove_file(project.project().join("skills.lock"))?;
                 prowess(&["trust"])?;
             }
         }
@@ -108,37 +111,47 @@ impl Bench<'_> {
 
     fn entries(&self, task: Task) -> io::Result<Vec<Entry>> {
         let root = self.tree.root();
-        let locked = self.named("locked").join("project");
+        let locked = self.path("locked").join("project");
         let skills = locked.join(".agents/skills");
-        let unlocked = self.named("unlocked").join("project");
+        let unlocked = self.path("unlocked").join("project");
         let all = self.tree.size;
         Ok(match task {
             Task::FromFolder => {
-                let copy = self.fresh("copy", ".agents/skills");
+                let copy = self.empty_project("copy", ".agents/skills");
                 let args = ["-r".into(), root.clone().into(), copy.skills().into()];
-                let mut entries =
-                    vec![filling(Who::Floor, "cp -r FOLDER", "/bin/cp".into(), args.to_vec(), copy, None)];
-                entries.extend([self.clone(Who::CloneFloor), self.install(root.clone().into(), "FOLDER")]);
+                let mut entries = vec![installing(
+                    Participant::Floor,
+                    "cp -r FOLDER",
+                    "/bin/cp".into(),
+                    args.to_vec(),
+                    copy,
+                    None,
+                )];
+                entries.extend([
+                    self.clone(Participant::CloneFloor),
+                    self.install(root.clone().into(), "FOLDER"),
+                ]);
                 entries.extend(self.peers(&root.to_string_lossy(), "FOLDER"));
                 entries
             }
             Task::FromGit => {
-                let mut entries = vec![self.clone(Who::Floor), self.install(self.address().into(), "REPO")];
-                entries.extend(self.peers(ADDRESS.0, "REPO"));
+                let mut entries =
+                    vec![self.clone(Participant::Floor), self.install(self.repository_url().into(), "REPO")];
+                entries.extend(self.peers(PEER_URL.0, "REPO"));
                 entries
             }
             Task::Audit => {
                 let args = ["audit".into(), root.clone().into(), "--json".into()];
                 vec![
-                    self.ours(Who::Floor, "floor-hash FOLDER", &[root.into()], &locked, 0),
-                    self.ours(Who::Prowess, "prowess audit FOLDER --json", &args, &locked, all),
+                    self.call(Participant::Floor, "floor-hash FOLDER", &[root.into()], &locked, 0),
+                    self.call(Participant::Prowess, "prowess audit FOLDER --json", &args, &locked, all),
                 ]
             }
             Task::Verify => {
                 let args = ["verify", "--project", "--json"].map(OsString::from);
                 vec![
-                    self.ours(Who::Floor, "floor-hash FOLDER", &[skills.into()], &locked, 0),
-                    self.ours(Who::Prowess, "prowess verify --project --json", &args, &locked, all),
+                    self.call(Participant::Floor, "floor-hash FOLDER", &[skills.into()], &locked, 0),
+                    self.call(Participant::Prowess, "prowess verify --project --json", &args, &locked, all),
                 ]
             }
             Task::Activate => {
@@ -146,54 +159,69 @@ impl Bench<'_> {
                 let name = names.get(all / 2).and_then(|path| path.file_name()).unwrap_or_default();
                 let args = ["activate".into(), name.to_owned()];
                 vec![
-                    self.ours(Who::Floor, "prowess activate NAME, unlocked", &args, &unlocked, 1),
-                    self.ours(Who::Prowess, "prowess activate NAME, locked", &args, &locked, 1),
+                    self.call(Participant::Floor, "prowess activate NAME, unlocked", &args, &unlocked, 1),
+                    self.call(Participant::Prowess, "prowess activate NAME, locked", &args, &locked, 1),
                 ]
             }
             Task::Start | Task::List | Task::Refresh | Task::Check | Task::Prompt | Task::Lint => Vec::new(),
         })
     }
 
-    fn clone(&self, who: Who) -> Entry {
-        let args = ["-c".into(), CLONE.into(), "sh".into(), self.address().into()];
-        let fresh = self.fresh("clone", ".agents/skills");
-        filling(who, CLONE_SHOWN, "/bin/sh".into(), args.to_vec(), fresh, None)
+    fn clone(&self, who: Participant) -> Entry {
+        let args = ["-c".into(), CLONE.into(), "sh".into(), self.repository_url().into()];
+        let project = self.empty_project("clone", ".agents/skills");
+        installing(who, CLONE_SHOWN, "/bin/sh".into(), args.to_vec(), project, None)
     }
 
     fn install(&self, source: OsString, shown: &str) -> Entry {
         let shown = format!("prowess install {shown} --all --project --yes");
         let rest = ["--all", "--project", "--yes"].map(OsString::from);
         let args = ["install".into(), source].into_iter().chain(rest).collect();
-        let fresh = self.fresh("prowess", ".agents/skills");
-        let mut variables = peers::quiet(&fresh.home());
+        let project = self.empty_project("prowess", ".agents/skills");
+        let mut variables = peers::common_variables(&project.home());
         variables.push(("PROWESS_ALLOW_FILE_URLS", "1".into()));
-        filling(Who::Prowess, &shown, self.programs.prowess.clone(), args, fresh, Some(variables))
+        installing(
+            Participant::Prowess,
+            &shown,
+            self.programs.prowess.clone(),
+            args,
+            project,
+            Some(variables),
+        )
     }
 
-    /// How each peer installs a source.
+    /// Returns the calls of the peers for installing a source.
     fn peers(&self, source: &str, shown: &str) -> Vec<Entry> {
-        let Some(folder) = &self.programs.peers else { return Vec::new() };
-        let entry = |(name, place, call, rest): (&'static str, &'static str, &str, &[&str])| {
-            let fresh = self.fresh(name, place).with_address(ADDRESS.1, &self.address());
+        let Some(peers_dir) = &self.programs.peers else { return Vec::new() };
+        let entry = |(name, skills_path, call, rest): (&'static str, &'static str, &str, &[&str])| {
+            let project =
+                self.empty_project(name, skills_path).with_redirect(PEER_URL.1, &self.repository_url());
             let call = call.replace("SOURCE", shown);
-            let Some((program, variables)) = folder.program(name, &fresh.home()) else {
-                return (Who::Peer(name), call, Offer::Never("not installed".to_owned()));
+            let Some((program, variables)) = peers_dir.program(name, &project.home()) else {
+                return (Participant::Peer(name), call, PeerCall::Unavailable("not installed".to_owned()));
             };
             let verb = if name == "openskills" { "install" } else { "add" };
             let args = [verb, source].into_iter().chain(rest.iter().copied()).map(OsString::from).collect();
-            filling(Who::Peer(name), &call, program, args, fresh, Some(variables))
+            installing(Participant::Peer(name), &call, program, args, project, Some(variables))
         };
         PEERS.into_iter().map(entry).collect()
     }
 
-    /// A call of `prowess`, or of the floor program that the shown text begins with, which leaves everything as it is.
-    fn ours(&self, who: Who, shown: &str, args: &[OsString], directory: &Path, names: usize) -> Entry {
+    /// Returns a read-only call of `prowess`, or of the floor program at the start of the displayed call.
+    fn call(
+        &self,
+        who: Participant,
+        shown: &str,
+        args: &[OsString],
+        directory: &Path,
+        names: usize,
+    ) -> Entry {
         let program = match shown.split(' ').next() {
             Some("prowess") | None => self.programs.prowess.clone(),
             Some(floor) => self.programs.floors.join(floor),
         };
         let home = directory.parent().unwrap_or(directory).join("home");
-        let (directory, variables) = (directory.to_owned(), peers::quiet(&home));
+        let (directory, variables) = (directory.to_owned(), peers::common_variables(&home));
         let args = args.to_vec();
         let shown = shown.to_owned();
         let call = Call {
@@ -204,32 +232,32 @@ impl Bench<'_> {
             input: None,
             variables,
             names,
-            fresh: None,
+            empty_project: None,
         };
-        (who, shown, Offer::Call(call))
+        (who, shown, PeerCall::Call(call))
     }
 }
 
-/// A call that fills a place.
-fn filling(
-    who: Who,
+/// Returns a call that installs into an empty project.
+fn installing(
+    who: Participant,
     shown: &str,
     program: PathBuf,
     args: Vec<OsString>,
-    fresh: Fresh,
+    project: EmptyProject,
     variables: Option<Variables>,
 ) -> Entry {
     let call = Call {
         shown: shown.to_owned(),
         program,
         args,
-        directory: fresh.project(),
+        directory: project.project(),
         input: None,
-        variables: variables.unwrap_or_else(|| peers::quiet(&fresh.home())),
+        variables: variables.unwrap_or_else(|| peers::common_variables(&project.home())),
         names: 0,
-        fresh: Some(fresh),
+        empty_project: Some(project),
     };
-    (who, shown.to_owned(), Offer::Call(call))
+    (who, shown.to_owned(), PeerCall::Call(call))
 }
 
 fn remove(path: &Path) -> io::Result<()> {
@@ -239,9 +267,9 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Runs what has to succeed before anything is measured.
-fn done(command: &mut Command) -> io::Result<()> {
+/// Runs a command and fails if it does not succeed.
+fn run_checked(command: &mut Command) -> io::Result<()> {
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status()?;
     let program = command.get_program().to_string_lossy();
-    if status.success() { Ok(()) } else { Err(io::Error::other(format!("{program} ended with {status}"))) }
+    if status.success() { Ok(()) } else { Err(io::Error::other(format!("{program} exited with {status}"))) }
 }

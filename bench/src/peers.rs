@@ -1,7 +1,7 @@
-//! The peers: which are installed in the peers folder, and how each is called for each task.
+//! The peers: which are installed, and how each is called for each task.
 //!
-//! Every call is the one its users would make for a whole tree. Where a peer wants every skill named, the names are
-//! handed over ready-made, so that the search for them is not counted against it.
+//! Each call is the one that users would make for a whole tree. Peers that need the name of every skill get the names, so that
+//! finding them is not measured.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,11 +18,11 @@ pub struct Peer {
     pub name: &'static str,
     /// The registry it comes from.
     pub registry: &'static str,
-    /// The program, below the peers folder.
+    /// The path of the program in the peers directory.
     program: &'static str,
 }
 
-/// Every peer that `peers.sh` installs.
+/// The peers that `peers.sh` installs.
 pub const PEERS: [Peer; 6] = [
     Peer { name: "skilo", registry: "cargo", program: "cargo/bin/skilo" },
     Peer { name: "agent-skills-cli", registry: "cargo", program: "cargo/bin/agent-skills" },
@@ -32,89 +32,91 @@ pub const PEERS: [Peer; 6] = [
     Peer { name: "skills-ref", registry: "PyPI", program: "venv/bin/agentskills" },
 ];
 
-/// The folder that `peers.sh` fills.
-pub struct Folder(PathBuf);
+/// The directory that `peers.sh` installs into.
+pub struct PeersDir(PathBuf);
 
-/// Variables of the environment.
+/// Environment variables.
 pub(crate) type Variables = Vec<(&'static str, OsString)>;
 
-/// What a peer does for a task.
-pub enum Offer {
-    /// This call.
+/// How a task is run.
+pub enum PeerCall {
+    /// With this call.
     Call(Call),
-    /// Nothing at this size, for this reason.
-    Never(String),
+    /// Not at this size, for this reason.
+    Unavailable(String),
 }
 
-/// One way of calling a peer, before it is tied to a tree.
-struct Form {
+/// A call of a peer without a tree.
+struct CallTemplate {
     shown: &'static str,
     args: &'static [&'static str],
-    target: Target,
-    /// How often each skill's name occurs in what is printed.
+    skills: SkillsArgument,
+    /// How often the name of each skill occurs in the output.
     names: usize,
 }
 
-/// How a peer learns which skills are meant.
-enum Target {
-    /// The directory that holds them is the last argument.
+/// How a peer gets the skills.
+enum SkillsArgument {
+    /// The directory of the skills is the last argument.
     Directory,
-    /// It looks in this place of the current directory.
+    /// The peer searches this path in the current directory.
     Project(&'static str),
-    /// Every skill's folder is an argument.
-    Folders,
-    /// Every `SKILL.md` is a line on standard input.
-    Lines,
-    /// One process for each skill, in a shell loop; up to this many skills.
+    /// The directory of every skill is an argument.
+    Directories,
+    /// The path of every `SKILL.md` is a line on standard input.
+    Stdin,
+    /// One process per skill in a shell loop, up to this many skills.
     Each(usize),
 }
 
-impl Folder {
-    /// The peers folder, whether or not it is there.
+impl PeersDir {
+    /// Creates a peers directory, which may be missing.
     pub fn new(path: PathBuf) -> Self {
         Self(path)
     }
 
-    /// The installed version of a peer; none when it is missing.
+    /// Returns the installed version of a peer, or `None` if it is missing.
     pub fn version(&self, peer: &Peer) -> Option<String> {
         let version = fs::read_to_string(self.0.join("versions").join(peer.name)).ok()?;
         self.0.join(peer.program).exists().then(|| version.trim().to_owned())
     }
 
-    /// The program of a peer and the variables to call it with; none when it is missing.
+    /// Returns the program of a peer and its environment variables, or `None` if it is missing.
     pub(crate) fn program(&self, name: &str, home: &Path) -> Option<(PathBuf, Variables)> {
         let peer = PEERS.iter().find(|peer| peer.name == name)?;
         self.version(peer).map(|_| (self.0.join(peer.program), self.variables(home)))
     }
 
-    /// The peer's calls for a task on a tree; empty when it has no command for it.
-    pub fn offers(&self, peer: &Peer, task: Task, tree: &Tree) -> io::Result<Vec<(String, Offer)>> {
-        forms(peer.name, task)
+    /// Returns the calls of a peer for a task on a tree; empty if it has no command for the task.
+    pub fn calls(&self, peer: &Peer, task: Task, tree: &Tree) -> io::Result<Vec<(String, PeerCall)>> {
+        templates(peer.name, task)
             .into_iter()
-            .map(|form| Ok((form.shown.to_owned(), self.tie(peer, &form, tree)?)))
+            .map(|template| Ok((template.shown.to_owned(), self.instantiate(peer, &template, tree)?)))
             .collect()
     }
 
-    fn tie(&self, peer: &Peer, form: &Form, tree: &Tree) -> io::Result<Offer> {
+    fn instantiate(&self, peer: &Peer, template: &CallTemplate, tree: &Tree) -> io::Result<PeerCall> {
         let mut call = Call {
-            shown: form.shown.to_owned(),
+            shown: template.shown.to_owned(),
             program: self.0.join(peer.program),
-            args: form.args.iter().map(OsString::from).collect(),
+            args: template.args.iter().map(OsString::from).collect(),
             directory: tree.home(),
             input: None,
             variables: self.variables(&tree.home()),
-            names: form.names * tree.size,
-            fresh: None,
+            names: template.names * tree.size,
+            empty_project: None,
         };
-        match form.target {
-            Target::Directory => call.args.push(tree.root().into()),
-            Target::Project(place) => call.directory = tree.project(peer.name, place)?,
-            Target::Folders => call.args.extend(tree.skills()?.into_iter().map(OsString::from)),
-            Target::Lines => call.input = Some(tree.lines()?),
-            Target::Each(most) if tree.size > most => {
-                return Ok(Offer::Never(format!("one process for each skill, measured up to {most}")));
+        match template.skills {
+            SkillsArgument::Directory => call.args.push(tree.root().into()),
+            SkillsArgument::Project(path) => call.directory = tree.project(peer.name, path)?,
+            SkillsArgument::Directories => call.args.extend(tree.skills()?.into_iter().map(OsString::from)),
+            SkillsArgument::Stdin => call.input = Some(tree.paths_file()?),
+            SkillsArgument::Each(max) if tree.size > max => {
+                return Ok(PeerCall::Unavailable(format!(
+                    "one process for each skill, measured up to {max}"
+                )));
             }
-            Target::Each(_) => {
+            SkillsArgument::Each(_) => {
                 let script = "program=$1 root=$2; shift 2; for d in \"$root\"/*; do \"$program\" \"$@\" \"$d\" || exit; done";
                 let mut args: Vec<OsString> = ["-c", script, "sh"].map(OsString::from).to_vec();
                 args.extend([call.program.into(), tree.root().into()]);
@@ -123,24 +125,24 @@ impl Folder {
                 call.program = "/bin/sh".into();
             }
         }
-        Ok(Offer::Call(call))
+        Ok(PeerCall::Call(call))
     }
 
-    /// An empty home, no colours, no telemetry, and the Node.js that was installed with the peers.
+    /// Returns the [`common_variables`] and a `PATH` with the Node.js of the peers.
     fn variables(&self, home: &Path) -> Variables {
         let mut path = OsString::from(self.0.join("npm/node_modules/.bin"));
         if let Some(rest) = std::env::var_os("PATH") {
             path.push(":");
             path.push(rest);
         }
-        let mut variables = quiet(home);
+        let mut variables = common_variables(home);
         variables.push(("PATH", path));
         variables
     }
 }
 
-/// Variables for every command that is measured.
-pub fn quiet(home: &Path) -> Variables {
+/// Returns the variables of all measured commands: an empty home directory, no colours, no telemetry.
+pub fn common_variables(home: &Path) -> Variables {
     vec![
         ("HOME", home.into()),
         ("NO_COLOR", "1".into()),
@@ -149,42 +151,66 @@ pub fn quiet(home: &Path) -> Variables {
     ]
 }
 
-/// How a peer is called for a task. A peer with two ways appears with both: the faster one counts.
-fn forms(peer: &str, task: Task) -> Vec<Form> {
-    let form = |shown, args, target, names| Form { shown, args, target, names };
+/// Returns the calls of a peer for a task. Of two calls, the faster one counts.
+fn templates(peer: &str, task: Task) -> Vec<CallTemplate> {
+    let template = |shown, args, skills, names| CallTemplate { shown, args, skills, names };
     match (peer, task) {
-        ("skilo", Task::List) => vec![form("skilo list", &["list"], Target::Project(".claude/skills"), 1)],
-        ("skilo", Task::Check) => {
-            vec![form("skilo lint TREE --format json", &["lint", "--format", "json"], Target::Directory, 1)]
+        ("skilo", Task::List) => {
+            vec![template("skilo list", &["list"], SkillsArgument::Project(".claude/skills"), 1)]
         }
-        ("skilo", Task::Prompt) => vec![form("skilo to-prompt TREE", &["to-prompt"], Target::Directory, 2)],
+        ("skilo", Task::Check) => {
+            vec![template(
+                "skilo lint TREE --format json",
+                &["lint", "--format", "json"],
+                SkillsArgument::Directory,
+                1,
+            )]
+        }
+        ("skilo", Task::Prompt) => {
+            vec![template("skilo to-prompt TREE", &["to-prompt"], SkillsArgument::Directory, 2)]
+        }
         ("agent-skills-cli", Task::List) => {
-            vec![form("agent-skills list TREE", &["list"], Target::Directory, 1)]
+            vec![template("agent-skills list TREE", &["list"], SkillsArgument::Directory, 1)]
         }
         ("agent-skills-cli", Task::Check) => vec![
-            form("agent-skills list --check TREE", &["list", "--check"], Target::Directory, 1),
-            form("agent-skills validate - < paths", &["validate", "-"], Target::Lines, 1),
+            template("agent-skills list --check TREE", &["list", "--check"], SkillsArgument::Directory, 1),
+            template("agent-skills validate - < paths", &["validate", "-"], SkillsArgument::Stdin, 1),
         ],
         ("agent-skills-cli", Task::Prompt) => {
-            vec![form("agent-skills to-prompt TREE/*", &["to-prompt"], Target::Folders, 2)]
+            vec![template("agent-skills to-prompt TREE/*", &["to-prompt"], SkillsArgument::Directories, 2)]
         }
         ("skills-ref-rs", Task::Check) => {
-            vec![form("skills-ref validate SKILL, for each", &["validate"], Target::Each(10_000), 1)]
+            vec![template(
+                "skills-ref validate SKILL, for each",
+                &["validate"],
+                SkillsArgument::Each(10_000),
+                1,
+            )]
         }
         ("skills-ref-rs", Task::Prompt) => {
-            vec![form("skills-ref to-prompt TREE/*", &["to-prompt"], Target::Folders, 2)]
+            vec![template("skills-ref to-prompt TREE/*", &["to-prompt"], SkillsArgument::Directories, 2)]
         }
         ("openskills", Task::List) => {
-            vec![form("openskills list", &["list"], Target::Project(".claude/skills"), 1)]
+            vec![template("openskills list", &["list"], SkillsArgument::Project(".claude/skills"), 1)]
         }
         ("skills", Task::List) => {
-            vec![form("skills ls --json", &["ls", "--json"], Target::Project(".agents/skills"), 2)]
+            vec![template(
+                "skills ls --json",
+                &["ls", "--json"],
+                SkillsArgument::Project(".agents/skills"),
+                2,
+            )]
         }
         ("skills-ref", Task::Check) => {
-            vec![form("agentskills validate SKILL, for each", &["validate"], Target::Each(100), 1)]
+            vec![template(
+                "agentskills validate SKILL, for each",
+                &["validate"],
+                SkillsArgument::Each(100),
+                1,
+            )]
         }
         ("skills-ref", Task::Prompt) => {
-            vec![form("agentskills to-prompt TREE/*", &["to-prompt"], Target::Folders, 2)]
+            vec![template("agentskills to-prompt TREE/*", &["to-prompt"], SkillsArgument::Directories, 2)]
         }
         _ => Vec::new(),
     }

@@ -1,11 +1,11 @@
-//! The text of generated skills: varied, realistic, valid by the strict rules, and the same on every machine.
+//! Texts of generated skills: varied, realistic, valid by the strict rules, and the same on every machine.
 
 use std::fmt::Write;
 
-/// Stands in every generated name exactly once and nowhere else, so that a command's output can be counted.
-pub const NAME_MARK: &str = "-n0";
+/// Occurs exactly once in every generated name and nowhere else, so that the names in the output of a command can be counted.
+pub const NAME_MARKER: &str = "-n0";
 
-/// The line of every body that names files beside it.
+/// The line of every body that refers to other files.
 pub const FILES: &str = "Read `references/guide.md` first; `scripts/run.sh` does the counting.\n";
 
 #[rustfmt::skip]
@@ -32,11 +32,11 @@ const WORDS: &[&str] = &[
 const TOOLS: &[&str] = &["Read", "Write", "Edit", "Bash(git:*)", "Bash(jq:*)", "Grep", "Glob", "WebFetch"];
 const LICENSES: &[&str] = &["MIT", "Apache-2.0", "Proprietary. LICENSE.txt has complete terms"];
 
-/// A small generator of numbers (SplitMix64): one seed, one sequence, everywhere.
+/// A deterministic random number generator (SplitMix64).
 pub struct Rng(u64);
 
 impl Rng {
-    /// The sequence that belongs to `seed`.
+    /// Creates a generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -66,15 +66,15 @@ impl Rng {
     }
 }
 
-/// One generated skill, as text.
+/// A generated skill.
 pub struct Skill {
-    /// The name, which is the folder's too.
+    /// The name of the skill and its directory.
     pub name: String,
-    /// The whole `SKILL.md`.
+    /// The text of `SKILL.md`.
     pub text: String,
 }
 
-/// The skill with this number: the same for the same number, whatever the tree's size.
+/// Generates the skill with this number, which does not depend on the size of the tree.
 pub fn skill(index: usize, rng: &mut Rng) -> Skill {
     let name = format!("{}-{}-n{index:06}", rng.pick(VERBS), rng.pick(THINGS));
     let mut text = String::with_capacity(13 * 1024);
@@ -84,7 +84,7 @@ pub fn skill(index: usize, rng: &mut Rng) -> Skill {
     Skill { name, text }
 }
 
-/// A Markdown file for `references/`, one to three KiB.
+/// Generates a Markdown file for `references/`, one to three KiB.
 pub fn reference(rng: &mut Rng) -> String {
     let mut text = String::from("# Reference\n");
     let length = rng.between(1024, 3 * 1024);
@@ -92,7 +92,7 @@ pub fn reference(rng: &mut Rng) -> String {
     text
 }
 
-/// A short shell script for `scripts/`.
+/// Generates a short shell script for `scripts/`.
 pub fn script(rng: &mut Rng) -> String {
     format!("#!/bin/sh\n# {} {}\nset -eu\nwc -c \"$@\"\n", rng.pick(VERBS), rng.pick(THINGS))
 }
@@ -131,7 +131,7 @@ fn frontmatter(out: &mut String, name: &str, rng: &mut Rng) {
     out.push_str("---\n");
 }
 
-/// `description: >-` with the text wrapped to lines of about 80 characters.
+/// Writes `description: >-` with the text wrapped to lines of about 80 characters.
 fn folded(out: &mut String, description: &str) {
     out.push_str("description: >-\n ");
     let mut column = 1;
@@ -147,7 +147,7 @@ fn folded(out: &mut String, description: &str) {
     out.push('\n');
 }
 
-/// One to four sentences, safe as a plain YAML scalar and far below 1,024 characters.
+/// Generates one to four sentences that are a valid plain YAML scalar, far below 1,024 characters.
 fn description(rng: &mut Rng) -> String {
     let verb = rng.pick(VERBS);
     let mut text = format!("{}{} {}", verb[..1].to_uppercase(), &verb[1..], rng.pick(THINGS));
@@ -167,7 +167,7 @@ fn body(out: &mut String, name: &str, length: usize, rng: &mut Rng) {
     sections(out, length, rng);
 }
 
-/// Headed sections of prose, lists and code until `length` more bytes are there.
+/// Adds sections of prose, lists and code until `length` bytes were added.
 fn sections(out: &mut String, length: usize, rng: &mut Rng) {
     let end = out.len() + length;
     while out.len() < end {
@@ -209,18 +209,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_skill_depends_on_its_number_alone() {
+    fn a_skill_depends_only_on_its_number() {
         let first = skill(7, &mut Rng::new(7));
         let again = skill(7, &mut Rng::new(7));
         assert_eq!((first.name, first.text), (again.name, again.text));
     }
 
     #[test]
-    fn the_mark_stands_once_in_a_name_and_nowhere_in_the_rest() {
+    fn the_marker_occurs_only_once_in_the_name() {
         for index in 0..500 {
             let skill = skill(index, &mut Rng::new(index as u64));
-            assert_eq!(skill.name.matches(NAME_MARK).count(), 1, "{}", skill.name);
-            assert_eq!(skill.text.matches(NAME_MARK).count(), 1, "{}", skill.text);
+            assert_eq!(skill.name.matches(NAME_MARKER).count(), 1, "{}", skill.name);
+            assert_eq!(skill.text.matches(NAME_MARKER).count(), 1, "{}", skill.text);
             assert!((2 * 1024..14 * 1024).contains(&skill.text.len()));
         }
     }

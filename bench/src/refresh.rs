@@ -1,9 +1,8 @@
-//! `bench-refresh TREE PASSES SKILLS`: opens a registry on the tree, which must find SKILLS of them, then refreshes it
-//! PASSES times with nothing changed and prints the nanoseconds of each pass.
+//! `bench-refresh TREE PASSES SKILLS`: opens a registry on the tree, which must contain SKILLS skills, refreshes it PASSES times
+//! without changes, and prints the nanoseconds of each pass.
 //!
-//! The one place of the benchmark that calls the library; [`open`] and [`refresh`] are all it needs of it. It is a
-//! program of its own because it must look like an embedder's process, and because a registry of 100,000 skills inside
-//! the runner would add to the memory of everything the runner starts.
+//! It is a separate program like one that embeds the library, and because a registry of 100,000 skills in the runner would
+//! increase the measured memory of all its children.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -16,7 +15,7 @@ fn open(root: PathBuf) -> io::Result<Registry> {
     Registry::open(Policy::from_preset(Preset::Standard).with_roots([root])).map_err(io::Error::other)
 }
 
-/// Whether it found that nothing changed.
+/// Refreshes the registry. Returns `true` if nothing changed.
 fn refresh(registry: &Registry) -> bool {
     Arc::ptr_eq(&registry.snapshot(), &registry.refresh())
 }
@@ -35,11 +34,11 @@ fn main() -> io::Result<()> {
     for _ in 0..passes {
         let start = Instant::now();
         let unchanged = refresh(&registry);
-        let took = start.elapsed();
+        let elapsed = start.elapsed();
         if !unchanged {
             return Err(io::Error::other("the tree changed"));
         }
-        writeln!(io::stdout(), "{}", took.as_nanos())?;
+        writeln!(io::stdout(), "{}", elapsed.as_nanos())?;
     }
     Ok(())
 }

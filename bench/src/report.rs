@@ -1,34 +1,34 @@
-//! The figures written down: as tables for people, as JSON for programs.
+//! Writes the results as Markdown tables and as JSON.
 //!
-//! No path of this machine appears in either: calls are shown with `TREE`, reasons are our own words.
+//! Neither contains a path of this machine: calls are displayed with `TREE`, and reasons contain no error output.
 
 use std::fmt::Write;
 use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::judge::Verdict;
 use crate::measure::Stats;
 use crate::origin::Origin;
-use crate::suite::{Figure, Task, Who};
+use crate::suite::{Figure, Participant, Task};
 use crate::table::{Table, thousands};
+use crate::targets::TargetResult;
 
-/// What one run of the benchmark found.
+/// The results of one run.
 pub struct Report {
-    /// The code that was measured, where git could say.
+    /// The measured commit, if git is available.
     pub origin: Option<Origin>,
-    /// How many processors there are.
+    /// The number of processors.
     pub processors: usize,
-    /// Each peer with its registry and its version, none when it is missing.
+    /// Each peer with its registry and version; `None` if it is missing.
     pub peers: Vec<(&'static str, &'static str, Option<String>)>,
-    /// Every cell.
+    /// All figures.
     pub figures: Vec<Figure>,
-    /// Every target.
-    pub verdicts: Vec<Verdict>,
+    /// All targets.
+    pub results: Vec<TargetResult>,
 }
 
 impl Report {
-    /// The tables, in Markdown that is readable as it stands.
+    /// Returns the results as Markdown.
     pub fn markdown(&self) -> String {
         let mut out = format!("Processors: {}. Minimum of several runs, page cache warm.", self.processors);
         if let Some(Origin { commit, date, uncommitted }) = &self.origin {
@@ -51,28 +51,28 @@ impl Report {
         out
     }
 
-    /// The same as JSON.
+    /// Returns the results as JSON.
     pub fn json(&self) -> String {
         let peers = self.peers.iter().map(|(name, registry, version)| {
             let version = version.as_deref().map_or("null".to_owned(), quoted);
             format!("{{\"name\":{},\"registry\":{},\"version\":{version}}}", quoted(name), quoted(registry))
         });
-        let verdicts = self.verdicts.iter().map(|verdict| {
-            let found = match &verdict.value {
-                Ok(value) => format!("\"value\":{value:.3},\"met\":{}", verdict.met() == Some(true)),
+        let results = self.results.iter().map(|result| {
+            let value = match &result.value {
+                Ok(value) => format!("\"value\":{value:.3},\"met\":{}", result.met() == Some(true)),
                 Err(reason) => format!("\"value\":null,\"reason\":{}", quoted(reason)),
             };
-            let (what, unit) = (quoted(&verdict.what), quoted(verdict.unit));
-            format!("{{\"what\":{what},\"target\":{},\"unit\":{unit},{found}}}", verdict.target)
+            let (what, unit) = (quoted(&result.what), quoted(result.unit));
+            format!("{{\"what\":{what},\"target\":{},\"unit\":{unit},{value}}}", result.target)
         });
         let figures = self.figures.iter().map(|figure| {
-            let found = match &figure.outcome {
-                Ok(stats) => measured(stats),
+            let outcome = match &figure.outcome {
+                Ok(stats) => stats_json(stats),
                 Err(reason) => format!("\"skipped\":{}", quoted(reason)),
             };
             let (task, who) = (quoted(&figure.task.to_string()), quoted(&figure.who.to_string()));
             let call = quoted(&figure.call);
-            format!("{{\"task\":{task},\"skills\":{},\"who\":{who},\"call\":{call},{found}}}", figure.size)
+            format!("{{\"task\":{task},\"skills\":{},\"who\":{who},\"call\":{call},{outcome}}}", figure.size)
         });
         let origin = self.origin.as_ref().map_or(String::new(), |Origin { commit, date, uncommitted }| {
             let (commit, date) = (quoted(commit), quoted(date));
@@ -82,12 +82,12 @@ impl Report {
             "{{\"schema\":1,{origin}\n\"processors\":{},\n\"peers\":[\n{}\n],\n\"targets\":[\n{}\n],\n\"figures\":[\n{}\n]}}\n",
             self.processors,
             peers.collect::<Vec<_>>().join(",\n"),
-            verdicts.collect::<Vec<_>>().join(",\n"),
+            results.collect::<Vec<_>>().join(",\n"),
             figures.collect::<Vec<_>>().join(",\n"),
         )
     }
 
-    /// What has no figures, why, and at which sizes.
+    /// Returns the calls without figures, with the reason and the sizes.
     fn skipped(&self) -> Vec<(&str, &str, Vec<String>)> {
         let mut skipped: Vec<(&str, &str, Vec<String>)> = Vec::new();
         for figure in &self.figures {
@@ -103,15 +103,15 @@ impl Report {
 
     fn targets(&self) -> Table {
         let mut table = Table::new(1, ["what", "at most", "measured", "met"].map(str::to_owned));
-        for verdict in &self.verdicts {
-            let (measured, met) = match (&verdict.value, verdict.met()) {
-                (Ok(value), Some(true)) => (format!("{value:.2} {}", verdict.unit), "yes"),
-                (Ok(value), _) => (format!("{value:.2} {}", verdict.unit), "no"),
+        for result in &self.results {
+            let (measured, met) = match (&result.value, result.met()) {
+                (Ok(value), Some(true)) => (format!("{value:.2} {}", result.unit), "yes"),
+                (Ok(value), _) => (format!("{value:.2} {}", result.unit), "no"),
                 (Err(reason), _) => (reason.clone(), "–"),
             };
             table.push(vec![
-                verdict.what.clone(),
-                format!("{} {}", verdict.target, verdict.unit),
+                result.what.clone(),
+                format!("{} {}", result.target, result.unit),
                 measured,
                 met.to_owned(),
             ]);
@@ -119,7 +119,7 @@ impl Report {
         table
     }
 
-    /// A row for each call, a column for each size: milliseconds and how many times the floor that is.
+    /// Returns a row per call and a column per size: milliseconds, and the ratio to the floor.
     fn times(&self) -> Table {
         let mut sizes: Vec<usize> = self.figures.iter().map(|figure| figure.size).collect();
         sizes.sort_unstable();
@@ -130,7 +130,7 @@ impl Report {
         });
         let head = ["task", "who", "call"].map(str::to_owned).into_iter().chain(columns);
         let mut table = Table::new(3, head.chain(["peak memory".to_owned()]));
-        let mut seen: Vec<(Task, &Who, &str)> = Vec::new();
+        let mut seen: Vec<(Task, &Participant, &str)> = Vec::new();
         for figure in &self.figures {
             let key = (figure.task, &figure.who, figure.call.as_str());
             if !seen.contains(&key) {
@@ -157,10 +157,10 @@ impl Report {
     fn cell(&self, figure: &Figure) -> String {
         let Ok(stats) = &figure.outcome else { return "–".to_owned() };
         let mut floors = self.figures.iter().filter(|floor| {
-            (floor.task, floor.size) == (figure.task, figure.size) && floor.who == Who::Floor
+            (floor.task, floor.size) == (figure.task, figure.size) && floor.who == Participant::Floor
         });
         let times = match floors.next() {
-            Some(Figure { outcome: Ok(floor), .. }) if figure.who != Who::Floor => {
+            Some(Figure { outcome: Ok(floor), .. }) if figure.who != Participant::Floor => {
                 format!(" ({:.2} ×)", stats.min.as_secs_f64() / floor.min.as_secs_f64())
             }
             _ => String::new(),
@@ -169,18 +169,18 @@ impl Report {
     }
 }
 
-/// Puts the tables between the marks of this name in the README; an error when they are not there.
+/// Replaces the tables between the markers of this name in the README. Fails if the markers are missing.
 pub fn rewrite(readme: &Path, name: &str, figures: &str) -> io::Result<()> {
     let text = fs::read_to_string(readme)?;
     let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
     let between =
         text.split_once(&open).and_then(|(before, rest)| Some((before, rest.split_once(&close)?.1)));
     let (before, after) =
-        between.ok_or_else(|| io::Error::other("the README has no marks for the figures"))?;
+        between.ok_or_else(|| io::Error::other("the README has no markers for the figures"))?;
     fs::write(readme, format!("{before}{open}\n{figures}\n{close}{after}"))
 }
 
-fn measured(stats: &Stats) -> String {
+fn stats_json(stats: &Stats) -> String {
     let ms = |time: std::time::Duration| time.as_secs_f64() * 1000.0;
     format!(
         "\"runs\":{},\"min_ms\":{:.3},\"median_ms\":{:.3},\"cpu_ms\":{:.3},\"peak_kib\":{}",

@@ -1,4 +1,4 @@
-//! `cargo run --release -p prowess-bench --bin bench-scripts`: what the sandbox costs, tier by tier, beside a bare process.
+//! `cargo run --release -p prowess-bench --bin bench-scripts`: the cost of the sandbox in each tier, compared with a plain process.
 
 use std::io::{self, Write};
 use std::process::Command;
@@ -13,10 +13,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     helper_main();
     let registry = Registry::open(Policy::default())?;
     let snapshot = registry.snapshot();
-    let skill = snapshot.get("skills-system-validation").ok_or("it is bundled")?;
-    let folder = std::env::temp_dir().join(format!("bench-scripts-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
-    let script = folder.join("echo.sh");
+    let skill = snapshot.get("skills-system-validation").ok_or("the bundled skill is missing")?;
+    let dir = std::env::temp_dir().join(format!("bench-scripts-{}", std::process::id()));
+    std::fs::create_dir_all(&dir)?;
+    let script = dir.join("echo.sh");
     std::fs::write(&script, prowess::resources::read_bytes(skill, "scripts/echo.sh")?.bytes)?;
     let bare = median(|| drop(Command::new("/bin/sh").arg(&script).output()));
     let mut out = io::stdout();
@@ -33,23 +33,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         match once() {
             Ok(_) => {
-                let took = median(|| drop(once()));
-                writeln!(out, "{name:9} {took:>8.2?}  {:>8.2?} more", took.saturating_sub(bare))?;
+                let time = median(|| drop(once()));
+                writeln!(out, "{name:9} {time:>8.2?}  {:>8.2?} more", time.saturating_sub(bare))?;
             }
             Err(error) => writeln!(out, "{name:9} {error}")?,
         }
     }
-    std::fs::remove_dir_all(folder)?;
+    std::fs::remove_dir_all(dir)?;
     Ok(())
 }
 
-/// The time in the middle.
+/// Returns the median time.
 fn median(mut work: impl FnMut()) -> Duration {
     let mut times: Vec<_> = (0..ROUNDS)
         .map(|_| {
-            let begun = Instant::now();
+            let start = Instant::now();
             work();
-            begun.elapsed()
+            start.elapsed()
         })
         .collect();
     times.sort();

@@ -1,4 +1,4 @@
-//! What is measured: each task on each tree, by the floor, by Prowess and by every peer that has a command for it.
+//! Measures each task on each tree with the floor, Prowess and every peer that has a command for it.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -6,37 +6,37 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::measure::{self, Call, Effort, Stats};
-use crate::peers::{self, Folder, Offer, PEERS};
+use crate::peers::{self, PEERS, PeerCall, PeersDir};
 use crate::tree::Tree;
 
-/// Peers are measured up to this many skills.
+/// The maximum number of skills for peers.
 pub const PEERS_UP_TO: usize = 10_000;
 
-/// Passes in one process of `floor-stat` and `bench-refresh`.
+/// The passes per process of `floor-stat` and `bench-refresh`.
 const PASSES: &str = "5";
 
-/// What a command is asked to do.
+/// The task of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Task {
-    /// Start and end.
+    /// Start and exit.
     Start,
-    /// Name all skills.
+    /// List all skills.
     List,
-    /// Look for changes where there are none.
+    /// Look for changes if there are none.
     Refresh,
     /// Validate all skills.
     Check,
     /// Write the catalog of all skills.
     Prompt,
-    /// Install all skills of a folder.
+    /// Install all skills of a directory.
     FromFolder,
     /// Install all skills of a repository.
     FromGit,
-    /// Look for what is dangerous.
+    /// Audit all skills.
     Audit,
-    /// Compare all skills with what was installed.
+    /// Compare all skills with the lock file.
     Verify,
-    /// Load one skill out of all; the floor is the same without a lock.
+    /// Load one of the skills. The floor is the same without a lock file.
     Activate,
     /// Compare all skills with each other.
     Lint,
@@ -60,22 +60,22 @@ impl fmt::Display for Task {
     }
 }
 
-/// Whose figure it is.
+/// The program that is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Who {
-    /// The unavoidable I/O; what targets refer to.
+pub enum Participant {
+    /// The unavoidable I/O, which targets refer to.
     Floor,
-    /// The same with fewer system calls; for comparison only.
+    /// A floor with fewer system calls, for comparison only.
     LowerFloor,
-    /// A clone and a copy, beside installs from a folder.
+    /// A clone and a copy, for installing from a directory.
     CloneFloor,
-    /// We.
+    /// Prowess.
     Prowess,
-    /// A peer, by its package.
+    /// A peer, by the name of its package.
     Peer(&'static str),
 }
 
-impl fmt::Display for Who {
+impl fmt::Display for Participant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Floor | Self::LowerFloor | Self::CloneFloor => f.write_str("floor"),
@@ -85,68 +85,68 @@ impl fmt::Display for Who {
     }
 }
 
-/// One cell: what was measured, or why it was not.
+/// The figures of one call on one tree.
 #[derive(Clone, Debug)]
 pub struct Figure {
     /// The task.
     pub task: Task,
-    /// The tree's size; 0 for [`Task::Start`].
+    /// The size of the tree; 0 for [`Task::Start`].
     pub size: usize,
-    /// Whose.
-    pub who: Who,
-    /// The call, with `TREE` for paths.
+    /// The measured program.
+    pub who: Participant,
+    /// The displayed call, with `TREE` instead of paths.
     pub call: String,
-    /// The figures, or the reason for none.
+    /// The statistics, or the reason why there are none.
     pub outcome: Result<Stats, String>,
 }
 
 /// The programs that are measured.
 pub struct Programs {
-    /// Where `floor-read` and the others lie.
+    /// The directory of `floor-read` and the other programs of this package.
     pub floors: PathBuf,
-    /// The `prowess` to measure.
+    /// The path of `prowess`.
     pub prowess: PathBuf,
-    /// The peers; none when they are left out.
-    pub peers: Option<Folder>,
+    /// The peers, or `None` to skip them.
+    pub peers: Option<PeersDir>,
 }
 
-/// Measures everything; `say` is told what is under way.
-pub fn run(programs: &Programs, trees: &[Tree], mut say: impl FnMut(&str)) -> Result<Vec<Figure>, String> {
+/// Measures all tasks. `log` is called with progress messages.
+pub fn run(programs: &Programs, trees: &[Tree], mut log: impl FnMut(&str)) -> Result<Vec<Figure>, String> {
     let mut figures = Vec::new();
-    // Task by task, not tree by tree: the calls with ten thousand arguments come last, when this process has to be small
-    // no longer (see `measure`).
+    // Task by task, not tree by tree: the calls with ten thousand arguments come last, because they increase the memory of
+    // this process (see `measure`).
     if let Some(tree) = trees.first() {
-        say("start");
-        measured(&mut figures, Task::Start, 0, programs.start(tree));
+        log("start");
+        measure_task(&mut figures, Task::Start, 0, programs.start(tree));
     }
     for task in [Task::List, Task::Refresh, Task::Check, Task::Prompt] {
         for tree in trees {
-            say(&format!("{task} of {} skills", tree.size));
+            log(&format!("{task} of {} skills", tree.size));
             let entries = programs.entries(task, tree).map_err(|error| format!("{task}: {error}"))?;
-            measured(&mut figures, task, tree.size, entries);
+            measure_task(&mut figures, task, tree.size, entries);
         }
     }
-    // Those look at every byte of every skill; one size is enough.
+    // These tasks read every byte of every skill, so one size is enough.
     if let Some(tree) = trees.iter().filter(|tree| tree.size <= PEERS_UP_TO).max_by_key(|tree| tree.size) {
         for task in [Task::Audit, Task::Lint] {
-            say(&format!("{task} of {} skills", tree.size));
+            log(&format!("{task} of {} skills", tree.size));
             let entries = programs.entries(task, tree).map_err(|error| format!("{task}: {error}"))?;
-            measured(&mut figures, task, tree.size, entries);
+            measure_task(&mut figures, task, tree.size, entries);
         }
     }
     Ok(figures)
 }
 
-pub(crate) type Entry = (Who, String, Offer);
+pub(crate) type Entry = (Participant, String, PeerCall);
 
-/// Measures the entries of one task at one size, in turns.
-pub(crate) fn measured(figures: &mut Vec<Figure>, task: Task, size: usize, entries: Vec<Entry>) {
+/// Measures the entries of one task at one size, alternately.
+pub(crate) fn measure_task(figures: &mut Vec<Figure>, task: Task, size: usize, entries: Vec<Entry>) {
     let mut calls = Vec::new();
     let mut slots = Vec::new();
-    for (who, call, offer) in entries {
-        let reason = match offer {
-            Offer::Never(reason) => reason,
-            Offer::Call(call) => {
+    for (who, call, peer_call) in entries {
+        let reason = match peer_call {
+            PeerCall::Unavailable(reason) => reason,
+            PeerCall::Call(call) => {
                 calls.push(call);
                 slots.push(figures.len());
                 String::new()
@@ -155,10 +155,14 @@ pub(crate) fn measured(figures: &mut Vec<Figure>, task: Task, size: usize, entri
         figures.push(Figure { task, size, who, call, outcome: Err(reason) });
     }
     let outcomes = match task {
-        Task::Refresh => measure::passes_in_turns(&calls, Effort::FULL),
-        Task::FromFolder | Task::FromGit => measure::in_turns(&calls, Effort::WRITING),
-        Task::Start | Task::List | Task::Check | Task::Prompt => measure::in_turns(&calls, Effort::FULL),
-        Task::Audit | Task::Verify | Task::Activate | Task::Lint => measure::in_turns(&calls, Effort::FULL),
+        Task::Refresh => measure::run_passes_alternating(&calls, Effort::FULL),
+        Task::FromFolder | Task::FromGit => measure::run_alternating(&calls, Effort::WRITING),
+        Task::Start | Task::List | Task::Check | Task::Prompt => {
+            measure::run_alternating(&calls, Effort::FULL)
+        }
+        Task::Audit | Task::Verify | Task::Activate | Task::Lint => {
+            measure::run_alternating(&calls, Effort::FULL)
+        }
     };
     for (slot, outcome) in slots.into_iter().zip(outcomes) {
         if let Some(figure) = figures.get_mut(slot) {
@@ -170,23 +174,27 @@ pub(crate) fn measured(figures: &mut Vec<Figure>, task: Task, size: usize, entri
 impl Programs {
     fn start(&self, tree: &Tree) -> Vec<Entry> {
         vec![
-            self.own(Who::Floor, "empty", "empty", &[], tree, 0),
-            self.own(Who::Prowess, "prowess --version", "prowess", &["--version".into()], tree, 0),
+            self.call(Participant::Floor, "empty", "empty", &[], tree, 0),
+            self.call(Participant::Prowess, "prowess --version", "prowess", &["--version".into()], tree, 0),
         ]
     }
 
     fn entries(&self, task: Task, tree: &Tree) -> std::io::Result<Vec<Entry>> {
         let root = OsString::from(tree.root());
         let arg = OsString::from;
-        let read = |who, shown, args: &[OsString]| self.own(who, shown, "floor-read", args, tree, 0);
-        let floor = read(Who::Floor, "floor-read TREE", std::slice::from_ref(&root));
-        let lower = read(Who::LowerFloor, "floor-read TREE open", &[root.clone(), arg("open")]);
+        let read = |who, shown, args: &[OsString]| self.call(who, shown, "floor-read", args, tree, 0);
+        let floor = read(Participant::Floor, "floor-read TREE", std::slice::from_ref(&root));
+        let lower = read(Participant::LowerFloor, "floor-read TREE open", &[root.clone(), arg("open")]);
         let ours = |shown, args: &[OsString], names| {
-            let (who, call, offer) = self.own(Who::Prowess, shown, "prowess", args, tree, names);
-            let offer = if self.knows(task) { offer } else { Offer::Never("no such command yet".to_owned()) };
-            (who, call, offer)
+            let (who, call, peer_call) = self.call(Participant::Prowess, shown, "prowess", args, tree, names);
+            let peer_call = if self.has_command(task) {
+                peer_call
+            } else {
+                PeerCall::Unavailable("no such command yet".to_owned())
+            };
+            (who, call, peer_call)
         };
-        // How often a name occurs for each skill: id, name and location; path and name; name and location.
+        // The last argument is how often each name occurs: in id, name and location; path and name; name and location.
         let mut entries = match task {
             Task::Start => self.start(tree),
             Task::List => {
@@ -196,8 +204,15 @@ impl Programs {
             Task::Refresh => {
                 let args = [root, arg(PASSES), arg(&tree.size.to_string())];
                 vec![
-                    self.own(Who::Floor, "floor-stat TREE", "floor-stat", &args, tree, 0),
-                    self.own(Who::Prowess, "Registry::refresh, in process", "bench-refresh", &args, tree, 0),
+                    self.call(Participant::Floor, "floor-stat TREE", "floor-stat", &args, tree, 0),
+                    self.call(
+                        Participant::Prowess,
+                        "Registry::refresh, in process",
+                        "bench-refresh",
+                        &args,
+                        tree,
+                        0,
+                    ),
                 ]
             }
             Task::Check => {
@@ -212,19 +227,19 @@ impl Programs {
             Task::Audit => {
                 let args = [arg("audit"), root.clone(), arg("--json")];
                 vec![
-                    self.own(Who::Floor, "floor-hash TREE", "floor-hash", &[root], tree, 0),
+                    self.call(Participant::Floor, "floor-hash TREE", "floor-hash", &[root], tree, 0),
                     ours("prowess audit TREE --json", &args, 1),
                 ]
             }
             Task::Lint => {
-                // It ends with 1 where skills are hard to tell apart, as some of these are.
+                // The exit code is 1 if skills are too similar, as some of these are.
                 let script = [arg("-c"), arg("\"$@\"; [ $? -le 1 ]"), arg("sh"), self.prowess.clone().into()];
                 let args = [arg("lint"), arg("--routing"), arg("--json"), arg("--root"), root.clone()];
                 let args = [&script[..], &args].concat();
                 vec![
-                    self.own(Who::Floor, "floor-hash TREE", "floor-hash", &[root], tree, 0),
-                    self.own(
-                        Who::Prowess,
+                    self.call(Participant::Floor, "floor-hash TREE", "floor-hash", &[root], tree, 0),
+                    self.call(
+                        Participant::Prowess,
                         "prowess lint --routing --json --root TREE",
                         "/bin/sh",
                         &args,
@@ -233,32 +248,36 @@ impl Programs {
                     ),
                 ]
             }
-            // Those have a suite of their own.
+            // These tasks are measured in `packages`.
             Task::FromFolder | Task::FromGit | Task::Verify | Task::Activate => Vec::new(),
         };
-        if let Some(folder) = self.peers.as_ref().filter(|_| tree.size <= PEERS_UP_TO) {
+        if let Some(peers_dir) = self.peers.as_ref().filter(|_| tree.size <= PEERS_UP_TO) {
             for peer in &PEERS {
-                let offers = folder.offers(peer, task, tree)?.into_iter();
-                entries.extend(offers.map(|(call, offer)| match folder.version(peer) {
-                    Some(_) => (Who::Peer(peer.name), call, offer),
-                    None => (Who::Peer(peer.name), call, Offer::Never("not installed".to_owned())),
+                let calls = peers_dir.calls(peer, task, tree)?.into_iter();
+                entries.extend(calls.map(|(call, peer_call)| match peers_dir.version(peer) {
+                    Some(_) => (Participant::Peer(peer.name), call, peer_call),
+                    None => (
+                        Participant::Peer(peer.name),
+                        call,
+                        PeerCall::Unavailable("not installed".to_owned()),
+                    ),
                 }));
             }
         }
         Ok(entries)
     }
 
-    /// Whether `prowess` has the task's command. One that is not there to be asked is reported as not built instead.
-    fn knows(&self, task: Task) -> bool {
+    /// Returns whether `prowess` has the command of a task. A missing program is reported as not built instead.
+    fn has_command(&self, task: Task) -> bool {
         let mut help = Command::new(&self.prowess);
         help.args([&task.to_string(), "--help"]).stdout(Stdio::null()).stderr(Stdio::null());
         help.status().map_or(true, |status| status.success())
     }
 
-    /// A call of one of our own programs.
-    fn own(
+    /// Returns a call of `prowess` or of a program of this package.
+    fn call(
         &self,
-        who: Who,
+        who: Participant,
         shown: &str,
         program: &str,
         args: &[OsString],
@@ -266,20 +285,20 @@ impl Programs {
         names: usize,
     ) -> Entry {
         let path = if program == "prowess" { self.prowess.clone() } else { self.floors.join(program) };
-        let offer = if path.is_file() {
-            Offer::Call(Call {
+        let peer_call = if path.is_file() {
+            PeerCall::Call(Call {
                 shown: shown.to_owned(),
                 program: path,
                 args: args.to_vec(),
                 directory: tree.home(),
                 input: None,
-                variables: peers::quiet(&tree.home()),
+                variables: peers::common_variables(&tree.home()),
                 names: names * tree.size,
-                fresh: None,
+                empty_project: None,
             })
         } else {
-            Offer::Never(format!("{program} is not built"))
+            PeerCall::Unavailable(format!("{program} is not built"))
         };
-        (who, shown.to_owned(), offer)
+        (who, shown.to_owned(), peer_call)
     }
 }

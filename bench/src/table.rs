@@ -1,8 +1,8 @@
-//! Aligned tables: valid Markdown and readable on a terminal at the same time.
+//! Aligned tables that are valid Markdown and readable on a terminal.
 
 use std::fmt;
 
-/// Rows of cells below a head; the first columns are text, the others figures.
+/// A table whose first columns are text and whose others are numbers.
 pub struct Table {
     head: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -10,12 +10,12 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table with this head, whose first `texts` columns are aligned to the left.
+    /// Creates a table with this header. The first `texts` columns are aligned to the left.
     pub fn new(texts: usize, head: impl IntoIterator<Item = String>) -> Self {
         Self { head: head.into_iter().collect(), rows: Vec::new(), texts }
     }
 
-    /// Adds a row of as many cells as the head has.
+    /// Adds a row with as many cells as the header.
     pub fn push(&mut self, row: Vec<String>) {
         self.rows.push(row);
     }
@@ -52,7 +52,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// A number with a comma before every third digit.
+/// Formats a number with commas as thousands separators.
 pub fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_to_the_left_figures_to_the_right() {
+    fn text_is_left_aligned_and_numbers_are_right_aligned() {
         let mut table = Table::new(1, ["who", "time"].map(str::to_owned));
         table.push(vec!["prowess".to_owned(), "1.5 ×".to_owned()]);
         table.push(vec!["ö".to_owned(), "12.25 ×".to_owned()]);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn long_numbers_have_commas() {
+    fn large_numbers_have_commas() {
         assert_eq!([7, 100, 1_000, 100_000].map(thousands), ["7", "100", "1,000", "100,000"]);
     }
 }

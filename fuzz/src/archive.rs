@@ -1,18 +1,18 @@
-//! Zip and tar archives of strangers.
+//! Untrusted zip and tar archives.
 
 use std::collections::HashSet;
 
 use prowess_package::limits::{FILE_MAX, FILES_MAX, TOTAL_MAX};
 use prowess_package::{InnerPath, SourceEntryKind, SourceTree, archive as package};
 
-/// Nothing panics, and whatever is read lies within the limits, under different names that lead nowhere else. The same
-/// bytes are tried as an archive, and as a tar whose checksums are put right first.
+/// Checks that nothing panics, that all files are within the limits, and that their paths are unique and stay inside. The
+/// bytes are read as an archive, and as a tar archive whose checksums are corrected first.
 pub fn archive(bytes: &[u8]) {
-    sound(bytes);
-    sound(&stored_gzip(&sealed(bytes)));
+    check_archive(bytes);
+    check_archive(&stored_gzip(&with_checksums(bytes)));
 }
 
-fn sound(bytes: &[u8]) {
+fn check_archive(bytes: &[u8]) {
     let tree = match package::read_archive(bytes) {
         Ok(tree) => tree,
         Err(error) => {
@@ -24,21 +24,21 @@ fn sound(bytes: &[u8]) {
     let mut names = HashSet::new();
     let mut total = 0;
     for (at, entry) in tree.entries().iter().enumerate() {
-        let SourceEntryKind::File { bytes, .. } = entry.kind else { panic!("{entry:?} is no file") };
+        let SourceEntryKind::File { bytes, .. } = entry.kind else { panic!("{entry:?} is not a file") };
         let path = InnerPath::parse(&entry.path).expect("a path that stays inside");
-        assert!(names.insert(path.as_str().to_lowercase()), "{path} is there twice");
+        assert!(names.insert(path.as_str().to_lowercase()), "duplicate path {path}");
         assert!(bytes <= FILE_MAX && tree.read_entry(at).expect("bytes in memory").len() as u64 == bytes);
         total += bytes;
     }
     for name in &names {
-        let folders = name.match_indices('/').map(|(at, _)| &name[..at]);
-        assert!(folders.into_iter().all(|folder| !names.contains(folder)), "{name} lies in a file");
+        let parents = name.match_indices('/').map(|(at, _)| &name[..at]);
+        assert!(parents.into_iter().all(|parent| !names.contains(parent)), "{name} is below a file");
     }
     assert!(total <= TOTAL_MAX && names.len() <= FILES_MAX);
 }
 
-/// A tar with the right checksum in every block that could be a header: no fuzzer would find one.
-fn sealed(bytes: &[u8]) -> Vec<u8> {
+/// Writes the correct checksum into every block that could be a tar header, because a fuzzer would not find it.
+fn with_checksums(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     bytes.resize(bytes.len().next_multiple_of(512), 0);
     for block in bytes.chunks_exact_mut(512).filter(|block| block[257..262] == *b"ustar") {

@@ -1,19 +1,19 @@
-//! The files of a skill, as the audit sees them.
+//! The audit of the files of a skill.
 
 use prowess_format::hidden;
-use prowess_package::audit::{AuditFile, Suppressions, audit as verdict, capabilities};
+use prowess_package::audit::{AuditFile, Suppressions, audit as run_audit, capabilities};
 
-/// Nothing panics, the same bytes give the same verdict, every place lies inside the file, nothing hidden is shown, and
-/// what is found alone is found beside other files, too. The same bytes are tried under several names, and as suppressions.
+/// Checks that nothing panics, that every location is inside the file, that findings contain no hidden characters, and that
+/// another file does not change the result. The bytes are audited under several names, and parsed as suppressions.
 pub fn audit(bytes: &[u8]) {
     let lines = 1 + bytes.iter().filter(|byte| **byte == b'\n').count();
     for path in ["SKILL.md", "scripts/run.sh", "scripts/run.py", "data.json", "notes.txt"] {
         let file = AuditFile::new(path, false, bytes);
-        let alone = verdict([file].into_iter());
+        let alone = run_audit([file].into_iter());
         let other = AuditFile::new("zzz.md", false, b"# Nothing\n");
-        assert_eq!(alone, verdict([other, file].into_iter()), "the other file has nothing in it");
+        assert_eq!(alone, run_audit([other, file].into_iter()), "another file changes the result");
         for finding in &alone.findings {
-            // UTF-16 has line breaks that are no such bytes.
+            // In UTF-16, line breaks are other bytes.
             assert!(
                 finding.line as usize <= lines
                     || bytes.starts_with(b"\xff\xfe")

@@ -7,21 +7,21 @@ use prowess::policy::{Policy, ProjectTrust, RootLocation};
 use prowess::{HostEnv, Preset, Scope};
 use prowess_config::{ConfigInputs, Configuration, KEYS, load};
 
-/// Nothing panics, every place lies inside the file, every key has a value, and a project's file never allows more
-/// than was in force without it. The same bytes are tried as TOML and as YAML.
+/// Checks that nothing panics, that every location is inside the file, that every key has a value, and that the file of a
+/// project never allows more than the policy without it. The bytes are read as TOML and as YAML.
 pub fn config(bytes: &[u8]) {
-    let world = tempfile::tempdir().expect("a temporary folder");
-    let (home, project) = (world.path().join("home"), world.path().join("project"));
-    for folder in [home.join(".prowess"), home.join(".agent"), project.join(".prowess")] {
-        fs::create_dir_all(folder).expect("an empty folder");
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (home, project) = (dir.path().join("home"), dir.path().join("project"));
+    for dir in [home.join(".prowess"), home.join(".agent"), project.join(".prowess")] {
+        fs::create_dir_all(dir).expect("an empty directory");
     }
-    let surroundings = HostEnv { project: project.clone(), home: Some(home.clone()), path: "".into() };
-    let inputs = ConfigInputs::new(surroundings);
+    let host_env = HostEnv { project: project.clone(), home: Some(home.clone()), path: "".into() };
+    let inputs = ConfigInputs::new(host_env);
 
     let with = |path: &Path, inputs: &ConfigInputs| {
-        fs::write(path, bytes).expect("a file in an empty folder");
+        fs::write(path, bytes).expect("a file in an empty directory");
         let configuration = load(inputs);
-        sound(bytes, &configuration);
+        check_configuration(bytes, &configuration);
         fs::remove_file(path).expect("the file that was written");
         configuration
     };
@@ -33,19 +33,19 @@ pub fn config(bytes: &[u8]) {
 
     let without = load(&inputs);
     let narrowed = with(&project.join(".prowess/config.toml"), &inputs);
-    no_wider(&without.policy, &narrowed.policy);
+    check_not_wider(&without.policy, &narrowed.policy);
 }
 
-fn sound(bytes: &[u8], configuration: &Configuration) {
+fn check_configuration(bytes: &[u8], configuration: &Configuration) {
     assert_eq!(configuration.settings.len(), KEYS.len());
     for located in &configuration.diagnostics {
-        let Some(place) = located.diagnostic.location else { continue };
-        assert!(place.line >= 1 && place.column >= 1, "{located:?}");
-        assert!(place.span.end as usize <= bytes.len() + 1, "{located:?} in {} bytes", bytes.len());
+        let Some(location) = located.diagnostic.location else { continue };
+        assert!(location.line >= 1 && location.column >= 1, "{located:?}");
+        assert!(location.span.end as usize <= bytes.len() + 1, "{located:?} in {} bytes", bytes.len());
     }
 }
 
-fn no_wider(before: &Policy, after: &Policy) {
+fn check_not_wider(before: &Policy, after: &Policy) {
     assert_eq!(before.preset, after.preset);
     assert!(before.enabled || !after.enabled);
     assert!(before.trust == ProjectTrust::NotNeeded || after.trust == before.trust);
@@ -56,10 +56,10 @@ fn no_wider(before: &Policy, after: &Policy) {
     assert!(after.limits.skill_md_bytes <= before.limits.skill_md_bytes);
     assert!(after.limits.resource_bytes <= before.limits.resource_bytes);
     assert!(before.selection.disabled.iter().all(|name| after.selection.disabled.contains(name)));
-    let foreign = |policy: &Policy| -> Vec<_> {
-        let own = |place: &RootLocation| matches!(place, RootLocation::Project(_));
+    let other_roots = |policy: &Policy| -> Vec<_> {
+        let in_project = |location: &RootLocation| matches!(location, RootLocation::Project(_));
         let roots = policy.scan.roots.iter();
-        roots.filter(|root| root.scope != Scope::Project || !own(&root.location)).cloned().collect()
+        roots.filter(|root| root.scope != Scope::Project || !in_project(&root.location)).cloned().collect()
     };
-    assert_eq!(foreign(before), foreign(after), "directories that are not the project's own");
+    assert_eq!(other_roots(before), other_roots(after), "directories outside the project");
 }

@@ -1,22 +1,22 @@
-//! What must hold for any bytes, one function for each fuzz target.
+//! Properties that must hold for any bytes, one function per fuzz target.
 //!
 //! | module | subject |
 //! |---|---|
-//! | [`skill_md()`] | a whole `SKILL.md`, and the beginnings of it |
+//! | [`skill_md()`] | a `SKILL.md` and its prefixes |
 //! | [`yaml()`] | YAML within a budget |
-//! | [`repair()`] | quoting what people forget to quote |
+//! | [`repair()`] | quoting values that must be quoted |
 //! | [`config()`] | configuration files of the user and of a project |
-//! | [`archive()`] | zip and tar archives of strangers |
-//! | [`source()`] | what stands after `install` |
-//! | [`well_known()`] | the index of a site |
-//! | [`jsonc()`] | configurations of MCP clients, changed and changed back |
-//! | [`mcp_uri()`] | addresses of files over MCP |
-//! | [`markdown()`] | Markdown as HTML for a page |
-//! | [`route_index()`] | the index of routing, damaged |
-//! | [`route_vectors()`] | vectors of routing |
+//! | [`archive()`] | untrusted zip and tar archives |
+//! | [`source()`] | the argument of `install` |
+//! | [`well_known()`] | the index of a website |
+//! | [`jsonc()`] | edits of the configurations of MCP clients |
+//! | [`mcp_uri()`] | URIs of files over MCP |
+//! | [`markdown()`] | Markdown rendered as HTML |
+//! | [`route_index()`] | damaged routing indexes |
+//! | [`route_vectors()`] | damaged routing vectors |
 //! | [`audit()`] | the files of a skill, under several names |
 //!
-//! Each function panics where a promise is broken. The tests replay the seeds of `seeds/` on a stable compiler.
+//! Each function panics if a property is violated. The tests replay the seeds of `seeds/` on stable Rust.
 
 mod archive;
 mod audit;
@@ -46,7 +46,7 @@ pub use source::source;
 pub use well_known::well_known;
 pub use yaml::yaml;
 
-/// A program that gives the bytes of libFuzzer to a function. Without libFuzzer it does nothing.
+/// Defines a program that passes the bytes of libFuzzer to a function. Without libFuzzer, it does nothing.
 #[macro_export]
 macro_rules! target {
     ($check:ident) => {

@@ -1,4 +1,4 @@
-//! Markdown of strangers, as HTML for a page. The modules are taken as they stand: the crate they live in brings a whole server.
+//! Untrusted Markdown rendered as HTML. The modules are included by path, because their crates depend on a whole server.
 
 #[path = "../../crates/testing/src/html.rs"]
 #[allow(unreachable_pub, clippy::unwrap_used)]
@@ -7,7 +7,7 @@ mod html;
 #[allow(unreachable_pub)]
 mod server;
 
-/// Nothing panics, and nothing comes out but what Markdown makes.
+/// Checks that nothing panics and that the HTML contains only allowed elements.
 pub fn markdown(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         html::assert_sanitized(text, &server::render(text));

@@ -1,9 +1,9 @@
-//! Addresses of files, from clients.
+//! URIs of files from MCP clients.
 
 use prowess_mcp::uri::SkillUriSegments;
 
-/// Nothing panics; no part of an address that is understood could mean something else to a file system or to somebody
-/// who reads addresses; and what is understood is understood again when it is written.
+/// Checks that nothing panics, that no segment of a valid URI is ambiguous as a path or in a URI, and that a formatted URI is
+/// parsed to the same segments.
 pub fn mcp_uri(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for uri in [text.to_string(), format!("skill://{text}"), format!("skill://a/{text}")] {
@@ -17,7 +17,7 @@ pub fn mcp_uri(bytes: &[u8]) {
         assert!(written.is_ascii() && !written.contains([' ', '?', '#', '\\']), "{written:?}");
         match SkillUriSegments::parse(&written) {
             Ok(again) => assert_eq!(again, parts, "{uri:?} is written as {written:?}"),
-            // Writing may take more room than there is.
+            // Escaping may exceed the maximum length.
             Err(_) => assert!(written.len() > uri.len(), "{uri:?} is written as {written:?}"),
         }
     }

@@ -1,17 +1,17 @@
-//! Quoting what people forget to quote.
+//! Repairs of frontmatter whose values must be quoted.
 
 use prowess_format::repair;
 use prowess_format::yaml::{Node, NodeKind, YamlBudget, parse};
 
-/// What is repaired can be read as fields, differs from the original only in the values that are reported, and every
-/// offset leads back into the original, in order.
+/// Checks that repaired text is a map, that it differs from the original only in the reported values, and that offsets map to the
+/// original in order.
 pub fn repair(bytes: &[u8]) {
     let Ok(yaml) = std::str::from_utf8(bytes) else { return };
     let is_map = |text: &str| {
         matches!(parse(text, YamlBudget::DEFAULT), Ok(Some(Node { kind: NodeKind::Map(_), .. })))
     };
     let Some(repaired) = repair::repair_yaml(yaml) else {
-        assert!(!is_map(yaml), "fields need no repair");
+        assert!(!is_map(yaml), "a map needs no repair");
         return;
     };
     assert!(is_map(&repaired.text), "{:?}", repaired.text);

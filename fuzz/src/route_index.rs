@@ -1,11 +1,11 @@
-//! The index of routing, damaged.
+//! Damaged routing indexes.
 
 use prowess_routing::{LexicalIndex, SkillTexts};
 
-/// Bytes are taken for an index, and for places in a good one and what is written there: nothing panics, nothing is read
-/// past its end, and no skill is found that is not there.
+/// Reads the bytes as an index, and as changes of a valid one. Checks that nothing panics, that nothing is read past the end,
+/// and that only existing skills are found.
 pub fn route_index(bytes: &[u8]) {
-    ask(bytes.to_vec(), u32::MAX as usize);
+    check_queries(bytes.to_vec(), u32::MAX as usize);
     let skills: Vec<SkillTexts> = (0..200).map(skill).collect();
     let mut index = LexicalIndex::bare_bytes(&skills);
     for change in bytes.chunks_exact(3) {
@@ -18,7 +18,7 @@ pub fn route_index(bytes: &[u8]) {
     if let [cut, _] = bytes {
         index.truncate(usize::from(*cut) * 16);
     }
-    ask(index, skills.len());
+    check_queries(index, skills.len());
 }
 
 fn skill(number: usize) -> SkillTexts {
@@ -29,7 +29,7 @@ fn skill(number: usize) -> SkillTexts {
     }
 }
 
-fn ask(bytes: Vec<u8>, skills: usize) {
+fn check_queries(bytes: Vec<u8>, skills: usize) {
     let Some(index) = LexicalIndex::from_bare_bytes(bytes) else { return };
     for query in ["common words of kind1", "skill 3", "使用 common 7", "sklil \"common words\" ski* sk", ""]
     {

@@ -1,8 +1,8 @@
-//! Vectors of routing.
+//! Damaged routing vectors.
 
 use prowess_routing::semantic::read_for_fuzzing;
 
-/// Bytes are taken for kept vectors: nothing panics, and nothing is read past its end.
+/// Reads the bytes as stored vectors. Checks that nothing panics and that nothing is read past the end.
 pub fn route_vectors(bytes: &[u8]) {
     read_for_fuzzing(bytes);
 }

@@ -1,31 +1,31 @@
-//! A whole `SKILL.md`, and the beginnings of it.
+//! A `SKILL.md` and its prefixes.
 
 use prowess_format::fence::Extent;
 use prowess_format::{
     Code, Diagnostic, Document, HeadOutcome, Manifest, ParseOutcome, Rules, parse, parse_head,
 };
 
-const FOLDER: Option<&str> = Some("pdf");
+const DIRECTORY: Option<&str> = Some("pdf");
 
-/// The most diagnostics of one file.
+/// The maximum number of diagnostics of a file.
 const DIAGNOSTICS_MAX: usize = 50;
 
-/// Nothing panics, every place lies inside the file, what does not load says why, a prefix never gives another
-/// manifest than the whole file, and the fixes that are offered mend what they are offered for.
+/// Checks that nothing panics, that every location is inside the file, that a file without a document has an error, that a
+/// prefix never has another manifest than the whole file, and that the suggested fixes work.
 pub fn skill_md(bytes: &[u8]) {
     for rules in [Rules::standard(), Rules::strict()] {
-        let parsed = parse(bytes, FOLDER, &rules);
-        sound(bytes, &parsed);
+        let parsed = parse(bytes, DIRECTORY, &rules);
+        check_outcome(bytes, &parsed);
         let whole = manifest(parsed.document.as_ref());
-        let head = parse_head(bytes, Extent::Whole, FOLDER, &rules);
-        let HeadOutcome::Done(head) = head else { panic!("nothing is beyond the whole file") };
+        let head = parse_head(bytes, Extent::Whole, DIRECTORY, &rules);
+        let HeadOutcome::Done(head) = head else { panic!("a whole file needs no more bytes") };
         assert_eq!(manifest(head.document.as_ref()), whole, "the frontmatter of the whole file");
         for cut in cuts(bytes) {
-            if let HeadOutcome::Done(head) = parse_head(&bytes[..cut], Extent::Prefix, FOLDER, &rules) {
+            if let HeadOutcome::Done(head) = parse_head(&bytes[..cut], Extent::Prefix, DIRECTORY, &rules) {
                 assert_eq!(manifest(head.document.as_ref()), whole, "the first {cut} bytes");
             }
         }
-        mended(bytes, &parsed, &rules);
+        check_fixes(bytes, &parsed, &rules);
     }
 }
 
@@ -33,16 +33,16 @@ fn manifest(document: Option<&Document>) -> Option<&Manifest> {
     document.map(|document| &document.manifest)
 }
 
-fn sound(bytes: &[u8], parsed: &ParseOutcome) {
-    let said = &parsed.diagnostics;
-    assert!(said.len() <= DIAGNOSTICS_MAX, "{} diagnostics", said.len());
-    assert_eq!(parsed.document.is_none(), said.iter().any(Diagnostic::is_error), "{said:#?}");
-    for diagnostic in said {
-        let Some(place) = diagnostic.location else { continue };
-        assert!(place.line >= 1 && place.column >= 1, "{diagnostic:?}");
-        assert!(place.span.start <= place.span.end, "{diagnostic:?}");
-        // An error at the very end of the text points one byte behind it.
-        assert!(place.span.end as usize <= bytes.len() + 1, "{diagnostic:?} in {} bytes", bytes.len());
+fn check_outcome(bytes: &[u8], parsed: &ParseOutcome) {
+    let diagnostics = &parsed.diagnostics;
+    assert!(diagnostics.len() <= DIAGNOSTICS_MAX, "{} diagnostics", diagnostics.len());
+    assert_eq!(parsed.document.is_none(), diagnostics.iter().any(Diagnostic::is_error), "{diagnostics:#?}");
+    for diagnostic in diagnostics {
+        let Some(location) = diagnostic.location else { continue };
+        assert!(location.line >= 1 && location.column >= 1, "{diagnostic:?}");
+        assert!(location.span.start <= location.span.end, "{diagnostic:?}");
+        // An error at the end of the text points one byte past it.
+        assert!(location.span.end as usize <= bytes.len() + 1, "{diagnostic:?} in {} bytes", bytes.len());
     }
     if let Some(document) = &parsed.document {
         assert!(document.frontmatter.end as usize <= bytes.len());
@@ -52,7 +52,7 @@ fn sound(bytes: &[u8], parsed: &ParseOutcome) {
     }
 }
 
-/// Where a file is cut: now and then, and wherever reading really stops.
+/// Returns the lengths of the tested prefixes: at regular intervals, and where a reader would stop.
 fn cuts(bytes: &[u8]) -> Vec<usize> {
     let mut cuts: Vec<_> = (0..bytes.len()).step_by(1 + bytes.len() / 24).collect();
     cuts.extend([4_096, bytes.len().saturating_sub(1), bytes.len()]);
@@ -60,9 +60,10 @@ fn cuts(bytes: &[u8]) -> Vec<usize> {
     cuts
 }
 
-/// Applies all fixes: nothing that was repaired has to be repaired again, and the manifest stays the same.
-fn mended(bytes: &[u8], parsed: &ParseOutcome, rules: &Rules) {
-    let mut fixes: Vec<_> = parsed.diagnostics.iter().filter_map(|said| said.fix.as_deref()).collect();
+/// Applies all fixes, and checks that no repair is needed afterwards and that the manifest is the same.
+fn check_fixes(bytes: &[u8], parsed: &ParseOutcome, rules: &Rules) {
+    let mut fixes: Vec<_> =
+        parsed.diagnostics.iter().filter_map(|diagnostic| diagnostic.fix.as_deref()).collect();
     if fixes.is_empty() || parsed.diagnostics.len() == DIAGNOSTICS_MAX {
         return;
     }
@@ -75,9 +76,9 @@ fn mended(bytes: &[u8], parsed: &ParseOutcome, rules: &Rules) {
         at = fix.span.end as usize;
     }
     source.extend_from_slice(&bytes[at..]);
-    let again = parse(&source, FOLDER, rules);
-    let left = |said: &&Diagnostic| said.code == Code::Repaired;
-    assert_eq!(again.diagnostics.iter().find(left), None, "after the fixes");
+    let again = parse(&source, DIRECTORY, rules);
+    let is_repair = |diagnostic: &&Diagnostic| diagnostic.code == Code::Repaired;
+    assert_eq!(again.diagnostics.iter().find(is_repair), None, "after the fixes");
     assert_eq!(
         manifest(again.document.as_ref()),
         manifest(parsed.document.as_ref()),

@@ -1,9 +1,9 @@
-//! What stands after `install`.
+//! The argument of `install`.
 
 use prowess_package::source::{DiskEntryKind, Source, parse_source};
 
-/// Nothing panics; what is understood is understood again when it is shown; and no part of a repository's address can
-/// be taken for an option or make git run a program.
+/// Checks that nothing panics, that a displayed source is parsed to the same source, and that no part of a repository URL can be
+/// interpreted as an option or make git run a program.
 pub fn source(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for kind in [DiskEntryKind::Directory, DiskEntryKind::File] {
@@ -17,13 +17,13 @@ pub fn source(bytes: &[u8]) {
                 Ok(&source),
                 "{text:?} is shown as {shown:?}"
             );
-            safe(&source);
+            check_safe(&source);
         }
         Err(error) => assert!(error.hint().is_some() && !error.to_string().is_empty()),
     }
 }
 
-fn safe(source: &Source) {
+fn check_safe(source: &Source) {
     match source {
         Source::Git { url, reference, .. } => {
             assert!(
@@ -40,6 +40,6 @@ fn safe(source: &Source) {
                 "{url}"
             );
         }
-        Source::Directory(path) | Source::Archive(path) => panic!("{} is not there", path.display()),
+        Source::Directory(path) | Source::Archive(path) => panic!("{} does not exist", path.display()),
     }
 }

@@ -1,14 +1,14 @@
-//! The seeds, replayed.
+//! Replays the seeds.
 
 use std::path::Path;
 
 fn replay(target: &str, run: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(target);
-    let mut seeds: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(target);
+    let mut seeds: Vec<_> = dir.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     seeds.sort();
-    assert!(seeds.len() >= 20, "{} seeds in {}", seeds.len(), folder.display());
+    assert!(seeds.len() >= 20, "{} seeds in {}", seeds.len(), dir.display());
     for seed in seeds {
-        // Shown only if this seed fails.
+        // The output is shown only if a seed fails.
         println!("{}", seed.display());
         run(&std::fs::read(&seed).unwrap());
     }

@@ -2,22 +2,23 @@
 
 use prowess_format::yaml::{Node, NodeKind, YamlBudget, YamlError, parse};
 
-/// A budget that real frontmatter would go beyond.
+/// A budget that real frontmatter would exceed.
 const SMALL: YamlBudget = YamlBudget { depth: 4, nodes: 16, aliases: 2 };
 
-/// Nothing panics, every node lies inside the text, the budget holds, and a smaller budget gives the same tree or none.
+/// Checks that nothing panics, that every node is inside the text, that the budget is respected, and that a smaller budget
+/// results in the same tree or an error.
 pub fn yaml(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let parsed = parse(text, YamlBudget::DEFAULT);
     match &parsed {
-        Ok(Some(node)) => within(node, text, YamlBudget::DEFAULT),
+        Ok(Some(node)) => check_nodes(node, text, YamlBudget::DEFAULT),
         Ok(None) => {}
         Err(error) => assert!(error.offset() <= text.len(), "{error:?} in {} bytes", text.len()),
     }
     match parse(text, SMALL) {
         Ok(small) => {
             if let Some(node) = &small {
-                within(node, text, SMALL);
+                check_nodes(node, text, SMALL);
             }
             assert_eq!(Ok(small), parsed, "a small budget");
         }
@@ -26,7 +27,7 @@ pub fn yaml(bytes: &[u8]) {
     }
 }
 
-fn within(root: &Node<'_>, text: &str, budget: YamlBudget) {
+fn check_nodes(root: &Node<'_>, text: &str, budget: YamlBudget) {
     let mut nodes = 0;
     let mut open = vec![(root, 1)];
     while let Some((node, depth)) = open.pop() {

@@ -1,6 +1,6 @@
-//! A bare server of the Model Context Protocol: each call is answered with the same text, which is given in a file.
+//! A minimal MCP server that responds to every call with the text of a file.
 //!
-//! `floor-mcp FILE` serves standard input and output, `floor-mcp FILE http` a free port, which it prints.
+//! `floor-mcp FILE` uses stdio; `floor-mcp FILE http` listens on a free port and prints its URL.
 
 #![allow(clippy::print_stdout)]
 
@@ -17,9 +17,9 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
 
 #[derive(Clone)]
-struct Constant(Arc<str>);
+struct ConstantServer(Arc<str>);
 
-impl ServerHandler for Constant {
+impl ServerHandler for ConstantServer {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
     }
@@ -36,14 +36,15 @@ impl ServerHandler for Constant {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args_os().skip(1);
-    let constant = Constant(std::fs::read_to_string(args.next().ok_or("which file?")?)?.into());
+    let constant =
+        ConstantServer(std::fs::read_to_string(args.next().ok_or("usage: floor-mcp FILE [http]")?)?.into());
     if args.next().is_none() {
         constant.serve(rmcp::transport::stdio_pipes()).await?.waiting().await?;
         return Ok(());
     }
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     println!("http://{}/mcp", listener.local_addr()?);
-    let service: StreamableHttpService<Constant, LocalSessionManager> = StreamableHttpService::new(
+    let service: StreamableHttpService<ConstantServer, LocalSessionManager> = StreamableHttpService::new(
         move || Ok(constant.clone()),
         Arc::default(),
         StreamableHttpServerConfig::default(),

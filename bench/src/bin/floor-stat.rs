@@ -1,5 +1,4 @@
-//! `floor-stat TREE PASSES`: finds what a refresh has to stat, then stats it PASSES times and prints the nanoseconds of
-//! each pass; see `prowess_bench::floor`.
+//! `floor-stat TREE PASSES`: stats the paths of a refresh PASSES times and prints the nanoseconds of each pass; see `prowess_bench::floor`.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
