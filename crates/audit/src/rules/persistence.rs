@@ -329,7 +329,7 @@ pub(super) const RULES: &[Rule] = &[
         severity: High,
         title: "replaces the skill's own instructions with a download",
         why: "the server decides what the skill does, and the new text is never reviewed",
-        help: "do not run it; install updates with your package manager or prowess update",
+        help: "do not run it; a skill is updated by the program that installed it",
         scope: Code,
         matcher: Pair(
             pattern(
