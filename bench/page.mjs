@@ -1,6 +1,6 @@
-// Measures the page in Debian's Chromium, with the real server: what the first paint costs, how long an event takes to the
-// screen, and whether a long chat and a large dialog stay smooth. Usage: node bench/page.mjs PROWESS TOOLS, where TOOLS is the
-// folder that `scripts/test page-browser` installs the packages into. Prints a table for bench/README.md.
+// Measures the page in Chromium with the real server: the first paint, the time from an event to the screen, and the smoothness of
+// a long chat and a large dialog. Usage: node bench/page.mjs PROWESS TOOLS, where TOOLS is the directory into which
+// `scripts/test page-browser` installs the packages. Prints a table for bench/README.md.
 
 import { startBrowser } from "../tests/page/lib/browser.mjs";
 import { makeTestEnv } from "../tests/page/lib/test-env.mjs";
@@ -11,12 +11,12 @@ const rows = [];
 const row = (what, value) => rows.push([what, value]);
 const ms = (value) => `${value.toFixed(1)} ms`;
 const sorted = (values) => [...values].sort((a, b) => a - b);
-const part = (values, share) =>
+const percentile = (values, share) =>
   sorted(values)[Math.min(values.length - 1, Math.floor(values.length * share))];
 
 const count = (list, wanted) => list.filter((one) => one === wanted).length;
 
-/** Bytes and requests until something is painted, and until everything of the first view is there. */
+/** Measures bytes and requests until the first paint and until the first view is complete. */
 const firstPaint = async (browser, env) => {
   const page = await (await browser.newContext()).newPage();
   const cdp = await page.context().newCDPSession(page);
@@ -33,7 +33,7 @@ const firstPaint = async (browser, env) => {
   const paint = await page.evaluate(
     () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0,
   );
-  // The first paint waits for the document and for what the browser says blocks it, and for nothing else.
+  // The first paint waits only for the document and for render-blocking resources.
   const needed = await page.evaluate(() =>
     [
       ...performance.getEntriesByType("navigation"),
@@ -60,26 +60,26 @@ const firstPaint = async (browser, env) => {
   row("the second time: bytes of files", kib(again));
 };
 
-/** From the moment the model's server sends a word to the frame that shows it, beside a client that only reads the stream. */
+/** Measures the time from sending a word to the frame that shows it, compared with a client that only reads the stream. */
 const eventToScreen = async (browser, env) => {
   const page = await browser.open(await browser.newContext(), env.url);
   await page.evaluate(() => {
-    globalThis.seen = [];
-    const note = () => {
+    globalThis.shownWords = [];
+    const record = () => {
       const text = document.querySelector(".message.writing")?.textContent ?? "";
       const at = Date.now();
       for (const word of text.match(/t\d{13}(?=\D|$)/g) ?? []) {
-        if (!globalThis.seen.some(([known]) => known === word)) globalThis.seen.push([word, at]);
+        if (!globalThis.shownWords.some(([known]) => known === word)) globalThis.shownWords.push([word, at]);
       }
-      requestAnimationFrame(note);
+      requestAnimationFrame(record);
     };
-    requestAnimationFrame(note);
+    requestAnimationFrame(record);
   });
   await page.fill("#prompt", "Tell the time.");
   await page.press("#prompt", "Enter");
   await page.waitForFunction(() => location.hash.includes("/chat/"));
   const chat = (await page.evaluate(() => location.hash)).split("/").pop();
-  // The floor: the same stream, read by a program that shows nothing.
+  // The floor: a client that only reads the same stream.
   const read = [];
   const stop = new AbortController();
   const follow = (async () => {
@@ -94,19 +94,19 @@ const eventToScreen = async (browser, env) => {
   stop.abort();
   await follow;
   const lateness = (pairs) => pairs.slice(5).map(([word, at]) => at - Number(word.slice(1)));
-  const shown = lateness(await page.evaluate(() => globalThis.seen));
+  const shown = lateness(await page.evaluate(() => globalThis.shownWords));
   const floor = lateness(read);
   row(
     "model's word to a client that only reads: median, 95 %",
-    `${part(floor, 0.5)} ms, ${part(floor, 0.95)} ms`,
+    `${percentile(floor, 0.5)} ms, ${percentile(floor, 0.95)} ms`,
   );
   row(
     "model's word to its frame in the page: median, 95 %",
-    `${part(shown, 0.5)} ms, ${part(shown, 0.95)} ms`,
+    `${percentile(shown, 0.5)} ms, ${percentile(shown, 0.95)} ms`,
   );
 };
 
-/** Frames and tasks while somebody does something, from the browser's own trace. Frames come steadily only while things move. */
+/** Measures frames and tasks during an action with the trace of the browser. Frames are steady only during animation. */
 const frames = async (page, name, work, { steady = true } = {}) => {
   const cdp = await page.context().newCDPSession(page);
   const events = [];
@@ -119,7 +119,7 @@ const frames = async (page, name, work, { steady = true } = {}) => {
     cdp.once("Tracing.tracingComplete", end);
     cdp.send("Tracing.end");
   });
-  // Of the processes that draw, the page's is the one that draws most.
+  // The process of the page is the one that draws the most frames.
   const of = (wanted) => events.filter((one) => one.name === wanted);
   const pids = of("DrawFrame").map((one) => one.pid);
   const [pid] = [...new Set(pids)].sort((a, b) => count(pids, b) - count(pids, a));
@@ -137,7 +137,7 @@ const frames = async (page, name, work, { steady = true } = {}) => {
   if (steady) {
     row(
       `${name}: frames drawn, dropped; time between two, median, 95 %, longest`,
-      `${drawn.length}, ${dropped}; ${ms(part(gaps, 0.5))}, ${ms(part(gaps, 0.95))}, ${ms(Math.max(...gaps))}`,
+      `${drawn.length}, ${dropped}; ${ms(percentile(gaps, 0.5))}, ${ms(percentile(gaps, 0.95))}, ${ms(Math.max(...gaps))}`,
     );
   }
   row(
@@ -146,7 +146,7 @@ const frames = async (page, name, work, { steady = true } = {}) => {
   );
 };
 
-/** Scrolls an element by so much each frame. */
+/** Scrolls an element by this distance in each frame. */
 const scroll = (page, selector, steps, by) =>
   page.evaluate(
     ([where, count, distance]) =>
@@ -202,8 +202,8 @@ const largeDialog = async (browser, env) => {
   );
 };
 
-/** Words that say when they were sent. */
-const clock = () => {
+/** Generates words that contain the time of sending. */
+const timestamps = () => {
   let count = 0;
   return {
     *[Symbol.iterator]() {
@@ -212,7 +212,7 @@ const clock = () => {
   };
 };
 
-const talk = await makeTestEnv(prowess, { script: () => ({ text: clock(), pause: 25 }) });
+const talk = await makeTestEnv(prowess, { script: () => ({ text: timestamps(), pause: 25 }) });
 const full = await makeTestEnv(prowess, { skills: manySkills(5000) });
 const browser = await startBrowser(tools);
 try {

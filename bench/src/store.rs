@@ -1,7 +1,7 @@
-//! What keeping chats costs: messages per second beside a file that is synced after each, words of many answers at once, and
-//! the time to open a long chat.
+//! Measures the chat store: messages per second compared with a file that is synced after each one, words of concurrent replies,
+//! and opening a long chat.
 //!
-//! `bench-store [--quick] [ADDRESS…]`; without an address, a file of SQLite that vanishes. For PostgreSQL give an empty database.
+//! `bench-store [--quick] [ADDRESS…]`; the default is a temporary SQLite file. For PostgreSQL, pass an empty database.
 
 #![allow(clippy::print_stdout)]
 
@@ -20,14 +20,14 @@ use serde_json::json;
 
 type Any = Box<dyn Error + Send + Sync>;
 
-/// What a message is like.
+/// The text of messages.
 const TEXT: &str = "A message of a length that people write, with a question in it at the end, doesn't it? ";
 
-/// Answers at once, and the words of each.
-const ANSWERS: usize = 50;
+/// The number of concurrent replies, and the words of each.
+const REPLIES: usize = 50;
 const WORDS: usize = 200;
 
-/// The messages of a long chat.
+/// The number of messages of a long chat.
 const LONG: usize = 10_000;
 
 #[tokio::main]
@@ -35,48 +35,48 @@ async fn main() -> Result<(), Any> {
     let mut addresses: Vec<String> = std::env::args().skip(1).collect();
     let quick = addresses.iter().any(|word| word == "--quick");
     addresses.retain(|word| word != "--quick");
-    let folder = tempfile::tempdir_in(".")?;
+    let dir = tempfile::tempdir_in(".")?;
     if addresses.is_empty() {
-        addresses.push(folder.path().join("chats.sqlite3").to_string_lossy().into_owned());
+        addresses.push(dir.path().join("chats.sqlite3").to_string_lossy().into_owned());
     }
     let count = if quick { 100 } else { 2_000 };
-    let floor = per_second(count, floor(folder.path(), count)?);
+    let floor = per_second(count, floor(dir.path(), count)?);
     println!("floor: {floor:.0} messages/s appended to a file and synced");
     for address in addresses {
         let store = open(&StoreAddress::parse(&address)?).await?;
         println!("{}", store.location());
         for tasks in [1, 8] {
-            let rate = per_second(count, say(&store, tasks, count).await?);
-            println!("  {rate:.0} messages/s from {tasks} at once, {:.2} x the floor", rate / floor);
+            let rate = per_second(count, add_messages(&store, tasks, count).await?);
+            println!("  {rate:.0} messages/s from {tasks} concurrent tasks, {:.2} × the floor", rate / floor);
         }
-        let rate = per_second(ANSWERS * WORDS, answers(&store).await?);
-        println!("  {rate:.0} words/s in {ANSWERS} answers at once");
-        long(&store).await?;
+        let rate = per_second(REPLIES * WORDS, write_replies(&store).await?);
+        println!("  {rate:.0} words/s in {REPLIES} concurrent replies");
+        measure_long_chat(&store).await?;
     }
     Ok(())
 }
 
-fn per_second(count: usize, took: Duration) -> f64 {
-    count as f64 / took.as_secs_f64()
+fn per_second(count: usize, elapsed: Duration) -> f64 {
+    count as f64 / elapsed.as_secs_f64()
 }
 
-/// What cannot be avoided: the bytes, and waiting for the disk.
-fn floor(folder: &Path, count: usize) -> Result<Duration, Any> {
-    let mut file = File::create(folder.join("floor"))?;
-    let begin = Instant::now();
+/// Writes the bytes to a file and syncs it after each message.
+fn floor(dir: &Path, count: usize) -> Result<Duration, Any> {
+    let mut file = File::create(dir.join("floor"))?;
+    let start = Instant::now();
     for _ in 0..count {
         file.write_all(TEXT.as_bytes())?;
         file.sync_data()?;
     }
-    Ok(begin.elapsed())
+    Ok(start.elapsed())
 }
 
-async fn say(store: &Arc<dyn Store>, tasks: usize, count: usize) -> Result<Duration, Any> {
+async fn add_messages(store: &Arc<dyn Store>, tasks: usize, count: usize) -> Result<Duration, Any> {
     let mut chats = Vec::new();
     for _ in 0..tasks {
         chats.push(store.create_chat(NewChat::default()).await?.id);
     }
-    let begin = Instant::now();
+    let start = Instant::now();
     let mut running = Vec::new();
     for chat in chats {
         let store = store.clone();
@@ -90,17 +90,17 @@ async fn say(store: &Arc<dyn Store>, tasks: usize, count: usize) -> Result<Durat
     for task in running {
         task.await??;
     }
-    Ok(begin.elapsed())
+    Ok(start.elapsed())
 }
 
-async fn answers(store: &Arc<dyn Store>) -> Result<Duration, Any> {
+async fn write_replies(store: &Arc<dyn Store>) -> Result<Duration, Any> {
     let mut writers = Vec::new();
-    for _ in 0..ANSWERS {
+    for _ in 0..REPLIES {
         let chat = store.create_chat(NewChat::default()).await?;
         let (_, turn) = store.ask(&chat.id, TEXT).await?;
         writers.push(TurnWriter::new(store.clone(), turn));
     }
-    let begin = Instant::now();
+    let start = Instant::now();
     let mut running = Vec::new();
     for mut writer in writers {
         running.push(tokio::spawn(async move {
@@ -115,10 +115,10 @@ async fn answers(store: &Arc<dyn Store>) -> Result<Duration, Any> {
     for task in running {
         task.await??;
     }
-    Ok(begin.elapsed())
+    Ok(start.elapsed())
 }
 
-async fn long(store: &Arc<dyn Store>) -> Result<(), Any> {
+async fn measure_long_chat(store: &Arc<dyn Store>) -> Result<(), Any> {
     let message = |n: usize| Message {
         id: format!("{n}"),
         role: if n.is_multiple_of(2) { Role::User } else { Role::Assistant },
@@ -130,19 +130,19 @@ async fn long(store: &Arc<dyn Store>) -> Result<(), Any> {
     let messages: Vec<_> = (0..LONG).map(message).collect();
     let chat = json!({"id": "long", "created": 1, "updated": 1, "messages": messages});
     let file = json!({"format": "prowess-chats", "version": 1, "chats": [chat]}).to_string();
-    let begin = Instant::now();
+    let start = Instant::now();
     let id = import(&**store, file.as_bytes()).await?.remove(0).to;
-    println!("  {:.0} ms to import a chat of {LONG} messages", ms(begin));
+    println!("  {:.0} ms to import a chat of {LONG} messages", ms(start));
     let mut times = Vec::new();
     for _ in 0..20 {
-        let begin = Instant::now();
+        let start = Instant::now();
         store.chat(&id).await?;
         store.messages(&id, None, 50).await?;
-        times.push(ms(begin));
+        times.push(ms(start));
     }
     times.sort_by(f64::total_cmp);
     println!("  {:.2} ms to open it at its last 50 messages, median of 20", times[times.len() / 2]);
-    let begin = Instant::now();
+    let start = Instant::now();
     let (mut before, mut read) = (None, 0);
     loop {
         let page = store.messages(&id, before, 1_000).await?;
@@ -152,7 +152,7 @@ async fn long(store: &Arc<dyn Store>) -> Result<(), Any> {
             break;
         }
     }
-    println!("  {:.0} ms to read all {read}", ms(begin));
+    println!("  {:.0} ms to read all {read}", ms(start));
     store.delete_chat(&id).await?;
     Ok(())
 }

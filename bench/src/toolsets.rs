@@ -1,7 +1,8 @@
-//! What toolsets cost: loading cold and warm, a call, memory, and a hundred skills that nobody asks; and the same of a
-//! program in Python, for each tier of the sandbox that can be had.
+//! Measures toolsets: loading cold and warm, calls, memory, and a hundred skills with unused toolsets; and a Python program in each
+//! available sandbox tier.
 //!
-//! `bench-toolsets [--rounds N] [NODE_MODULES_ZOD]`; with a folder of the real zod, a skill that ships it is measured, too.
+//! `bench-toolsets [--rounds N] [NODE_MODULES_ZOD]`; with the directory of the npm package zod, a skill that ships it is also
+//! measured.
 
 #![allow(clippy::print_stdout)]
 
@@ -15,58 +16,58 @@ use prowess::{Policy, Preset, Registry};
 use prowess_sandbox::{Protection, RunOptions, SandboxTier, helper_main};
 use prowess_toolset::{Cancel, Conversation, Programs, ToolCall, ToolsetLimits, Toolsets};
 
-/// How often each is done, unless `--rounds` says so.
+/// The default number of rounds.
 const ROUNDS: usize = 200;
 
 type Any = Box<dyn Error>;
 
 fn main() -> Result<(), Any> {
     helper_main();
-    let folder = std::env::temp_dir().join(format!("bench-toolsets-{}", std::process::id()));
-    let result = measure(&folder);
-    fs::remove_dir_all(&folder)?;
+    let dir = std::env::temp_dir().join(format!("bench-toolsets-{}", std::process::id()));
+    let result = measure(&dir);
+    fs::remove_dir_all(&dir)?;
     result
 }
 
-fn measure(folder: &Path) -> Result<(), Any> {
+fn measure(dir: &Path) -> Result<(), Any> {
     let mut args: Vec<_> = std::env::args_os().skip(1).collect();
     let mut rounds = ROUNDS;
     if let Some(at) = args.iter().position(|arg| arg == "--rounds") {
-        let given: Vec<_> = args.drain(at..(at + 2).min(args.len())).collect();
+        let option: Vec<_> = args.drain(at..(at + 2).min(args.len())).collect();
         rounds =
-            given.last().and_then(|text| text.to_str()?.parse().ok()).ok_or("--rounds takes a number")?;
+            option.last().and_then(|text| text.to_str()?.parse().ok()).ok_or("--rounds requires a number")?;
     }
     for n in 0..100 {
-        skill(&folder.join(format!("s{n}")))?;
+        write_skill(&dir.join(format!("s{n}")))?;
     }
     let open = || {
         Registry::open(Policy {
             enabled: true,
-            ..Policy::from_preset(Preset::Triggers).with_roots([folder.to_owned()])
+            ..Policy::from_preset(Preset::Triggers).with_roots([dir.to_owned()])
         })
     };
     let (registry, opened) = timed(open);
     let (snapshot, before) = (registry?.snapshot(), memory());
     let toolsets = Toolsets::default();
     println!("100 skills with toolsets, found:   {opened:>10.1?}, {} engines", toolsets.running());
-    row("s0", "built-in zod", &snapshot, rounds)?;
+    measure_toolset("s0", "built-in zod", &snapshot, rounds)?;
     let toolsets = Toolsets::with_limits(ToolsetLimits { engines: 100, ..ToolsetLimits::default() });
     let ((), all) = timed(|| snapshot.enabled().for_each(|skill| drop(toolsets.tools(skill))));
     let each = memory().saturating_sub(before) / 100;
     println!("100 engines: {all:.1?} in all, {each} KiB of the process each, {} running", toolsets.running());
-    programs(folder, rounds)?;
+    measure_programs(dir, rounds)?;
     if let Some(zod) = args.first() {
-        let shipped = folder.join("shipped");
-        skill(&shipped)?;
-        copy(Path::new(zod), &shipped.join("node_modules/zod"))?;
-        row("shipped", "its own zod ", &open()?.snapshot(), rounds.min(20))?;
+        let shipped = dir.join("shipped");
+        write_skill(&shipped)?;
+        copy_dir(Path::new(zod), &shipped.join("node_modules/zod"))?;
+        measure_toolset("shipped", "its own zod ", &open()?.snapshot(), rounds.min(20))?;
     }
     Ok(())
 }
 
-/// Cold, warm and a call, each the median of some rounds.
-fn row(name: &str, what: &str, snapshot: &prowess::Snapshot, rounds: usize) -> Result<(), Any> {
-    let skill = snapshot.get(name).ok_or("the skill is not there")?;
+/// Measures loading cold and warm, and a call. Prints the medians.
+fn measure_toolset(name: &str, what: &str, snapshot: &prowess::Snapshot, rounds: usize) -> Result<(), Any> {
+    let skill = snapshot.get(name).ok_or("the skill is missing")?;
     let mut cold = Vec::new();
     for _ in 0..rounds {
         let (loaded, time) = timed(|| Toolsets::default().tools(skill));
@@ -93,25 +94,25 @@ fn row(name: &str, what: &str, snapshot: &prowess::Snapshot, rounds: usize) -> R
     Ok(())
 }
 
-/// The program of the documentation: started, listed without starting, called.
-fn programs(folder: &Path, rounds: usize) -> Result<(), Any> {
+/// Measures starting, listing and calling the program of the documentation.
+fn measure_programs(dir: &Path, rounds: usize) -> Result<(), Any> {
     let page = include_str!("../../docs/toolsets.md").split_once("\n## Programs\n").ok_or("no programs")?.1;
     let block = |language: &str| {
-        let rest = page.split_once(&format!("```{language}\n")).ok_or("the example is gone")?.1;
-        rest.split("```").next().ok_or("the example does not end")
+        let rest = page.split_once(&format!("```{language}\n")).ok_or("the example is missing")?.1;
+        rest.split("```").next().ok_or("the example is not closed")
     };
-    let own = folder.join("figures");
+    let own = dir.join("figures");
     fs::create_dir_all(own.join("toolsets"))?;
     fs::write(own.join("SKILL.md"), block("yaml")?)?;
     fs::write(own.join("toolsets/tools.py"), block("python")?)?;
-    let mut policy = Policy::from_preset(Preset::Triggers).with_roots([folder.to_owned()]);
+    let mut policy = Policy::from_preset(Preset::Triggers).with_roots([dir.to_owned()]);
     policy.enabled = true;
     policy.run.scripts = ScriptPolicy::Allowed;
     let registry = Registry::open(policy)?;
     let snapshot = registry.snapshot();
-    let skill = snapshot.get("figures").ok_or("the skill is not there")?;
+    let skill = snapshot.get("figures").ok_or("the skill is missing")?;
     let talk = Conversation::default();
-    // Starting takes longer than anything else here by far.
+    // Starting takes much longer than everything else.
     let rounds = rounds.min(50);
     for tier in [SandboxTier::Tier1, SandboxTier::Tier2] {
         let options = || {
@@ -145,23 +146,23 @@ fn programs(folder: &Path, rounds: usize) -> Result<(), Any> {
     Ok(())
 }
 
-fn skill(folder: &Path) -> Result<(), Any> {
+fn write_skill(dir: &Path) -> Result<(), Any> {
     const FIXTURE: &str = include_str!("../../crates/toolset/tests/fixtures/my-skill/toolsets/index.ts");
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    fs::create_dir_all(folder.join("toolsets"))?;
+    let name = dir.file_name().unwrap_or_default().to_string_lossy();
+    fs::create_dir_all(dir.join("toolsets"))?;
     let head =
         format!("---\nname: {name}\ndescription: D.\ntoolsets: ['toolsets/index:MyToolset']\n---\nB\n");
-    fs::write(folder.join("SKILL.md"), head)?;
-    fs::write(folder.join("toolsets/index.ts"), FIXTURE)?;
+    fs::write(dir.join("SKILL.md"), head)?;
+    fs::write(dir.join("toolsets/index.ts"), FIXTURE)?;
     Ok(())
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), Any> {
+fn copy_dir(from: &Path, to: &Path) -> Result<(), Any> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         match entry.file_type()?.is_dir() {
-            true => copy(&entry.path(), &to.join(entry.file_name()))?,
+            true => copy_dir(&entry.path(), &to.join(entry.file_name()))?,
             false => drop(fs::copy(entry.path(), to.join(entry.file_name()))?),
         }
     }
@@ -179,7 +180,7 @@ fn median(times: &mut [Duration]) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// The memory of this process, in KiB.
+/// Returns the memory of this process in KiB.
 fn memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,38 +1,38 @@
-//! What is asked of an engine.
+//! The interface of engines.
 
 use std::fs;
 use std::path::Path;
 
-use prowess_routing::Texts;
+use prowess_routing::SkillTexts;
 
-/// What went wrong, for the person who reads it.
-pub(crate) type Failed = Box<dyn std::error::Error>;
+/// An error of an engine.
+pub(crate) type EngineError = Box<dyn std::error::Error>;
 
-/// The skills that are indexed: how many, and the texts of each.
+/// The skills to index: their number and texts.
 pub(crate) struct Skills<'s> {
     pub(crate) size: usize,
-    pub(crate) texts: &'s (dyn Fn(usize) -> Texts + Sync),
+    pub(crate) texts: &'s (dyn Fn(usize) -> SkillTexts + Sync),
 }
 
-/// An engine that keeps its index in a folder.
+/// An engine with its index in a directory.
 pub(crate) trait Engine {
-    /// What it is called in the tables.
+    /// Returns the name in the tables.
     fn name(&self) -> &'static str;
 
-    /// Indexes all skills into an empty folder, ready to be asked.
-    fn build(&self, folder: &Path, skills: &Skills<'_>) -> Result<(), Failed>;
+    /// Indexes all skills in an empty directory.
+    fn build(&self, dir: &Path, skills: &Skills<'_>) -> Result<(), EngineError>;
 
-    /// Opens what was built.
-    fn open(&self, folder: &Path) -> Result<Box<dyn Opened>, Failed>;
+    /// Opens the index.
+    fn open(&self, dir: &Path) -> Result<Box<dyn SearchIndex>, EngineError>;
 }
 
-/// An index that can be asked, on the thread that asks.
-pub(crate) trait Opened {
-    /// The numbers of the best `k` skills that have any of the message's words, the best first.
-    fn ask(&self, message: &str, k: usize) -> Result<Vec<usize>, Failed>;
+/// An index that is searched on the calling thread.
+pub(crate) trait SearchIndex {
+    /// Returns the numbers of the best `k` skills that contain any word of the message, best first.
+    fn search(&self, message: &str, k: usize) -> Result<Vec<usize>, EngineError>;
 }
 
-/// All engines, ours first.
+/// Returns all engines, Prowess first.
 pub(crate) fn all() -> Vec<Box<dyn Engine>> {
     let ours: [Box<dyn Engine>; 2] = [Box::new(crate::ours::Ours), Box::new(crate::fts5::Fts5)];
     #[cfg(feature = "tantivy")]
@@ -42,19 +42,19 @@ pub(crate) fn all() -> Vec<Box<dyn Engine>> {
     ours.into_iter().chain(others).collect()
 }
 
-/// How many bytes the files of a folder have.
-pub(crate) fn bytes_in(folder: &Path) -> Result<u64, Failed> {
+/// Returns the size of the files of a directory in bytes.
+pub(crate) fn bytes_in(dir: &Path) -> Result<u64, EngineError> {
     let mut bytes = 0;
-    for entry in fs::read_dir(folder)? {
+    for entry in fs::read_dir(dir)? {
         bytes += entry?.metadata()?.len();
     }
     Ok(bytes)
 }
 
-/// An empty folder in place of whatever was there.
-pub(crate) fn emptied(folder: &Path) -> Result<(), Failed> {
-    if folder.exists() {
-        fs::remove_dir_all(folder)?;
+/// Creates an empty directory, replacing an existing one.
+pub(crate) fn create_empty_dir(dir: &Path) -> Result<(), EngineError> {
+    if dir.exists() {
+        fs::remove_dir_all(dir)?;
     }
-    Ok(fs::create_dir_all(folder)?)
+    Ok(fs::create_dir_all(dir)?)
 }

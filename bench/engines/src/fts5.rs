@@ -1,10 +1,10 @@
-//! SQLite's FTS5: a table of two columns without their contents, merged, read through a memory map.
+//! SQLite FTS5: a contentless table with two columns, optimized, and read through a memory map.
 
 use std::path::Path;
 
 use rusqlite::{Connection, params};
 
-use crate::engine::{Engine, Failed, Opened, Skills};
+use crate::engine::{Engine, EngineError, SearchIndex, Skills};
 
 pub(crate) struct Fts5;
 
@@ -13,9 +13,9 @@ impl Engine for Fts5 {
         "SQLite FTS5"
     }
 
-    fn build(&self, folder: &Path, skills: &Skills<'_>) -> Result<(), Failed> {
-        let mut database = Connection::open(folder.join("index"))?;
-        // Nothing has to outlive a crash here, and the whole is one transaction.
+    fn build(&self, dir: &Path, skills: &Skills<'_>) -> Result<(), EngineError> {
+        let mut database = Connection::open(dir.join("index"))?;
+        // Durability is not needed, and everything is one transaction.
         database.execute_batch(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -262144;
              CREATE VIRTUAL TABLE skills USING fts5(about, body, content = '');",
@@ -33,19 +33,19 @@ impl Engine for Fts5 {
         Ok(all.commit()?)
     }
 
-    fn open(&self, folder: &Path) -> Result<Box<dyn Opened>, Failed> {
-        let database = Connection::open(folder.join("index"))?;
+    fn open(&self, dir: &Path) -> Result<Box<dyn SearchIndex>, EngineError> {
+        let database = Connection::open(dir.join("index"))?;
         database.execute_batch("PRAGMA mmap_size = 1099511627776; PRAGMA cache_size = -65536;")?;
-        // Reads the schema, which opening alone does not.
-        database.prepare_cached(ASK)?;
+        // Reads the schema, which opening does not.
+        database.prepare_cached(SEARCH)?;
         Ok(Box::new(database))
     }
 }
 
-const ASK: &str = "SELECT rowid FROM skills WHERE skills MATCH ?1 ORDER BY rank LIMIT ?2";
+const SEARCH: &str = "SELECT rowid FROM skills WHERE skills MATCH ?1 ORDER BY rank LIMIT ?2";
 
-impl Opened for Connection {
-    fn ask(&self, message: &str, k: usize) -> Result<Vec<usize>, Failed> {
+impl SearchIndex for Connection {
+    fn search(&self, message: &str, k: usize) -> Result<Vec<usize>, EngineError> {
         let lower = message.to_lowercase();
         let mut words: Vec<&str> =
             lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -54,10 +54,11 @@ impl Opened for Connection {
         if words.is_empty() {
             return Ok(Vec::new());
         }
-        // Quoted, so that words such as OR are words.
+        // Quoted, so that words such as OR are not operators.
         let any: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-        let mut ask = self.prepare_cached(ASK)?;
-        let rows = ask.query_map(params![any.join(" OR "), i64::try_from(k)?], |row| row.get::<_, i64>(0))?;
+        let mut search = self.prepare_cached(SEARCH)?;
+        let rows =
+            search.query_map(params![any.join(" OR "), i64::try_from(k)?], |row| row.get::<_, i64>(0))?;
         rows.map(|row| Ok(usize::try_from(row? - 1)?)).collect()
     }
 }

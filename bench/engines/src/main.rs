@@ -1,4 +1,4 @@
-//! `bench-engines`: routing beside search engines, on the same skills and messages in one run; see `bench/README.md`.
+//! `bench-engines`: compares routing with search engines on the same skills and messages in one run; see `bench/README.md`.
 
 mod engine;
 mod fts5;
@@ -17,10 +17,10 @@ use prowess_bench::catalog::data::Data;
 const USAGE: &str = "\
 bench-engines FOLDER [--every N] [SIZE[:BODY]…]
 
-Scores each engine at 1,000 skills and on the whole catalog, then builds, opens and asks each at every SIZE; bodies are
-cut at BODY bytes. With --every, only every N-th message is asked for its time.
+Evaluates each engine with 1,000 skills and the whole catalog, then builds, opens and queries each index for every SIZE; bodies
+are truncated to BODY bytes. With --every, only every N-th message is timed.
 
-FOLDER has catalog*.jsonl or catalog*.jsonl.zst, queries.jsonl and negatives.jsonl.
+FOLDER contains catalog*.jsonl or catalog*.jsonl.zst, queries.jsonl and negatives.jsonl.
 ";
 
 fn main() -> ExitCode {
@@ -35,15 +35,15 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [folder, rest @ ..] = &args[..] else { return Err(USAGE.to_owned()) };
+    let [dir, rest @ ..] = &args[..] else { return Err(USAGE.to_owned()) };
     let (every, sizes) = match rest {
         [flag, number, sizes @ ..] if flag == "--every" => (number.parse().map_err(|_| USAGE)?, sizes),
         sizes => (1, sizes),
     };
-    let data = Data::read(Path::new(folder))?;
-    let place = std::env::temp_dir().join(format!("bench-engines-{}", std::process::id()));
-    std::fs::create_dir_all(&place).map_err(|error| error.to_string())?;
-    let result = quality::run(&data, &place).and_then(|()| speed::run(&data, sizes, every, &place));
-    let _ = std::fs::remove_dir_all(&place);
+    let data = Data::read(Path::new(dir))?;
+    let base = std::env::temp_dir().join(format!("bench-engines-{}", std::process::id()));
+    std::fs::create_dir_all(&base).map_err(|error| error.to_string())?;
+    let result = quality::run(&data, &base).and_then(|()| speed::run(&data, sizes, every, &base));
+    let _ = std::fs::remove_dir_all(&base);
     result
 }

@@ -1,10 +1,10 @@
-//! Prowess: both fields, the best 64 looked at again.
+//! Prowess: both fields, with the best 64 reranked.
 
 use std::path::Path;
 
-use prowess_routing::Lexical;
+use prowess_routing::LexicalIndex;
 
-use crate::engine::{Engine, Failed, Opened, Skills};
+use crate::engine::{Engine, EngineError, SearchIndex, Skills};
 
 pub(crate) struct Ours;
 
@@ -13,19 +13,19 @@ impl Engine for Ours {
         "Prowess"
     }
 
-    fn build(&self, folder: &Path, skills: &Skills<'_>) -> Result<(), Failed> {
+    fn build(&self, dir: &Path, skills: &Skills<'_>) -> Result<(), EngineError> {
         let numbers: Vec<usize> = (0..skills.size).collect();
-        Lexical::save(&folder.join("index"), &numbers, |number| (skills.texts)(*number))?;
+        LexicalIndex::save(&dir.join("index"), &numbers, |number| (skills.texts)(*number))?;
         Ok(())
     }
 
-    fn open(&self, folder: &Path) -> Result<Box<dyn Opened>, Failed> {
-        Ok(Box::new(Lexical::open(&folder.join("index"))?))
+    fn open(&self, dir: &Path) -> Result<Box<dyn SearchIndex>, EngineError> {
+        Ok(Box::new(LexicalIndex::open(&dir.join("index"))?))
     }
 }
 
-impl Opened for Lexical {
-    fn ask(&self, message: &str, k: usize) -> Result<Vec<usize>, Failed> {
+impl SearchIndex for LexicalIndex {
+    fn search(&self, message: &str, k: usize) -> Result<Vec<usize>, EngineError> {
         Ok(self.rank(message, k).into_iter().map(|found| found.skill).collect())
     }
 }

@@ -1,34 +1,34 @@
-//! How good the rankings are.
+//! The quality of the rankings.
 
 use std::path::Path;
 
 use prowess_bench::catalog::data::Data;
-use prowess_bench::catalog::say;
+use prowess_bench::catalog::print_line;
 use prowess_bench::catalog::score::{measure, row, sizes};
 
-use crate::engine::{Failed, Skills, all, emptied};
+use crate::engine::{EngineError, Skills, all, create_empty_dir};
 
-pub(crate) fn run(data: &Data, place: &Path) -> Result<(), String> {
-    score(data, place).map_err(|error| error.to_string())
+pub(crate) fn run(data: &Data, base: &Path) -> Result<(), String> {
+    score(data, base).map_err(|error| error.to_string())
 }
 
-fn score(data: &Data, place: &Path) -> Result<(), Failed> {
-    let folder = place.join("index");
+fn score(data: &Data, base: &Path) -> Result<(), EngineError> {
+    let dir = base.join("index");
     for skills in sizes(data) {
-        say(&format!("\n{} skills: hit@1, recall@5 with 95 % intervals, MRR", skills.len()));
+        print_line(&format!("\n{} skills: hit@1, recall@5 with 95 % intervals, MRR", skills.len()));
         for engine in all() {
-            emptied(&folder)?;
+            create_empty_dir(&dir)?;
             let texts = |number: usize| skills[number].clone();
-            engine.build(&folder, &Skills { size: skills.len(), texts: &texts })?;
-            let index = engine.open(&folder)?;
+            engine.build(&dir, &Skills { size: skills.len(), texts: &texts })?;
+            let index = engine.open(&dir)?;
             let mut answers = Vec::new();
             for message in &data.messages {
-                let found = index.ask(&message.query, 10)?;
+                let found = index.search(&message.query, 10)?;
                 answers.push(found.into_iter().map(|number| skills[number].name.clone()).collect::<Vec<_>>());
             }
             let mut answers = answers.into_iter();
             let report = measure(&data.messages, |_| (answers.next().unwrap_or_default(), true));
-            say(&row(engine.name(), &report.all));
+            print_line(&row(engine.name(), &report.all));
         }
     }
     Ok(())

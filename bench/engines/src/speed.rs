@@ -1,65 +1,65 @@
-//! How fast each engine builds, opens and answers, and how large its index is; the others also beside ours.
+//! The speed of building, opening and querying each index, its size, and the ratio to Prowess.
 
 use std::path::Path;
 
 use prowess_bench::catalog::data::Data;
-use prowess_bench::catalog::recombined::Recombined;
-use prowess_bench::catalog::say;
-use prowess_bench::catalog::times::{Spread, Times, Took, timed, timed_here};
-use prowess_routing::Texts;
+use prowess_bench::catalog::print_line;
+use prowess_bench::catalog::recombined::RecombinedSkills;
+use prowess_bench::catalog::times::{Measurement, Percentiles, Times, measure_process, measure_thread};
+use prowess_routing::SkillTexts;
 
-use crate::engine::{Engine, Failed, Opened, Skills, all, bytes_in, emptied};
+use crate::engine::{Engine, EngineError, SearchIndex, Skills, all, bytes_in, create_empty_dir};
 
-/// How many skills are asked for.
+/// The number of results.
 const K: usize = 10;
 
-/// How often each message is asked; the first time does not count.
+/// The number of queries per message. The first is not measured.
 const ROUNDS: usize = 3;
 
-/// What was measured of an engine.
-struct Measured {
+/// The measurements of an engine.
+struct EngineResult {
     name: &'static str,
-    index: Box<dyn Opened>,
-    built: Took,
+    index: Box<dyn SearchIndex>,
+    built: Measurement,
     bytes: u64,
-    opened: Took,
+    opened: Measurement,
     times: Times,
 }
 
-pub(crate) fn run(data: &Data, sizes: &[String], every: usize, place: &Path) -> Result<(), String> {
+pub(crate) fn run(data: &Data, sizes: &[String], every: usize, base: &Path) -> Result<(), String> {
     for size in sizes {
-        let skills = Recombined::new(data, size)?;
-        one(data, &skills, every.max(1), place).map_err(|error| error.to_string())?;
+        let skills = RecombinedSkills::new(data, size)?;
+        one(data, &skills, every.max(1), base).map_err(|error| error.to_string())?;
     }
     Ok(())
 }
 
-fn one(data: &Data, skills: &Recombined<'_>, every: usize, place: &Path) -> Result<(), Failed> {
+fn one(data: &Data, skills: &RecombinedSkills<'_>, every: usize, base: &Path) -> Result<(), EngineError> {
     let texts = |number: usize| skills.texts(number);
     let mut measured = Vec::new();
     for (number, engine) in all().iter().enumerate() {
-        measured.push(built(&**engine, &place.join(number.to_string()), skills.size, &texts)?);
+        measured.push(built(&**engine, &base.join(number.to_string()), skills.size, &texts)?);
     }
     let messages: Vec<&str> = data.messages.iter().step_by(every).map(|message| &*message.query).collect();
-    // In turns, so that the machine's moods hit all of them.
+    // Alternate, so that other load affects all engines equally.
     for round in 0..ROUNDS {
         for engine in &mut measured {
             for message in &messages {
-                let (found, took) = timed_here(|| engine.index.ask(message, K));
+                let (found, measurement) = measure_thread(|| engine.index.search(message, K));
                 std::hint::black_box(found?);
                 if round > 0 {
-                    engine.times.add(took);
+                    engine.times.add(measurement);
                 }
             }
         }
     }
     let (abouts, bodies) = skills.bytes();
-    say(&format!(
+    print_line(&format!(
         "\n{} skills, {:.1} MB of names and descriptions, {:.1} MB of bodies, {}; {} messages, the best {K}",
         skills.size,
         abouts as f64 / 1e6,
         bodies as f64 / 1e6,
-        skills.made_when(),
+        skills.text_creation(),
         messages.len(),
     ));
     table(skills.size, &measured);
@@ -68,39 +68,39 @@ fn one(data: &Data, skills: &Recombined<'_>, every: usize, place: &Path) -> Resu
 
 fn built(
     engine: &dyn Engine,
-    folder: &Path,
+    dir: &Path,
     size: usize,
-    texts: &(dyn Fn(usize) -> Texts + Sync),
-) -> Result<Measured, Failed> {
-    emptied(folder)?;
-    let (done, built) = timed(|| engine.build(folder, &Skills { size, texts }));
+    texts: &(dyn Fn(usize) -> SkillTexts + Sync),
+) -> Result<EngineResult, EngineError> {
+    create_empty_dir(dir)?;
+    let (done, built) = measure_process(|| engine.build(dir, &Skills { size, texts }));
     done?;
-    let (index, opened) = timed_here(|| engine.open(folder));
-    let (index, bytes) = (index?, bytes_in(folder)?);
-    Ok(Measured { name: engine.name(), index, built, bytes, opened, times: Times::default() })
+    let (index, opened) = measure_thread(|| engine.open(dir));
+    let (index, bytes) = (index?, bytes_in(dir)?);
+    Ok(EngineResult { name: engine.name(), index, built, bytes, opened, times: Times::default() })
 }
 
-fn table(size: usize, measured: &[Measured]) {
-    say("| engine | skills a second: by the clock, of one processor | size | opened |");
-    say("|---|---|---|---|");
-    for Measured { name, built, bytes, opened, .. } in measured {
+fn table(size: usize, measured: &[EngineResult]) {
+    print_line("| engine | skills per second: wall-clock, processor | size | opening |");
+    print_line("|---|---|---|---|");
+    for EngineResult { name, built, bytes, opened, .. } in measured {
         let (clock, processor) =
-            (size as f64 / built.waited.as_secs_f64(), size as f64 / built.worked.as_secs_f64());
-        let (megabytes, opened) = (*bytes as f64 / 1e6, opened.waited.as_secs_f64() * 1e3);
-        say(&format!("| {name} | {clock:.0}, {processor:.0} | {megabytes:.1} MB | {opened:.2} ms |"));
+            (size as f64 / built.wall.as_secs_f64(), size as f64 / built.processor.as_secs_f64());
+        let (megabytes, opened) = (*bytes as f64 / 1e6, opened.wall.as_secs_f64() * 1e3);
+        print_line(&format!("| {name} | {clock:.0}, {processor:.0} | {megabytes:.1} MB | {opened:.2} ms |"));
     }
     for (what, spread) in
-        [("on the processor", Times::worked as fn(&Times) -> Spread), ("by the clock", Times::waited)]
+        [("processor time", Times::processor as fn(&Times) -> Percentiles), ("wall-clock time", Times::wall)]
     {
-        say(&format!("\n| one message, {what} | median | p95 | p99 | beside ours |"));
-        say("|---|---|---|---|---|");
+        print_line(&format!("\n| one message, {what} | median | p95 | p99 | to Prowess |"));
+        print_line("|---|---|---|---|---|");
         let ours = measured.first().map(|ours| spread(&ours.times));
-        for Measured { name, times, .. } in measured {
-            let Spread { median, p95, p99, .. } = spread(times);
+        for EngineResult { name, times, .. } in measured {
+            let Percentiles { median, p95, p99, .. } = spread(times);
             let beside = ours.map_or_else(String::new, |ours| {
                 format!("{:.2} ×, {:.2} ×, {:.2} ×", median / ours.median, p95 / ours.p95, p99 / ours.p99)
             });
-            say(&format!("| {name} | {median:.2} ms | {p95:.2} ms | {p99:.2} ms | {beside} |"));
+            print_line(&format!("| {name} | {median:.2} ms | {p95:.2} ms | {p99:.2} ms | {beside} |"));
         }
     }
 }

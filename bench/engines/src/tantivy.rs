@@ -1,5 +1,5 @@
-//! `tantivy`, with its default words and BM25: name and description beside the body as two fields, or all as one text. Merged into
-//! one segment, read through a memory map, without positions, which nothing here needs.
+//! `tantivy` with its default tokenizer and BM25: name and description, and the body, as two fields, or all as one text. The index
+//! is merged into one segment, read through a memory map, and has no positions.
 
 use std::path::Path;
 use std::thread::available_parallelism;
@@ -12,21 +12,21 @@ use tantivy::schema::{FAST, Field, IndexRecordOption, Schema, TextFieldIndexing,
 use tantivy::tokenizer::{TextAnalyzer, TokenStream};
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, Term};
 
-use crate::engine::{Engine, Failed, Opened, Skills};
+use crate::engine::{Engine, EngineError, SearchIndex, Skills};
 
-/// How much each thread gathers before it writes a segment.
-const GATHERED: usize = 500_000_000;
+/// The memory budget per thread.
+const MEMORY_PER_THREAD: usize = 500_000_000;
 
-const WORDS: &str = "default";
+const TOKENIZER: &str = "default";
 
-/// Which fields it has.
+/// The fields of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tantivy {
     TwoFields,
     OneText,
 }
 
-/// The fields of an index.
+/// The schema and its fields.
 struct Fields {
     schema: Schema,
     number: Field,
@@ -39,8 +39,9 @@ impl Tantivy {
     fn fields(self) -> Fields {
         let mut schema = Schema::builder();
         let number = schema.add_u64_field("number", FAST);
-        let indexing =
-            TextFieldIndexing::default().set_tokenizer(WORDS).set_index_option(IndexRecordOption::WithFreqs);
+        let indexing = TextFieldIndexing::default()
+            .set_tokenizer(TOKENIZER)
+            .set_index_option(IndexRecordOption::WithFreqs);
         let options = TextOptions::default().set_indexing_options(indexing);
         let names: &[&str] = match self {
             Self::TwoFields => &["about", "body"],
@@ -59,12 +60,12 @@ impl Engine for Tantivy {
         }
     }
 
-    fn build(&self, folder: &Path, skills: &Skills<'_>) -> Result<(), Failed> {
+    fn build(&self, dir: &Path, skills: &Skills<'_>) -> Result<(), EngineError> {
         let fields = self.fields();
-        let index = Index::create_in_dir(folder, fields.schema.clone())?;
+        let index = Index::create_in_dir(dir, fields.schema.clone())?;
         let threads = available_parallelism()?.get();
-        let mut writer: IndexWriter = index.writer_with_num_threads(threads, threads * GATHERED)?;
-        // All at once in the end: what is merged on the way would be merged again.
+        let mut writer: IndexWriter = index.writer_with_num_threads(threads, threads * MEMORY_PER_THREAD)?;
+        // Merge only at the end, so that nothing is merged twice.
         writer.set_merge_policy(Box::new(NoMergePolicy));
         for number in 0..skills.size {
             let texts = (skills.texts)(number);
@@ -91,8 +92,8 @@ impl Engine for Tantivy {
         Ok(writer.wait_merging_threads()?)
     }
 
-    fn open(&self, folder: &Path) -> Result<Box<dyn Opened>, Failed> {
-        let index = Index::open_in_dir(folder)?;
+    fn open(&self, dir: &Path) -> Result<Box<dyn SearchIndex>, EngineError> {
+        let index = Index::open_in_dir(dir)?;
         let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let searcher = reader.searcher();
         let numbers = searcher
@@ -100,21 +101,21 @@ impl Engine for Tantivy {
             .iter()
             .map(|segment| segment.fast_fields().u64("number"))
             .collect::<Result<_, _>>()?;
-        let analyzer = index.tokenizers().get(WORDS).ok_or("the default words are missing")?;
-        Ok(Box::new(Asked { searcher, analyzer, texts: self.fields().texts, numbers }))
+        let analyzer = index.tokenizers().get(TOKENIZER).ok_or("the default tokenizer is missing")?;
+        Ok(Box::new(TantivyIndex { searcher, analyzer, texts: self.fields().texts, numbers }))
     }
 }
 
-struct Asked {
+struct TantivyIndex {
     searcher: Searcher,
     analyzer: TextAnalyzer,
     texts: Vec<Field>,
-    /// The number of each skill, by segment.
+    /// The numbers of the skills, by segment.
     numbers: Vec<Column<u64>>,
 }
 
-impl Opened for Asked {
-    fn ask(&self, message: &str, k: usize) -> Result<Vec<usize>, Failed> {
+impl SearchIndex for TantivyIndex {
+    fn search(&self, message: &str, k: usize) -> Result<Vec<usize>, EngineError> {
         let mut words: Vec<String> = Vec::new();
         self.analyzer.clone().token_stream(message).process(&mut |token| words.push(token.text.clone()));
         words.sort_unstable();

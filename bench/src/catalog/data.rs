@@ -1,4 +1,4 @@
-//! The catalog and the labelled messages, read from a folder that is named on the command line. Nothing of them is kept.
+//! The catalog and the labelled messages, read from a directory that is given on the command line.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -8,32 +8,31 @@ use prowess_routing::SkillTexts;
 use prowess_routing::eval::LabelledMessage;
 use serde_json::Value;
 
-/// A catalog and messages whose skills it has.
+/// A catalog and messages labelled with its skills.
 pub struct Data {
     /// All skills of the catalog.
     pub skills: Vec<SkillTexts>,
-    /// Messages with the skills that are right.
+    /// Messages with their correct skills.
     pub messages: Vec<LabelledMessage>,
-    /// Messages with skills that are wrong.
+    /// Messages with wrong skills.
     pub negatives: Vec<LabelledMessage>,
 }
 
 impl Data {
     /// Reads `catalog*.jsonl` or `catalog*.jsonl.zst`, `queries.jsonl` and `negatives.jsonl`.
-    pub fn read(folder: &Path) -> Result<Self, String> {
+    pub fn read(dir: &Path) -> Result<Self, String> {
         let lines = |name: &str| {
-            let text =
-                std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"))?;
+            let text = std::fs::read_to_string(dir.join(name)).map_err(|error| format!("{name}: {error}"))?;
             LabelledMessage::parse_lines(&text).map_err(|error| format!("{name}: {error}"))
         };
         Ok(Self {
-            skills: catalog(folder)?,
+            skills: read_catalog(dir)?,
             messages: lines("queries.jsonl")?,
             negatives: lines("negatives.jsonl")?,
         })
     }
 
-    /// All skills that are labelled, and others up to `size`, always the same.
+    /// Returns all labelled skills and others, up to `size`. The sample is deterministic.
     pub fn sample(&self, size: usize) -> Vec<SkillTexts> {
         let named = |labelled: &LabelledMessage| {
             labelled.skills.iter().chain(&labelled.not_skills).cloned().collect::<Vec<_>>()
@@ -53,8 +52,8 @@ impl Data {
 }
 
 impl Data {
-    /// A small collection, another for each number: half of it are skills that messages are labelled with.
-    pub fn few(&self, size: usize, number: usize) -> Vec<SkillTexts> {
+    /// Returns a small sample that depends on `number`. Half of it are correct skills of messages.
+    pub fn small_sample(&self, size: usize, number: usize) -> Vec<SkillTexts> {
         let labelled: HashSet<&String> = self.messages.iter().flat_map(|message| &message.skills).collect();
         let order = |texts: &&SkillTexts| hash(&format!("{number} {}", texts.name));
         let mut skills: Vec<&SkillTexts> = self.skills.iter().collect();
@@ -65,19 +64,19 @@ impl Data {
     }
 }
 
-/// FNV-1a, spread.
+/// Returns the FNV-1a hash, multiplied to spread its bits.
 pub fn hash(text: &str) -> u64 {
     let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, fold).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-fn catalog(folder: &Path) -> Result<Vec<SkillTexts>, String> {
+fn read_catalog(dir: &Path) -> Result<Vec<SkillTexts>, String> {
     let named = |entry: std::fs::DirEntry| {
         let name = entry.file_name().into_string().ok()?;
         (name.starts_with("catalog") && name.contains(".jsonl")).then(|| entry.path())
     };
-    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let path = entries.flatten().filter_map(named).min().ok_or("there is no catalog*.jsonl")?;
+    let entries = std::fs::read_dir(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+    let path = entries.flatten().filter_map(named).min().ok_or("no catalog*.jsonl found")?;
     let text = if path.extension().is_some_and(|ending| ending == "zst") {
         let unpacked = Command::new("zstd").args(["-dcq"]).arg(&path).stderr(Stdio::inherit()).output();
         String::from_utf8_lossy(&unpacked.map_err(|error| format!("zstd: {error}"))?.stdout).into_owned()

@@ -1,14 +1,14 @@
-//! The most memory that this process had, as Linux counts it.
+//! The peak memory of this process on Linux.
 
 use std::fs;
 
-/// Counts from now on.
-pub fn forget_peak() {
-    // Where this is not possible, the figure is that of the whole run.
+/// Resets the peak.
+pub fn reset_peak() {
+    // If this fails, the peak is that of the whole run.
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
-/// The most since then, in bytes; `None` where the system does not say.
+/// Returns the peak since the last reset in bytes, or `None` if it is not available.
 pub fn peak() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

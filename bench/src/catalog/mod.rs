@@ -1,4 +1,4 @@
-//! What measurements of routing share: the catalog and its messages, skills made of it, times, memory and scores.
+//! Shared code of the routing benchmarks: the catalog and its messages, recombined skills, times, memory and scores.
 
 pub mod data;
 pub mod memory;
@@ -8,7 +8,7 @@ pub mod times;
 
 use std::io::{self, Write};
 
-/// Prints a line; whoever stopped reading is not told.
-pub fn say(line: &str) {
+/// Prints a line. Errors are ignored, because the reader may have closed the pipe.
+pub fn print_line(line: &str) {
     let _ = writeln!(io::stdout(), "{line}");
 }

@@ -1,46 +1,46 @@
-//! More skills than the catalog has, made of pieces of others: their names, sentences and lines.
+//! Skills beyond those of the catalog, recombined from their names, descriptions and bodies.
 
 use prowess_routing::SkillTexts;
 
 use super::data::Data;
 
-/// Up to this many are made beforehand; of more, all texts at once would not fit into memory.
-const BEFOREHAND: usize = 100_000;
+/// The maximum number of skills that are created in advance. More might not fit into memory.
+const CACHED_MAX: usize = 100_000;
 
-/// So many skills, always the same.
-pub struct Recombined<'d> {
+/// A deterministic collection of skills.
+pub struct RecombinedSkills<'d> {
     data: &'d Data,
-    /// How many.
+    /// The number of skills.
     pub size: usize,
     body_max: usize,
-    /// Empty where they are made when they are asked for.
-    made: Vec<SkillTexts>,
+    /// The texts, or empty if they are created on demand.
+    cached: Vec<SkillTexts>,
 }
 
-impl<'d> Recombined<'d> {
-    /// As many as `SIZE` or `SIZE:BODY` says, with bodies cut at that many bytes.
-    pub fn new(data: &'d Data, wanted: &str) -> Result<Self, String> {
-        let (size, body_max) = match wanted.split_once(':') {
-            Some((size, max)) => (size, max.parse().map_err(|_| "SIZE:BODY are numbers")?),
-            None => (wanted, usize::MAX),
+impl<'d> RecombinedSkills<'d> {
+    /// Parses `SIZE` or `SIZE:BODY`, where `BODY` is the maximum length of bodies in bytes.
+    pub fn new(data: &'d Data, spec: &str) -> Result<Self, String> {
+        let (size, body_max) = match spec.split_once(':') {
+            Some((size, max)) => (size, max.parse().map_err(|_| "SIZE:BODY must be numbers")?),
+            None => (spec, usize::MAX),
         };
-        let size: usize = size.parse().map_err(|_| "SIZE is a number")?;
-        let before = if size <= BEFOREHAND { size } else { 0 };
-        let made = (0..before).map(|number| recombined(data, number, body_max)).collect();
-        Ok(Self { data, size, body_max, made })
+        let size: usize = size.parse().map_err(|_| "SIZE must be a number")?;
+        let cached_size = if size <= CACHED_MAX { size } else { 0 };
+        let cached = (0..cached_size).map(|number| recombine(data, number, body_max)).collect();
+        Ok(Self { data, size, body_max, cached })
     }
 
-    /// The number of each.
+    /// Returns the numbers of all skills.
     pub fn numbers(&self) -> Vec<usize> {
         (0..self.size).collect()
     }
 
-    /// The texts of one.
+    /// Returns the texts of a skill.
     pub fn texts(&self, number: usize) -> SkillTexts {
-        self.made.get(number).cloned().unwrap_or_else(|| recombined(self.data, number, self.body_max))
+        self.cached.get(number).cloned().unwrap_or_else(|| recombine(self.data, number, self.body_max))
     }
 
-    /// How many bytes names and descriptions have, and bodies.
+    /// Returns the size of names and descriptions, and that of bodies, in bytes.
     pub fn bytes(&self) -> (u64, u64) {
         (0..self.size).fold((0, 0), |(abouts, bodies), number| {
             let texts = self.texts(number);
@@ -48,13 +48,17 @@ impl<'d> Recombined<'d> {
         })
     }
 
-    /// Whether the time of building an index has that of making the texts in it.
-    pub fn made_when(&self) -> &'static str {
-        if self.made.len() == self.size { "made beforehand" } else { "made while building, which counts" }
+    /// Describes whether the time of building an index includes creating the texts.
+    pub fn text_creation(&self) -> &'static str {
+        if self.cached.len() == self.size {
+            "created in advance"
+        } else {
+            "created while building (included)"
+        }
     }
 }
 
-fn recombined(data: &Data, number: usize, body_max: usize) -> SkillTexts {
+fn recombine(data: &Data, number: usize, body_max: usize) -> SkillTexts {
     let all = &data.skills;
     if number < all.len() && body_max == usize::MAX {
         return all[number].clone();
@@ -69,7 +73,7 @@ fn recombined(data: &Data, number: usize, body_max: usize) -> SkillTexts {
     let (one, other, third) = (pick(), pick(), pick());
     let part = |name: &str| name.split('-').next().unwrap_or(name).to_owned();
     let (first, second) = (first_half(&one.body), second_half(&other.body));
-    let body = cut(first, body_max).to_owned() + cut(second, body_max.saturating_sub(first.len()));
+    let body = truncate(first, body_max).to_owned() + truncate(second, body_max.saturating_sub(first.len()));
     SkillTexts {
         name: format!("{}-{}", part(&one.name), second_half(&third.name).trim_matches('-')),
         about: first_half(&one.about).to_owned() + second_half(&other.about),
@@ -77,12 +81,12 @@ fn recombined(data: &Data, number: usize, body_max: usize) -> SkillTexts {
     }
 }
 
-fn cut(text: &str, max: usize) -> &str {
+fn truncate(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
 }
 
 fn first_half(text: &str) -> &str {
-    cut(text, text.len() / 2)
+    truncate(text, text.len() / 2)
 }
 
 fn second_half(text: &str) -> &str {

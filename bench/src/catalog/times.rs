@@ -1,93 +1,93 @@
-//! How long things take: on the processor, which other work on the machine does not change much, and by the clock.
+//! Measures processor time, which other load on the machine hardly affects, and wall-clock time.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// How long something took.
+/// The times of an operation.
 #[derive(Debug, Clone, Copy)]
-pub struct Took {
-    /// On the processor.
-    pub worked: Duration,
-    /// By the clock.
-    pub waited: Duration,
+pub struct Measurement {
+    /// The processor time.
+    pub processor: Duration,
+    /// The wall-clock time.
+    pub wall: Duration,
 }
 
-/// Does something and takes the time, on all threads of the process.
-pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Took) {
-    on(ClockId::ProcessCPUTime, work)
+/// Measures an operation, with the processor time of all threads.
+pub fn measure_process<T>(work: impl FnOnce() -> T) -> (T, Measurement) {
+    measure(ClockId::ProcessCPUTime, work)
 }
 
-/// The same for something that this thread does alone.
-pub fn timed_here<T>(work: impl FnOnce() -> T) -> (T, Took) {
-    on(ClockId::ThreadCPUTime, work)
+/// Measures an operation, with the processor time of this thread only.
+pub fn measure_thread<T>(work: impl FnOnce() -> T) -> (T, Measurement) {
+    measure(ClockId::ThreadCPUTime, work)
 }
 
-fn on<T>(clock: ClockId, work: impl FnOnce() -> T) -> (T, Took) {
-    let (before, start) = (worked(clock), Instant::now());
-    let done = work();
-    let (after, waited) = (worked(clock), start.elapsed());
-    (done, Took { worked: after.saturating_sub(before), waited })
+fn measure<T>(clock: ClockId, work: impl FnOnce() -> T) -> (T, Measurement) {
+    let (before, start) = (processor_time(clock), Instant::now());
+    let result = work();
+    let (after, wall) = (processor_time(clock), start.elapsed());
+    (result, Measurement { processor: after.saturating_sub(before), wall })
 }
 
-fn worked(clock: ClockId) -> Duration {
+fn processor_time(clock: ClockId) -> Duration {
     let time = clock_gettime(clock);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// The times of many questions.
+/// The times of many operations.
 #[derive(Debug, Default)]
 pub struct Times {
-    worked: Vec<Duration>,
-    waited: Vec<Duration>,
+    processor: Vec<Duration>,
+    wall: Vec<Duration>,
 }
 
 impl Times {
-    /// One more.
-    pub fn add(&mut self, took: Took) {
-        self.worked.push(took.worked);
-        self.waited.push(took.waited);
+    /// Adds an operation.
+    pub fn add(&mut self, measurement: Measurement) {
+        self.processor.push(measurement.processor);
+        self.wall.push(measurement.wall);
     }
 
-    /// On the processor.
-    pub fn worked(&self) -> Spread {
-        Spread::of(self.worked.clone())
+    /// Returns the percentiles of processor times.
+    pub fn processor(&self) -> Percentiles {
+        Percentiles::of(self.processor.clone())
     }
 
-    /// By the clock.
-    pub fn waited(&self) -> Spread {
-        Spread::of(self.waited.clone())
+    /// Returns the percentiles of wall-clock times.
+    pub fn wall(&self) -> Percentiles {
+        Percentiles::of(self.wall.clone())
     }
 }
 
-/// How times are spread, in milliseconds.
+/// Percentiles of times, in milliseconds.
 #[derive(Debug, Clone, Copy)]
-pub struct Spread {
-    /// Half take longer.
+pub struct Percentiles {
+    /// The median.
     pub median: f64,
-    /// One in twenty takes longer.
+    /// The 95th percentile.
     pub p95: f64,
-    /// One in a hundred takes longer.
+    /// The 99th percentile.
     pub p99: f64,
-    /// The longest.
-    pub most: f64,
+    /// The maximum.
+    pub max: f64,
 }
 
-impl Spread {
+impl Percentiles {
     fn of(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
         let at = |share: f64| {
             let at = (times.len().saturating_sub(1) as f64 * share) as usize;
             times.get(at).map_or(0.0, |time| time.as_secs_f64() * 1e3)
         };
-        Self { median: at(0.5), p95: at(0.95), p99: at(0.99), most: at(1.0) }
+        Self { median: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1.0) }
     }
 }
 
-impl fmt::Display for Spread {
+impl fmt::Display for Percentiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { median, p95, p99, most } = self;
-        write!(f, "median {median:.2} ms, p95 {p95:.2} ms, p99 {p99:.2} ms, most {most:.2} ms")
+        let Self { median, p95, p99, max } = self;
+        write!(f, "median {median:.2} ms, p95 {p95:.2} ms, p99 {p99:.2} ms, max {max:.2} ms")
     }
 }

@@ -1,4 +1,4 @@
-//! The plainest client there can be, so that what is measured is the server.
+//! Minimal clients, so that mainly the server is measured.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,28 +9,28 @@ use serde_json::{Value, json};
 
 pub(crate) type Any = Box<dyn Error + Send + Sync>;
 
-/// Whatever carries messages.
+/// A client of an MCP server.
 pub(crate) trait Client {
-    /// Sends a request and waits for its answer.
-    fn ask(&mut self, method: &str, params: Value) -> Result<Value, Any>;
+    /// Sends a request and waits for its result.
+    fn request(&mut self, method: &str, params: Value) -> Result<Value, Any>;
 
-    /// Begins a conversation.
-    fn begin(&mut self) -> Result<(), Any>;
+    /// Initializes the session.
+    fn initialize(&mut self) -> Result<(), Any>;
 }
 
-fn hello() -> Value {
+fn initialize_params() -> Value {
     json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}})
 }
 
-fn result(mut answer: Value) -> Result<Value, Any> {
-    match answer.get_mut("result") {
+fn result(mut response: Value) -> Result<Value, Any> {
+    match response.get_mut("result") {
         Some(result) => Ok(result.take()),
-        None => Err(format!("no result: {answer}").into()),
+        None => Err(format!("no result: {response}").into()),
     }
 }
 
-/// A server on standard input and output.
-pub(crate) struct Pipes {
+/// A client over stdio, with its server process.
+pub(crate) struct StdioClient {
     pub(crate) child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -38,7 +38,7 @@ pub(crate) struct Pipes {
     line: String,
 }
 
-impl Pipes {
+impl StdioClient {
     pub(crate) fn start(command: &mut Command) -> Result<Self, Any> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let input = child.stdin.take().ok_or("no input")?;
@@ -47,49 +47,49 @@ impl Pipes {
     }
 }
 
-impl Drop for Pipes {
+impl Drop for StdioClient {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-impl Client for Pipes {
-    fn ask(&mut self, method: &str, params: Value) -> Result<Value, Any> {
+impl Client for StdioClient {
+    fn request(&mut self, method: &str, params: Value) -> Result<Value, Any> {
         self.id += 1;
         let message = json!({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params});
         self.input.write_all(format!("{message}\n").as_bytes())?;
         loop {
             self.line.clear();
             if self.output.read_line(&mut self.line)? == 0 {
-                return Err("the server is gone".into());
+                return Err("the server closed the connection".into());
             }
-            let answer: Value = serde_json::from_str(&self.line)?;
-            if answer["id"] == self.id {
-                return result(answer);
+            let response: Value = serde_json::from_str(&self.line)?;
+            if response["id"] == self.id {
+                return result(response);
             }
         }
     }
 
-    fn begin(&mut self) -> Result<(), Any> {
-        self.ask("initialize", hello())?;
+    fn initialize(&mut self) -> Result<(), Any> {
+        self.request("initialize", initialize_params())?;
         Ok(self.input.write_all(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n")?)
     }
 }
 
-/// A session over HTTP, on one connection that is kept.
-pub(crate) struct Http {
+/// A session over HTTP on one persistent connection.
+pub(crate) struct HttpClient {
     stream: BufReader<TcpStream>,
     host: String,
     session: Option<String>,
     id: u64,
 }
 
-impl Http {
-    /// To an address such as `http://127.0.0.1:80/mcp`.
+impl HttpClient {
+    /// Connects to a URL such as `http://127.0.0.1:80/mcp`.
     pub(crate) fn connect(url: &str) -> Result<Self, Any> {
         let host =
-            url.strip_prefix("http://").and_then(|rest| rest.split('/').next()).ok_or("what address?")?;
+            url.strip_prefix("http://").and_then(|rest| rest.split('/').next()).ok_or("invalid URL")?;
         let stream = TcpStream::connect(host)?;
         stream.set_nodelay(true)?;
         Ok(Self { stream: BufReader::new(stream), host: host.to_owned(), session: None, id: 0 })
@@ -110,7 +110,7 @@ impl Http {
         loop {
             line.clear();
             if self.stream.read_line(&mut line)? == 0 {
-                return Err("the server is gone".into());
+                return Err("the server closed the connection".into());
             }
             let header = line.trim().to_ascii_lowercase();
             if header.is_empty() {
@@ -147,8 +147,8 @@ impl Http {
     }
 }
 
-impl Client for Http {
-    fn ask(&mut self, method: &str, params: Value) -> Result<Value, Any> {
+impl Client for HttpClient {
+    fn request(&mut self, method: &str, params: Value) -> Result<Value, Any> {
         self.id += 1;
         let message = json!({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params});
         let body = self.post(&message)?;
@@ -156,15 +156,15 @@ impl Client for Http {
             .lines()
             .map(|line| line.strip_prefix("data:").unwrap_or(line).trim())
             .filter(|it| it.starts_with('{'));
-        let answer = messages.find_map(|text| {
-            let answer: Value = serde_json::from_str(text).ok()?;
-            (answer["id"] == self.id).then_some(answer)
+        let response = messages.find_map(|text| {
+            let response: Value = serde_json::from_str(text).ok()?;
+            (response["id"] == self.id).then_some(response)
         });
-        result(answer.ok_or_else(|| format!("no answer in {body}"))?)
+        result(response.ok_or_else(|| format!("no response in {body}"))?)
     }
 
-    fn begin(&mut self) -> Result<(), Any> {
-        self.ask("initialize", hello())?;
+    fn initialize(&mut self) -> Result<(), Any> {
+        self.request("initialize", initialize_params())?;
         self.post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).map(drop)
     }
 }

@@ -1,6 +1,6 @@
-//! What serving skills costs: calls beside a bare server of the SDK, many sessions at once, and long lists.
+//! Measures the MCP server: calls compared with a minimal server of the SDK, concurrent sessions, and long lists.
 //!
-//! `bench-mcp [PROWESS]`; both servers have to be built in release, as `bench/README.md` has it.
+//! `bench-mcp [PROWESS]`; build both servers as described in `bench/README.md`.
 
 #![allow(clippy::print_stdout)]
 
@@ -12,46 +12,46 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use client::{Any, Client, Http, Pipes};
+use client::{Any, Client, HttpClient, StdioClient};
 use prowess_bench::tree::Tree;
 use serde_json::{Value, json};
 
-/// Calls in one turn, and turns.
+/// The calls per round, and the number of rounds.
 const CALLS: usize = 200;
-const TURNS: usize = 7;
+const ROUNDS: usize = 7;
 
-/// Sessions at once, and the calls of each.
+/// The number of concurrent sessions, and the calls of each.
 const SESSIONS: usize = 200;
-const EACH: usize = 20;
+const CALLS_PER_SESSION: usize = 20;
 
 fn main() -> Result<(), Any> {
     let here = std::env::current_exe()?;
-    let beside = |name: &str| here.with_file_name(name);
-    let prowess = std::env::args_os().nth(1).map_or_else(|| beside("prowess"), PathBuf::from);
+    let sibling = |name: &str| here.with_file_name(name);
+    let prowess = std::env::args_os().nth(1).map_or_else(|| sibling("prowess"), PathBuf::from);
     let trees = Path::new("target/bench-trees");
-    let world = World { prowess, floor: beside("floor-mcp"), tree: Tree::ensure(trees, 100)?, trees };
-    let ask = world.activation()?;
-    world.calls("activation", &ask)?;
-    world.calls("reading a file", &world.reading()?)?;
-    world.sessions(&ask)?;
-    world.lists()
+    let bench = McpBench { prowess, floor: sibling("floor-mcp"), tree: Tree::ensure(trees, 100)?, trees };
+    let request = bench.activation()?;
+    bench.calls("activation", &request)?;
+    bench.calls("reading a file", &bench.reading()?)?;
+    bench.sessions(&request)?;
+    bench.lists()
 }
 
-struct World<'a> {
+struct McpBench<'a> {
     prowess: PathBuf,
     floor: PathBuf,
     tree: Tree,
     trees: &'a Path,
 }
 
-impl World<'_> {
+impl McpBench<'_> {
     fn command(&self, tree: &Tree) -> Command {
         let mut command = Command::new(&self.prowess);
         command.arg("mcp").arg("--root").arg(tree.root()).arg("--home").arg(tree.home());
         command
     }
 
-    /// A call that loads a skill in full each time: arguments make another text of it.
+    /// Returns a call that loads a skill completely each time, because it has arguments.
     fn activation(&self) -> Result<Value, Any> {
         Ok(json!({"name": "skills_activate", "arguments": {"name": self.name()?, "args": "x"}}))
     }
@@ -68,27 +68,29 @@ impl World<'_> {
         Ok(skill.file_name().unwrap_or_default().to_string_lossy().into_owned())
     }
 
-    /// One call after the other, both servers in turns; the least of the turns' medians counts.
-    fn calls(&self, what: &str, ask: &Value) -> Result<(), Any> {
-        let mut ours = Pipes::start(&mut self.command(&self.tree))?;
-        ours.begin()?;
-        let constant = self.constant(&ours.ask("tools/call", ask.clone())?)?;
-        let mut bare = Pipes::start(Command::new(&self.floor).arg(&constant))?;
-        bare.begin()?;
-        row(what, "stdio", &mut ours, &mut bare, ask)?;
-        let (ours, bare) =
-            (self.serve(&self.tree)?, Serving::start(Command::new(&self.floor).arg(&constant).arg("http"))?);
-        let (mut ours, mut bare) = (Http::connect(&ours.url)?, Http::connect(&bare.url)?);
-        ours.begin()?;
-        bare.begin()?;
-        row(what, "HTTP", &mut ours, &mut bare, ask)
+    /// Measures sequential calls of both servers alternately, and prints the minimum of the medians.
+    fn calls(&self, what: &str, request: &Value) -> Result<(), Any> {
+        let mut ours = StdioClient::start(&mut self.command(&self.tree))?;
+        ours.initialize()?;
+        let constant = self.constant(&ours.request("tools/call", request.clone())?)?;
+        let mut bare = StdioClient::start(Command::new(&self.floor).arg(&constant))?;
+        bare.initialize()?;
+        compare(what, "stdio", &mut ours, &mut bare, request)?;
+        let (ours, bare) = (
+            self.serve(&self.tree)?,
+            HttpServer::start(Command::new(&self.floor).arg(&constant).arg("http"))?,
+        );
+        let (mut ours, mut bare) = (HttpClient::connect(&ours.url)?, HttpClient::connect(&bare.url)?);
+        ours.initialize()?;
+        bare.initialize()?;
+        compare(what, "HTTP", &mut ours, &mut bare, request)
     }
 
-    fn serve(&self, tree: &Tree) -> Result<Serving, Any> {
-        Serving::start(self.command(tree).args(["--http", "127.0.0.1:0"]))
+    fn serve(&self, tree: &Tree) -> Result<HttpServer, Any> {
+        HttpServer::start(self.command(tree).args(["--http", "127.0.0.1:0"]))
     }
 
-    /// What Prowess answered, for the bare server to say: the same bytes go over the wire.
+    /// Writes the response of Prowess to a file for the minimal server, so that both send the same bytes.
     fn constant(&self, answer: &Value) -> Result<PathBuf, Any> {
         let path = self.trees.join("mcp-constant");
         let structured = answer["structuredContent"].to_string();
@@ -97,24 +99,25 @@ impl World<'_> {
         Ok(path)
     }
 
-    fn sessions(&self, ask: &Value) -> Result<(), Any> {
+    fn sessions(&self, request: &Value) -> Result<(), Any> {
         let constant = self.trees.join("mcp-constant");
-        for (who, serving) in [
+        for (who, server) in [
             ("prowess", self.serve(&self.tree)?),
-            ("bare", Serving::start(Command::new(&self.floor).arg(&constant).arg("http"))?),
+            ("bare", HttpServer::start(Command::new(&self.floor).arg(&constant).arg("http"))?),
         ] {
-            // What the first session alone costs is not a session's.
-            Http::connect(&serving.url)?.begin()?;
-            let before = serving.memory()?;
+            // Exclude the cost of the first session.
+            HttpClient::connect(&server.url)?.initialize()?;
+            let before = server.memory()?;
             let mut sessions = Vec::new();
             for _ in 0..SESSIONS {
-                let mut session = Http::connect(&serving.url)?;
-                session.begin()?;
+                let mut session = HttpClient::connect(&server.url)?;
+                session.initialize()?;
                 sessions.push(session);
             }
-            let each = serving.memory()?.saturating_sub(before) / SESSIONS as u64;
+            let each = server.memory()?.saturating_sub(before) / SESSIONS as u64;
             let start = Instant::now();
-            let threads: Vec<_> = sessions.into_iter().map(|session| spawn(session, ask.clone())).collect();
+            let threads: Vec<_> =
+                sessions.into_iter().map(|session| spawn(session, request.clone())).collect();
             let mut times = Vec::new();
             for thread in threads {
                 times.extend(thread.join().map_err(|_| "a session panicked")??);
@@ -124,7 +127,7 @@ impl World<'_> {
             let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
             let rate = times.len() as f64 / all.as_secs_f64();
             println!(
-                "{SESSIONS} sessions at once, {who:>7}: p50 {:.1?}, p99 {:.1?}, {rate:.0} calls a second, {each} KiB a session",
+                "{SESSIONS} concurrent sessions, {who:>7}: p50 {:.1?}, p99 {:.1?}, {rate:.0} calls per second, {each} KiB per session",
                 at(50),
                 at(99)
             );
@@ -134,13 +137,13 @@ impl World<'_> {
 
     fn lists(&self) -> Result<(), Any> {
         let tree = Tree::ensure(self.trees, 10_000)?;
-        let mut client = Pipes::start(&mut self.command(&tree))?;
-        client.begin()?;
+        let mut client = StdioClient::start(&mut self.command(&tree))?;
+        client.initialize()?;
         for what in ["first", "again"] {
             let (start, mut count, mut pages, mut cursor) = (Instant::now(), 0, 0, Value::Null);
             loop {
                 let params = if cursor.is_null() { json!({}) } else { json!({"cursor": cursor}) };
-                let page = client.ask("skills/list", params)?;
+                let page = client.request("skills/list", params)?;
                 count += page["skills"].as_array().map_or(0, Vec::len);
                 pages += 1;
                 cursor = page["nextCursor"].clone();
@@ -154,48 +157,54 @@ impl World<'_> {
     }
 }
 
-fn spawn(mut session: Http, ask: Value) -> std::thread::JoinHandle<Result<Vec<Duration>, Any>> {
+fn spawn(mut session: HttpClient, request: Value) -> std::thread::JoinHandle<Result<Vec<Duration>, Any>> {
     std::thread::spawn(move || {
         let mut times = Vec::new();
-        for _ in 0..EACH {
+        for _ in 0..CALLS_PER_SESSION {
             let start = Instant::now();
-            session.ask("tools/call", ask.clone())?;
+            session.request("tools/call", request.clone())?;
             times.push(start.elapsed());
         }
         Ok(times)
     })
 }
 
-fn row(what: &str, how: &str, ours: &mut dyn Client, bare: &mut dyn Client, ask: &Value) -> Result<(), Any> {
+fn compare(
+    what: &str,
+    how: &str,
+    ours: &mut dyn Client,
+    bare: &mut dyn Client,
+    request: &Value,
+) -> Result<(), Any> {
     let (mut our_best, mut bare_best) = (Duration::MAX, Duration::MAX);
-    for _ in 0..TURNS {
-        our_best = our_best.min(turn(ours, ask)?);
-        bare_best = bare_best.min(turn(bare, ask)?);
+    for _ in 0..ROUNDS {
+        our_best = our_best.min(median_time(ours, request)?);
+        bare_best = bare_best.min(median_time(bare, request)?);
     }
     let ratio = our_best.as_secs_f64() / bare_best.as_secs_f64();
-    println!("{what}, {how}: {our_best:.1?} beside {bare_best:.1?}: {ratio:.2} ×");
+    println!("{what}, {how}: {our_best:.1?}, minimal server {bare_best:.1?}: {ratio:.2} ×");
     Ok(())
 }
 
-/// The median of some calls.
-fn turn(client: &mut dyn Client, ask: &Value) -> Result<Duration, Any> {
+/// Returns the median time of a call.
+fn median_time(client: &mut dyn Client, request: &Value) -> Result<Duration, Any> {
     let mut times = Vec::new();
     for _ in 0..CALLS {
         let start = Instant::now();
-        client.ask("tools/call", ask.clone())?;
+        client.request("tools/call", request.clone())?;
         times.push(start.elapsed());
     }
     times.sort_unstable();
     Ok(times[times.len() / 2])
 }
 
-/// A server over HTTP.
-struct Serving {
+/// A running HTTP server.
+struct HttpServer {
     child: Child,
     url: String,
 }
 
-impl Serving {
+impl HttpServer {
     fn start(command: &mut Command) -> Result<Self, Any> {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let mut line = String::new();
@@ -204,7 +213,7 @@ impl Serving {
         Ok(Self { child, url })
     }
 
-    /// In KiB.
+    /// Returns the memory of the server in KiB.
     fn memory(&self) -> Result<u64, Any> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;
@@ -212,7 +221,7 @@ impl Serving {
     }
 }
 
-impl Drop for Serving {
+impl Drop for HttpServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,5 +1,5 @@
-//! What routing is measured beside: plain keyword match, BM25 in three ways. Words are lower-cased runs of letters and
-//! digits, Chinese by character, k1 = 1.2 and b = 0.75.
+//! Baselines of routing: plain keyword match and variants of BM25 with k1 = 1.2 and b = 0.75. Words are lower-case runs of
+//! letters and digits, or single Chinese characters.
 
 use std::collections::HashMap;
 
@@ -52,7 +52,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// One field of all skills.
+/// A field of all skills.
 struct Field {
     postings: HashMap<String, Vec<(usize, f32)>>,
     lengths: Vec<f32>,
@@ -100,7 +100,7 @@ impl Field {
     }
 }
 
-/// All baselines over one catalog.
+/// All baselines for one catalog.
 pub(crate) struct Baselines<'s> {
     skills: &'s [SkillTexts],
     about: Field,
@@ -129,7 +129,7 @@ impl<'s> Baselines<'s> {
         }
     }
 
-    /// The names of the best `k`.
+    /// Returns the names of the best `k` skills.
     pub(crate) fn rank(&self, baseline: Baseline, message: &str, k: usize) -> Vec<String> {
         let mut words = words(message);
         words.sort_unstable();

@@ -1,10 +1,10 @@
-//! What it is worth to look for more than the words as they stand: typing errors, beginnings, phrases.
+//! The value of query expansion: typos, prefixes and phrases.
 
 use prowess_routing::eval::{LabelledMessage, evaluate};
 use prowess_routing::{LexicalIndex, QueryExpansion, SkillTexts};
 
 use prowess_bench::catalog::data::{Data, hash};
-use prowess_bench::catalog::say;
+use prowess_bench::catalog::print_line;
 use prowess_bench::catalog::score::{row, sizes};
 
 const ALL: [(&str, QueryExpansion); 3] = [
@@ -13,36 +13,36 @@ const ALL: [(&str, QueryExpansion); 3] = [
     ("phrases", QueryExpansion::Phrases),
 ];
 
-/// Everything, and with each left out.
+/// Compares all expansions with those without one of them.
 pub(crate) fn ablation(data: &Data) {
     for skills in sizes(data) {
-        say(&format!("\n{} skills: hit@1, recall@5 with 95 % intervals, MRR", skills.len()));
+        print_line(&format!("\n{} skills: hit@1, recall@5 with 95 % intervals, MRR", skills.len()));
         let index = || LexicalIndex::new(&skills, SkillTexts::clone);
         let all = rankings(&index(), &skills, &data.messages);
-        judge("everything", &data.messages, &all);
+        print_score("everything", &data.messages, &all);
         for (name, beyond) in ALL {
             let without = rankings(&index().without(beyond), &skills, &data.messages);
             let differing = all.iter().zip(&without).filter(|(one, other)| one != other).count();
-            judge(&format!("without {name} ({differing} answers differ)"), &data.messages, &without);
+            print_score(&format!("without {name} ({differing} rankings differ)"), &data.messages, &without);
         }
     }
 }
 
-/// Messages that name their skill, with a typing error in the name.
+/// Measures messages that contain the name of their skill, with and without a typo in it.
 pub(crate) fn typos(data: &Data) {
     let (named, mistyped): (Vec<LabelledMessage>, Vec<LabelledMessage>) =
-        data.messages.iter().filter_map(|message| Some((message.clone(), with_error(message)?))).unzip();
+        data.messages.iter().filter_map(|message| Some((message.clone(), with_typo(message)?))).unzip();
     for skills in sizes(data) {
-        say(&format!(
+        print_line(&format!(
             "\n{} messages that name their skill, {} skills: hit@1, recall@5 with 95 % intervals, MRR",
             named.len(),
             skills.len()
         ));
         let index = LexicalIndex::new(&skills, SkillTexts::clone);
-        judge("as they are", &named, &rankings(&index, &skills, &named));
-        judge("mistyped", &mistyped, &rankings(&index, &skills, &mistyped));
+        print_score("without typos", &named, &rankings(&index, &skills, &named));
+        print_score("with typos", &mistyped, &rankings(&index, &skills, &mistyped));
         let strict = index.without(QueryExpansion::Typos);
-        judge("mistyped, without tolerance", &mistyped, &rankings(&strict, &skills, &mistyped));
+        print_score("with typos, without tolerance", &mistyped, &rankings(&strict, &skills, &mistyped));
     }
 }
 
@@ -54,12 +54,12 @@ fn rankings(index: &LexicalIndex, skills: &[SkillTexts], messages: &[LabelledMes
     messages.iter().map(names).collect()
 }
 
-fn judge(what: &str, messages: &[LabelledMessage], rankings: &[Vec<String>]) {
-    say(&row(what, &evaluate(messages.iter().zip(rankings.iter().map(Vec::as_slice)), 5).all));
+fn print_score(what: &str, messages: &[LabelledMessage], rankings: &[Vec<String>]) {
+    print_line(&row(what, &evaluate(messages.iter().zip(rankings.iter().map(Vec::as_slice)), 5).all));
 }
 
-/// The message with one error in a word of its skill's name, wherever it stands; `None` where it does not name its skill.
-fn with_error(message: &LabelledMessage) -> Option<LabelledMessage> {
+/// Returns the message with a typo in a word of the name of its skill, or `None` if it does not contain the name.
+fn with_typo(message: &LabelledMessage) -> Option<LabelledMessage> {
     let query = message.query.to_ascii_lowercase();
     let is_named = |name: &&String| {
         let name = name.to_ascii_lowercase();
@@ -69,11 +69,11 @@ fn with_error(message: &LabelledMessage) -> Option<LabelledMessage> {
     let words: Vec<&str> = name.split(['-', '_']).filter(|word| word.len() >= 4 && word.is_ascii()).collect();
     let seed = hash(&message.query);
     let word = words.get(seed as usize % words.len().max(1))?;
-    let query = replaced(&message.query, &query, word, &mistyped(word, seed >> 8));
+    let query = replace_ignoring_case(&message.query, &query, word, &mistyped(word, seed >> 8));
     Some(LabelledMessage { query, ..message.clone() })
 }
 
-/// A letter left out, doubled or changed, or two exchanged; the first letter stays, as it mostly does.
+/// Removes, doubles or replaces a letter, or swaps two. The first letter stays, as in most typos.
 fn mistyped(word: &str, seed: u64) -> String {
     let mut letters: Vec<char> = word.chars().collect();
     let at = 1 + (seed >> 2) as usize % (letters.len() - 2);
@@ -91,8 +91,8 @@ fn mistyped(word: &str, seed: u64) -> String {
     letters.into_iter().collect()
 }
 
-/// `text` with `new` in place of each `old`, which is looked for in `lower`.
-fn replaced(text: &str, lower: &str, old: &str, new: &str) -> String {
+/// Replaces each `old` in `text` with `new`, where `lower` is the text in lower case.
+fn replace_ignoring_case(text: &str, lower: &str, old: &str, new: &str) -> String {
     let (mut made, mut done) = (String::new(), 0);
     for (at, _) in lower.match_indices(old) {
         made.push_str(&text[done..at]);

@@ -1,4 +1,4 @@
-//! `bench-routing`: how good and how fast routing is, beside what exists; see `bench/README.md`.
+//! `bench-routing`: measures the quality and speed of routing, compared with baselines; see `bench/README.md`.
 
 mod baselines;
 mod beyond;
@@ -21,19 +21,19 @@ bench-routing WHAT FOLDER [SIZE[:BODY]…]
 bench-routing semantic FOLDER MODEL [SIZE…]
 bench-routing prompt FOLDER [PROWESS]
 
-  quality     hit@1, recall@5, MRR beside the baselines, at 1,000 skills and on the whole catalog
-  ablation    the same with each ingredient of the second look left out
-  beyond      the same without typing errors, beginnings of words, phrases
-  typos       messages that name their skill, with a typing error in the name
-  fit         weights chosen on part of the messages and judged on the rest
-  calibrate   what the confidence is fitted on
+  quality     hit@1, recall@5 and MRR, compared with the baselines, for 1,000 skills and the whole catalog
+  ablation    quality without each of the features of reranking
+  beyond      quality without typo tolerance, prefixes or phrases
+  typos       quality for messages with a typo in the name of their skill
+  fit         weights fitted to part of the messages and evaluated on the rest
+  calibrate   data for fitting the confidence
   misses      messages whose skill is not among the first five of 1,000
-  semantic    words alone, vectors alone and both: MODEL is file:PATH, openai:URL#NAME or ollama:URL#NAME,
-              then SIZE…
-  speed       building, opening and asking, at each SIZE; bodies are cut at BODY bytes
-  prompt      the catalog for a message over 100,000 skills on disk, step by step, and by the program PROWESS
+  semantic    words only, vectors only and both, for each SIZE; MODEL is openai:URL#NAME or ollama:URL#NAME
+  speed       building, opening and querying the index, for each SIZE; bodies are truncated to BODY bytes
+  prompt      the steps of creating the catalog for a message with 100,000 skills on disk, also with the
+              program PROWESS
 
-FOLDER has catalog*.jsonl or catalog*.jsonl.zst, queries.jsonl and negatives.jsonl.
+FOLDER contains catalog*.jsonl or catalog*.jsonl.zst, queries.jsonl and negatives.jsonl.
 ";
 
 fn main() -> ExitCode {
@@ -48,8 +48,8 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [what, folder, rest @ ..] = &args[..] else { return Err(USAGE.to_owned()) };
-    let data = Data::read(Path::new(folder))?;
+    let [what, dir, rest @ ..] = &args[..] else { return Err(USAGE.to_owned()) };
+    let data = Data::read(Path::new(dir))?;
     match &**what {
         "quality" => quality::run(&data),
         "ablation" => weights::ablation(&data),

@@ -1,4 +1,4 @@
-//! The prompt for a message over many skills on disk: what it costs, step by step, and whether the right skill is in it.
+//! Measures the steps of creating a prompt for a message with many skills on disk, and whether it contains the correct skill.
 
 use std::fs;
 use std::io;
@@ -12,81 +12,87 @@ use prowess::catalog::{CatalogBudget, CatalogRequest, render_catalog};
 use prowess::usage::SkillUsage;
 use prowess::{Policy, Preset, Registry, Snapshot};
 use prowess_bench::catalog::data::Data;
-use prowess_bench::catalog::recombined::Recombined;
-use prowess_bench::catalog::say;
-use prowess_bench::catalog::times::{Took, timed};
+use prowess_bench::catalog::print_line;
+use prowess_bench::catalog::recombined::RecombinedSkills;
+use prowess_bench::catalog::times::{Measurement, measure_process};
 use prowess_routing::{RouteOptions, Router, SkillTexts};
 use wait4::Wait4;
 
-/// How many there are.
+/// The number of skills.
 const SKILLS: &str = "100000";
 
-/// What the catalog may cost, in characters.
+/// The budget of the catalog in characters.
 const CHARS: u32 = 32_000;
 
-/// Every so many messages are asked.
+/// Only every n-th message is used.
 const EVERY: usize = 5;
 
-/// From then on the times of files are believed, and their index is kept.
-const SETTLED: Duration = Duration::from_secs(4);
+/// The age from which file timestamps are trusted, so that the index is cached.
+const TRUSTED_AGE: Duration = Duration::from_secs(4);
 
 pub(crate) fn run(data: &Data, program: Option<&String>) -> Result<(), String> {
-    let place = std::env::temp_dir().join(format!("bench-routing-{}", std::process::id()));
-    let result = measure(data, program.map(Path::new), &place).map_err(|error| error.to_string());
-    let _ = fs::remove_dir_all(&place);
+    let base = std::env::temp_dir().join(format!("bench-routing-{}", std::process::id()));
+    let result = measure(data, program.map(Path::new), &base).map_err(|error| error.to_string());
+    let _ = fs::remove_dir_all(&base);
     result
 }
 
-fn measure(data: &Data, program: Option<&Path>, place: &Path) -> io::Result<()> {
-    let (root, home, index) = (place.join("skills"), place.join("home"), place.join("index"));
+fn measure(data: &Data, program: Option<&Path>, base: &Path) -> io::Result<()> {
+    let (root, home, index) = (base.join("skills"), base.join("home"), base.join("index"));
     fs::create_dir_all(&home)?;
-    write(data, &root)?;
-    sleep(SETTLED);
+    write_skills(data, &root)?;
+    sleep(TRUSTED_AGE);
     let policy = Policy::from_preset(Preset::Standard).with_roots([root.clone()]);
     let open =
         || Registry::open(policy.clone()).map(|registry| registry.snapshot()).map_err(io::Error::other);
     open()?;
-    let (snapshot, scanned) = timed(open);
+    let (snapshot, scanned) = measure_process(open);
     let snapshot = snapshot?;
-    say(&format!("{} skills, {} of them on offer", snapshot.all().len(), snapshot.enabled().count()));
-    told("finding all skills, files in the page cache", scanned);
+    print_line(&format!("{} skills, {} of them available", snapshot.all().len(), snapshot.enabled().count()));
+    print_time("discovering all skills, files in the page cache", scanned);
     let query = data.messages.first().map_or("", |message| &message.query);
     let router = || Router::new(Arc::clone(&snapshot)).with_cache_dir(Some(index.clone()));
-    told("the first message: triggers, and the index built and written", timed(|| names(&router(), query)).1);
-    told("the same in another process: triggers, and the index opened", timed(|| names(&router(), query)).1);
+    print_time(
+        "first message: triggers, and building and writing the index",
+        measure_process(|| names(&router(), query)).1,
+    );
+    print_time(
+        "first message in another process: triggers, and opening the index",
+        measure_process(|| names(&router(), query)).1,
+    );
     let router = router();
     names(&router, query);
-    let (relevant, took) = timed(|| names(&router, query));
-    told("the same again in that process", took);
-    told("planning and rendering the catalog", timed(|| rendered(&snapshot, &policy, &relevant)).1);
-    judge(data, &snapshot, &policy, &router)?;
+    let (relevant, measurement) = measure_process(|| names(&router, query));
+    print_time("second message in that process", measurement);
+    print_time(
+        "planning and rendering the catalog",
+        measure_process(|| render(&snapshot, &policy, &relevant)).1,
+    );
+    check_catalogs(data, &snapshot, &policy, &router)?;
     if let Some(program) = program {
-        for what in ["`prowess prompt --query`, no index yet", "the same with the index kept"] {
-            told(what, prompted(program, &root, &home, query)?);
+        for what in ["`prowess prompt --query`, no index yet", "`prowess prompt --query`, with the index"] {
+            print_time(what, run_prompt(program, &root, &home, query)?);
         }
     }
     Ok(())
 }
 
-/// A folder for each skill. The first of a name has it; the others are numbered, for a name is taken once.
-fn write(data: &Data, root: &Path) -> io::Result<()> {
-    let skills = Recombined::new(data, SKILLS).map_err(io::Error::other)?;
+/// Writes each skill into a directory. Duplicate names are replaced by numbers.
+fn write_skills(data: &Data, root: &Path) -> io::Result<()> {
+    let skills = RecombinedSkills::new(data, SKILLS).map_err(io::Error::other)?;
     for number in skills.numbers() {
         let SkillTexts { name, about, body } = skills.texts(number);
         let mut name = name;
         if number >= data.skills.len() || root.join(&name).exists() {
             name = format!("s{number}");
         }
-        let folder = root.join(&name);
-        // A catalog's name can be anything; what is no folder's name is left out.
-        if Path::new(&name).components().count() != 1 || fs::create_dir_all(&folder).is_err() {
+        let dir = root.join(&name);
+        // Skip names of the catalog that are not valid directory names.
+        if Path::new(&name).components().count() != 1 || fs::create_dir_all(&dir).is_err() {
             continue;
         }
         let (name, about) = (serde_json::to_string(&name)?, serde_json::to_string(&about)?);
-        fs::write(
-            folder.join("SKILL.md"),
-            format!("---\nname: {name}\ndescription: {about}\n---\n{body}\n"),
-        )?;
+        fs::write(dir.join("SKILL.md"), format!("---\nname: {name}\ndescription: {about}\n---\n{body}\n"))?;
     }
     Ok(())
 }
@@ -97,7 +103,7 @@ fn names(router: &Router, query: &str) -> Vec<String> {
     router.route(query, &options).matches.into_iter().map(|found| found.name).collect()
 }
 
-fn rendered(snapshot: &Snapshot, policy: &Policy, relevant: &[String]) -> String {
+fn render(snapshot: &Snapshot, policy: &Policy, relevant: &[String]) -> String {
     let request = CatalogRequest {
         budget: CatalogBudget::chars(Some(CHARS)),
         relevant,
@@ -106,28 +112,26 @@ fn rendered(snapshot: &Snapshot, policy: &Policy, relevant: &[String]) -> String
     render_catalog(snapshot, policy, &request).text
 }
 
-/// How many catalogs hold a skill that is right; one that is larger than it may be is an error.
-fn judge(data: &Data, snapshot: &Snapshot, policy: &Policy, router: &Router) -> io::Result<()> {
-    let (mut asked, mut held, mut longest) = (0, 0, 0);
+/// Counts the catalogs that contain a correct skill. Fails if a catalog exceeds the budget.
+fn check_catalogs(data: &Data, snapshot: &Snapshot, policy: &Policy, router: &Router) -> io::Result<()> {
+    let (mut count, mut hits, mut longest) = (0, 0, 0);
     for message in data.messages.iter().step_by(EVERY) {
-        let text = rendered(snapshot, policy, &names(router, &message.query));
+        let text = render(snapshot, policy, &names(router, &message.query));
         let chars = text.chars().count();
         if chars > CHARS as usize {
-            return Err(io::Error::other(format!(
-                "a catalog of {chars} characters where {CHARS} are allowed"
-            )));
+            return Err(io::Error::other(format!("the catalog has {chars} characters, more than {CHARS}")));
         }
         longest = longest.max(chars);
-        asked += 1;
-        held += usize::from(message.skills.iter().any(|name| text.contains(&format!("<name>{name}</name>"))));
+        count += 1;
+        hits += usize::from(message.skills.iter().any(|name| text.contains(&format!("<name>{name}</name>"))));
     }
-    say(&format!(
-        "the right skill is in {held} of {asked} catalogs; the longest has {longest} of {CHARS} characters"
+    print_line(&format!(
+        "the correct skill is in {hits} of {count} catalogs; the longest has {longest} of {CHARS} characters"
     ));
     Ok(())
 }
 
-fn prompted(program: &Path, root: &Path, home: &Path, query: &str) -> io::Result<Took> {
+fn run_prompt(program: &Path, root: &Path, home: &Path, query: &str) -> io::Result<Measurement> {
     let start = std::time::Instant::now();
     let child = Command::new(program)
         .arg("--root")
@@ -138,14 +142,14 @@ fn prompted(program: &Path, root: &Path, home: &Path, query: &str) -> io::Result
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()?;
-    let ended = child.wait4()?;
-    if !ended.status.success() {
-        return Err(io::Error::other(format!("{} ended with {}", program.display(), ended.status)));
+    let exit = child.wait4()?;
+    if !exit.status.success() {
+        return Err(io::Error::other(format!("{} exited with {}", program.display(), exit.status)));
     }
-    Ok(Took { worked: ended.rusage.utime + ended.rusage.stime, waited: start.elapsed() })
+    Ok(Measurement { processor: exit.rusage.utime + exit.rusage.stime, wall: start.elapsed() })
 }
 
-fn told(what: &str, took: Took) {
-    let [waited, worked] = [took.waited, took.worked].map(|time| time.as_secs_f64() * 1e3);
-    say(&format!("{what}: {waited:.0} ms by the clock, {worked:.0} ms on the processors"));
+fn print_time(what: &str, measurement: Measurement) {
+    let [wall, processor] = [measurement.wall, measurement.processor].map(|time| time.as_secs_f64() * 1e3);
+    print_line(&format!("{what}: {wall:.0} ms wall-clock time, {processor:.0} ms processor time"));
 }

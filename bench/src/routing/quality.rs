@@ -1,7 +1,7 @@
-//! How good routing is, beside the baselines.
+//! The quality of routing, compared with the baselines.
 
 use prowess_bench::catalog::data::Data;
-use prowess_bench::catalog::say;
+use prowess_bench::catalog::print_line;
 use prowess_bench::catalog::score::{measure, row, sizes};
 use prowess_routing::eval::LabelledMessage;
 use prowess_routing::{CONFIDENCE_MIN, LexicalIndex, SkillTexts};
@@ -11,81 +11,87 @@ use crate::small_talk::SMALL_TALK;
 
 pub(crate) fn run(data: &Data) {
     for skills in sizes(data) {
-        say(&format!("\n{} skills: hit@1, recall@5 with 95 % intervals, MRR", skills.len()));
+        print_line(&format!("\n{} skills: hit@1, recall@5 with 95 % intervals, MRR", skills.len()));
         let baselines = Baselines::new(&skills);
         for baseline in Baseline::ALL {
             let report =
                 measure(&data.messages, |message| (baselines.rank(baseline, &message.query, 10), true));
-            say(&row(baseline.name(), &report.all));
+            print_line(&row(baseline.name(), &report.all));
         }
         let index = LexicalIndex::new(&skills, SkillTexts::clone);
         let answer = |message: &LabelledMessage| {
             let found = index.rank(&message.query, 10);
-            let fits = found.first().is_some_and(|first| first.confidence >= CONFIDENCE_MIN);
-            (found.iter().map(|found| skills[found.skill].name.clone()).collect(), fits)
+            let is_confident = found.first().is_some_and(|first| first.confidence >= CONFIDENCE_MIN);
+            (found.iter().map(|found| skills[found.skill].name.clone()).collect(), is_confident)
         };
         let report = measure(&data.messages, answer);
-        say(&row("Prowess", &report.all));
+        print_line(&row("Prowess", &report.all));
         for (subset, score) in &report.subsets {
-            say(&row(&format!("  {subset} ({})", score.count), score));
+            print_line(&row(&format!("  {subset} ({})", score.count), score));
         }
-        let fitting = data.messages.iter().filter(|message| answer(message).1).count();
+        let confident = data.messages.iter().filter(|message| answer(message).1).count();
         let negatives = measure(&data.negatives, answer).all;
         let talk = SMALL_TALK.iter().filter(|message| {
             answer(&LabelledMessage { query: (**message).to_owned(), ..LabelledMessage::default() }).1
         });
-        say(&format!("messages that something fits: {:.3}", fitting as f64 / data.messages.len() as f64));
-        say(&format!(
-            "negatives whose first is wrong: {:.3}, and fits: {:.3}",
+        print_line(&format!(
+            "messages with a confident match: {:.3}",
+            confident as f64 / data.messages.len() as f64
+        ));
+        print_line(&format!(
+            "negatives with a wrong first match: {:.3}, confident: {:.3}",
             negatives.wrong_at_1, negatives.false_activations
         ));
-        say(&format!("small talk that something fits: {:.3}", talk.count() as f64 / SMALL_TALK.len() as f64));
+        print_line(&format!(
+            "small talk with a confident match: {:.3}",
+            talk.count() as f64 / SMALL_TALK.len() as f64
+        ));
     }
 }
 
-/// What is known of the first skill, and whether it is right: for each message its score, its ingredients, and the
-/// score of the second. In small collections most messages have no skill at all.
+/// Prints data about the first skill of each message: whether it is correct, its score, its features, and the score of the
+/// second skill. In small collections, most messages have no correct skill.
 pub(crate) fn calibrate(data: &Data) {
     for skills in sizes(data) {
         let index = LexicalIndex::new(&skills, SkillTexts::clone);
         data.messages
             .iter()
-            .for_each(|message| told(&index, &skills, "pos", &message.query, &message.skills));
+            .for_each(|message| print_case(&index, &skills, "pos", &message.query, &message.skills));
         data.negatives
             .iter()
-            .for_each(|message| told(&index, &skills, "neg", &message.query, &message.not_skills));
-        SMALL_TALK.iter().for_each(|message| told(&index, &skills, "talk", message, &[]));
+            .for_each(|message| print_case(&index, &skills, "neg", &message.query, &message.not_skills));
+        SMALL_TALK.iter().for_each(|message| print_case(&index, &skills, "talk", message, &[]));
     }
     for number in 0..60 {
-        let skills = data.few(if number % 2 == 0 { 20 } else { 100 }, number);
+        let skills = data.small_sample(if number % 2 == 0 { 20 } else { 100 }, number);
         let index = LexicalIndex::new(&skills, SkillTexts::clone);
         let has =
             |message: &&LabelledMessage| skills.iter().any(|skill| message.skills.contains(&skill.name));
         for message in data.messages.iter().filter(has) {
-            told(&index, &skills, "pos", &message.query, &message.skills);
+            print_case(&index, &skills, "pos", &message.query, &message.skills);
         }
         for message in data.messages.iter().filter(|message| !has(message)).skip(number * 7).step_by(31) {
-            told(&index, &skills, "other", &message.query, &[]);
+            print_case(&index, &skills, "other", &message.query, &[]);
         }
         for message in SMALL_TALK.iter().skip(number % 4).step_by(4) {
-            told(&index, &skills, "talk", message, &[]);
+            print_case(&index, &skills, "talk", message, &[]);
         }
     }
 }
 
-fn told(index: &LexicalIndex, skills: &[SkillTexts], kind: &str, query: &str, names: &[String]) {
+fn print_case(index: &LexicalIndex, skills: &[SkillTexts], kind: &str, query: &str, names: &[String]) {
     let found = index.rank(query, 2);
     let second = found.get(1).map_or(0.0, |second| second.score);
     let (count, words) =
         (skills.len(), query.chars().take(40).filter(|c| !c.is_control()).collect::<String>());
     let Some(first) = found.first() else {
-        return say(&format!("{count} {kind} none {words}"));
+        return print_line(&format!("{count} {kind} none {words}"));
     };
     let named = u8::from(names.contains(&skills[first.skill].name));
-    let looked = index.features(query);
-    let ingredients = looked.iter().find(|(skill, _)| *skill == first.skill).map(|(_, all)| all);
+    let all_features = index.features(query);
+    let features = all_features.iter().find(|(skill, _)| *skill == first.skill).map(|(_, all)| all);
     let score = first.score;
-    say(&format!("{count} {kind} {named} {score} {ingredients:?} {second} {words}"));
+    print_line(&format!("{count} {kind} {named} {score} {features:?} {second} {words}"));
 }
 
 pub(crate) fn misses(data: &Data) {
@@ -93,12 +99,15 @@ pub(crate) fn misses(data: &Data) {
     let index = LexicalIndex::new(&skills, SkillTexts::clone);
     for message in &data.messages {
         let ranked = index.rank(&message.query, 64);
-        let place = ranked.iter().position(|found| message.skills.contains(&skills[found.skill].name));
-        if place.is_none_or(|place| place >= 5) {
+        let rank = ranked.iter().position(|found| message.skills.contains(&skills[found.skill].name));
+        if rank.is_none_or(|rank| rank >= 5) {
             let query: String = message.query.chars().take(150).collect();
-            say(&format!("{place:?} {:?}: {}", message.skills, query.replace('\n', " ")));
+            print_line(&format!("{rank:?} {:?}: {}", message.skills, query.replace('\n', " ")));
             for found in ranked.iter().take(3) {
-                say(&format!("      {} {:.2} {:?}", skills[found.skill].name, found.score, found.reasons));
+                print_line(&format!(
+                    "      {} {:.2} {:?}",
+                    skills[found.skill].name, found.score, found.reasons
+                ));
             }
         }
     }

@@ -1,5 +1,4 @@
-//! What closeness in meaning adds to words: the same messages with words alone, with vectors alone, and with both at
-//! several weights.
+//! The value of semantic similarity: messages ranked by words only, by vectors only, and by both with several weights.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,25 +10,25 @@ use prowess_routing::semantic::{Embedder, FusedSkill, LEXICAL_CANDIDATES, Purpos
 use prowess_routing::{CONFIDENCE_MIN, LexicalIndex, RankedSkill, SkillTexts};
 
 use prowess_bench::catalog::data::Data;
-use prowess_bench::catalog::say;
+use prowess_bench::catalog::print_line;
 use prowess_bench::catalog::score::row;
 
 const WEIGHTS: [f32; 7] = [0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0];
 
-/// How much of a text is embedded, as in the product.
+/// The maximum length of embedded texts, as in Prowess.
 const TEXT_MAX: usize = 2_000;
 
-/// Measures with the model behind an address: `openai:URL` or `ollama:URL`, each with `#MODEL`.
+/// Measures with the model `openai:URL#MODEL` or `ollama:URL#MODEL`.
 pub(crate) fn run(data: &Data, options: &[String]) -> Result<(), String> {
     let [model, sizes @ ..] = options else {
-        return Err("name a model: openai:URL#MODEL or ollama:URL#MODEL".to_owned());
+        return Err("missing model: openai:URL#MODEL or ollama:URL#MODEL".to_owned());
     };
     let embedder = embedder(model)?;
     let sizes: Vec<usize> = match sizes {
         [] => vec![1_000],
         sizes => sizes
             .iter()
-            .map(|size| size.parse().map_err(|_| format!("{size} is no size")))
+            .map(|size| size.parse().map_err(|_| format!("invalid size {size}")))
             .collect::<Result<_, _>>()?,
     };
     let messages: Vec<&LabelledMessage> = data.messages.iter().chain(&data.negatives).collect();
@@ -52,14 +51,14 @@ fn measure(
     let texts: Vec<String> = skills.iter().map(|skill| format!("{}\n{}", skill.name, skill.about)).collect();
     let vectors = embed(embedder, texts.iter().map(String::as_str))?;
     let vectors = Vectors::new(&vectors).map_err(|error| error.to_string())?;
-    say(&format!(
-        "\n{} skills, {} numbers each, embedded in {:.1} s: hit@1, recall@5 with 95 % intervals, MRR",
+    print_line(&format!(
+        "\n{} skills, {} dimensions, embedded in {:.1} s: hit@1, recall@5 with 95 % intervals, MRR",
         skills.len(),
         vectors.dimensions(),
         start.elapsed().as_secs_f64()
     ));
     let index = LexicalIndex::new(skills, SkillTexts::clone);
-    let close = |message: &LabelledMessage| {
+    let similarities = |message: &LabelledMessage| {
         queries
             .get(message.query.as_str())
             .and_then(|query| vectors.similarities(query).ok())
@@ -72,19 +71,19 @@ fn measure(
         (names(&found.iter().map(|found| found.skill).collect::<Vec<_>>()), fits)
     };
     let alone = |message: &LabelledMessage| {
-        let found = fuse(Vec::new(), &close(message), 1.0);
+        let found = fuse(Vec::new(), &similarities(message), 1.0);
         (names(&found.iter().map(|found| found.skill).take(10).collect::<Vec<_>>()), false)
     };
-    // Both halves once for each message, whatever the weight.
+    // The lexical and semantic results do not depend on the weight, so they are computed once.
     let halves = |messages: &[LabelledMessage]| -> Vec<(Vec<RankedSkill>, Vec<f32>)> {
         messages
             .iter()
-            .map(|message| (index.rank(&message.query, LEXICAL_CANDIDATES), close(message)))
+            .map(|message| (index.rank(&message.query, LEXICAL_CANDIDATES), similarities(message)))
             .collect()
     };
     let (positive, negative) = (halves(&data.messages), halves(&data.negatives));
-    let plain = told("words alone", data, &words);
-    told("vectors alone", data, &alone);
+    let plain = print_score("words only", data, &words);
+    print_score("vectors only", data, &alone);
     for weight in WEIGHTS {
         let fused = |half: &(Vec<RankedSkill>, Vec<f32>)| {
             let found = fuse(half.0.clone(), &half.1, weight);
@@ -100,9 +99,9 @@ fn measure(
         let others: Vec<Vec<String>> = plain.iter().map(|(names, _)| names.clone()).collect();
         let ours: Vec<Vec<String>> = answers[0].iter().map(|(names, _)| names.clone()).collect();
         let [hits, recall, _] = compare(&data.messages, &ours, &others, 5);
-        let fitting = answers[0].iter().filter(|(_, fits)| *fits).count() as f64 / answers[0].len() as f64;
-        say(&format!(
-            "{}  gain {:+.3} [{:+.3} {:+.3}], {:+.3} [{:+.3} {:+.3}]; something fits {fitting:.3}, wrong and fits {:.3}",
+        let confident = answers[0].iter().filter(|(_, fits)| *fits).count() as f64 / answers[0].len() as f64;
+        print_line(&format!(
+            "{}  gain {:+.3} [{:+.3} {:+.3}], {:+.3} [{:+.3} {:+.3}]; confident {confident:.3}, confident but wrong {:.3}",
             row(&format!("both, weight {weight}"), &report.all),
             hits.0,
             hits.1[0],
@@ -114,8 +113,8 @@ fn measure(
         ));
     }
     let start = Instant::now();
-    data.messages.iter().for_each(|message| drop(close(message)));
-    say(&format!(
+    data.messages.iter().for_each(|message| drop(similarities(message)));
+    print_line(&format!(
         "one scan of all vectors: {:.3} ms",
         start.elapsed().as_secs_f64() * 1e3 / data.messages.len() as f64
     ));
@@ -130,13 +129,13 @@ fn report((messages, answers): (&Vec<LabelledMessage>, &Vec<(Vec<String>, bool)>
     )
 }
 
-fn told(
+fn print_score(
     name: &str,
     data: &Data,
     answer: &dyn Fn(&LabelledMessage) -> (Vec<String>, bool),
 ) -> Vec<(Vec<String>, bool)> {
     let answers: Vec<(Vec<String>, bool)> = data.messages.iter().map(answer).collect();
-    say(&row(name, &report((&data.messages, &answers)).all));
+    print_line(&row(name, &report((&data.messages, &answers)).all));
     answers
 }
 
@@ -151,13 +150,13 @@ fn embed<'t>(embedder: &dyn Embedder, texts: impl Iterator<Item = &'t str>) -> R
 
 fn embedder(model: &str) -> Result<Arc<dyn Embedder>, String> {
     let (provider, rest) =
-        model.split_once(':').ok_or("name a model: openai:URL#MODEL or ollama:URL#MODEL")?;
+        model.split_once(':').ok_or("missing model: openai:URL#MODEL or ollama:URL#MODEL")?;
     let mut embeddings =
         EmbeddingsSettings { timeout: Duration::from_secs(60), ..EmbeddingsSettings::default() };
-    let (url, name) = rest.split_once('#').ok_or("name the model behind the address: openai:URL#MODEL")?;
+    let (url, name) = rest.split_once('#').ok_or("missing #MODEL after the URL")?;
     embeddings.provider =
         if provider == "ollama" { EmbeddingsProvider::Ollama } else { EmbeddingsProvider::OpenAi };
     (embeddings.base_url, embeddings.model) = (Some(url.to_owned()), Some(name.to_owned()));
-    let made = prowess_embed::embedder(&embeddings, |_| None).map_err(|error| error.to_string())?;
-    made.ok_or_else(|| "there is no model".to_owned())
+    let embedder = prowess_embed::embedder(&embeddings, |_| None).map_err(|error| error.to_string())?;
+    embedder.ok_or_else(|| "no model".to_owned())
 }

@@ -1,4 +1,4 @@
-//! Messages that no skill answers.
+//! Messages that match no skill.
 
 pub(crate) const SMALL_TALK: &[&str] = &[
     "hi",

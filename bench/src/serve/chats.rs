@@ -1,5 +1,4 @@
-//! Many chats at once: how much later each word comes than from the model itself, what a chat costs in memory, and whether all
-//! words come.
+//! Measures concurrent chats: the added delay of each word, the memory per chat, and whether all words arrive.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,29 +8,29 @@ use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::model::{WORDS, now};
-use super::{Any, Running};
+use super::{Any, ServerProcess};
 
-/// Chats at once.
+/// The number of concurrent chats.
 const CHATS: usize = 500;
 
-/// Nothing takes as long as this.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// The timeout of all replies.
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 pub(super) async fn measure(prowess: &Path, quick: bool) -> Result<(), Any> {
     let chats = if quick { 50 } else { CHATS };
-    let model = Running::ourselves(&["model"])?;
+    let model = ServerProcess::start_self(&["model"])?;
     let client = reqwest::Client::builder().no_proxy().build()?;
-    // Read directly: the same words, the same client, nobody in between.
+    // The same words with the same client, read directly from the model.
     let direct = format!("http://{}/v1/chat/completions", model.at);
-    let delays = all(chats, |_| {
+    let delays = run_all(chats, |_| {
         let request = client.post(&direct).json(&json!({"model": "m", "messages": [], "stream": true}));
-        async move { read(request).await }
+        async move { read_reply(request).await }
     });
-    let direct = Delays::of(timeout(PATIENCE, delays).await??);
-    println!("{chats} answers at once, read from the model itself: {direct}");
+    let direct = Delays::of(timeout(TIMEOUT, delays).await??);
+    println!("{chats} concurrent replies, read from the model: {direct}");
 
-    let folder = tempfile::tempdir()?;
-    let config = folder.path().join("config.toml");
+    let dir = tempfile::tempdir()?;
+    let config = dir.path().join("config.toml");
     let text =
         format!("[chat]\nprovider = \"openai-chat\"\nmodel = \"m\"\nbase-url = \"http://{}/v1\"\n", model.at);
     std::fs::write(&config, text)?;
@@ -41,34 +40,34 @@ pub(super) async fn measure(prowess: &Path, quick: bool) -> Result<(), Any> {
         .arg("--config")
         .arg(&config)
         .arg("--home")
-        .arg(folder.path());
-    let ours = Running::start(command.current_dir(folder.path()))?;
+        .arg(dir.path());
+    let ours = ServerProcess::start(command.current_dir(dir.path()))?;
     let base = format!("http://{}/api/chats", ours.at);
     let mut ids = Vec::new();
     for _ in 0..=chats {
         let made: Value = client.post(&base).json(&json!({})).send().await?.json().await?;
         ids.push(made["id"].as_str().ok_or("no id")?.to_owned());
     }
-    let say = |at: usize| {
+    let send = |at: usize| {
         let request = client.post(format!("{base}/{}/messages", ids[at])).json(&json!({"text": "go on"}));
-        async move { read(request).await }
+        async move { read_reply(request).await }
     };
-    // One first, so that what is needed once is not counted as a chat's.
-    say(chats).await?;
+    // Run one chat first, so that one-time costs are not counted.
+    send(chats).await?;
     let before = ours.memory()?;
-    let talking = timeout(PATIENCE, all(chats, say));
-    tokio::pin!(talking);
+    let replies = timeout(TIMEOUT, run_all(chats, send));
+    tokio::pin!(replies);
     let mut highest = before;
     let delays = loop {
         tokio::select! {
-            delays = &mut talking => break delays??,
+            delays = &mut replies => break delays??,
             () = sleep(Duration::from_millis(200)) => highest = highest.max(ours.memory()?),
         }
     };
     let through = Delays::of(delays);
-    println!("{chats} chats at once: {through}");
+    println!("{chats} concurrent chats: {through}");
     println!(
-        "  added: {:.2} ms at the median, {:.2} ms at 99 %; {} of {} words came, in order; {:.0} KiB of memory a chat",
+        "  added: {:.2} ms at the median, {:.2} ms at 99 %; {} of {} words arrived in order; {:.0} KiB of memory per chat",
         through.median - direct.median,
         through.high - direct.high,
         through.count,
@@ -78,8 +77,8 @@ pub(super) async fn measure(prowess: &Path, quick: bool) -> Result<(), Any> {
     Ok(())
 }
 
-/// Does it for so many at once; the delays of all words.
-async fn all<F>(count: usize, work: impl Fn(usize) -> F) -> Result<Vec<f64>, Any>
+/// Runs this many tasks concurrently. Returns the delays of all words.
+async fn run_all<F>(count: usize, work: impl Fn(usize) -> F) -> Result<Vec<f64>, Any>
 where
     F: Future<Output = Result<Vec<f64>, Any>> + Send + 'static,
 {
@@ -91,8 +90,8 @@ where
     Ok(delays)
 }
 
-/// Reads an answer to its end; how long after it was said each word came, in milliseconds.
-async fn read(request: reqwest::RequestBuilder) -> Result<Vec<f64>, Any> {
+/// Reads a reply. Returns the delay of each word in milliseconds.
+async fn read_reply(request: reqwest::RequestBuilder) -> Result<Vec<f64>, Any> {
     let mut response = request.send().await?.error_for_status()?;
     let (mut bytes, mut delays) = (Vec::new(), Vec::new());
     while let Some(more) = response.chunk().await? {
@@ -101,20 +100,20 @@ async fn read(request: reqwest::RequestBuilder) -> Result<Vec<f64>, Any> {
             let event = String::from_utf8(bytes.drain(..at + 2).collect())?;
             let Some((_, word)) = event.split_once("\"T") else { continue };
             let word = word.split(' ').next().unwrap_or_default();
-            let (said, number) = word.split_once('.').ok_or("no time")?;
+            let (sent, number) = word.split_once('.').ok_or("no time")?;
             if number.parse() != Ok(delays.len()) {
-                return Err(format!("word {number} came as the one of number {}", delays.len()).into());
+                return Err(format!("word {number} arrived instead of word {}", delays.len()).into());
             }
-            delays.push(now().saturating_sub(said.parse()?) as f64 / 1_000.0);
+            delays.push(now().saturating_sub(sent.parse()?) as f64 / 1_000.0);
         }
     }
     match delays.len() {
         WORDS => Ok(delays),
-        count => Err(format!("{count} of {WORDS} words came").into()),
+        count => Err(format!("{count} of {WORDS} words arrived").into()),
     }
 }
 
-/// How late words came, in milliseconds.
+/// The delays of words, in milliseconds.
 struct Delays {
     count: usize,
     median: f64,
@@ -140,7 +139,7 @@ impl std::fmt::Display for Delays {
         let Self { count, median, high, worst } = self;
         write!(
             f,
-            "{count} words, {median:.2} ms late at the median, {high:.2} ms at 99 %, {worst:.2} ms at worst"
+            "{count} words, delay {median:.2} ms at the median, {high:.2} ms at 99 %, at most {worst:.2} ms"
         )
     }
 }

@@ -1,4 +1,4 @@
-//! A bare server: the same bytes, and nothing else.
+//! A minimal server that returns the same bytes.
 
 use std::path::Path;
 
@@ -10,15 +10,15 @@ use tokio::net::TcpListener;
 
 use super::Any;
 
-/// Answers every request for `/bytes` with what is in a file.
+/// Serves the content of a file at `/bytes`.
 pub(super) async fn serve(file: &Path) -> Result<(), Any> {
     let bytes = Bytes::from(std::fs::read(file)?);
-    let answer = move || {
+    let respond = move || {
         let bytes = bytes.clone();
         async move { ([(CONTENT_TYPE, "application/json")], bytes) }
     };
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("http://{}/", listener.local_addr()?);
-    axum::serve(listener, Router::new().route("/bytes", get(answer))).await?;
+    axum::serve(listener, Router::new().route("/bytes", get(respond))).await?;
     Ok(())
 }

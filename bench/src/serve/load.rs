@@ -1,4 +1,4 @@
-//! Requests per second of a list, beside a bare server that answers with the same bytes.
+//! Measures requests per second, compared with a minimal server that returns the same bytes.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -9,18 +9,18 @@ use prowess_bench::tree::Tree;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{Any, Running};
+use super::{Any, ServerProcess};
 
-/// Connections at once.
+/// The number of connections.
 const CONNECTIONS: usize = 16;
 
-/// How long one turn takes, and how many there are.
+/// The duration of a round, and the number of rounds.
 const TURN: Duration = Duration::from_secs(2);
 const TURNS: usize = 7;
 
 pub(super) async fn measure(prowess: &Path, quick: bool) -> Result<(), Any> {
     let tree = Tree::ensure(Path::new("target/bench-trees"), 1_000)?;
-    let folder = tempfile::tempdir()?;
+    let dir = tempfile::tempdir()?;
     let mut command = Command::new(prowess);
     command
         .args(["serve", "--addr", "127.0.0.1:0", "--rate", "0", "--log", "off"])
@@ -28,24 +28,24 @@ pub(super) async fn measure(prowess: &Path, quick: bool) -> Result<(), Any> {
         .arg(tree.root())
         .arg("--home")
         .arg(tree.home());
-    let ours = Running::start(command.arg("--store").arg(folder.path().join("chats.sqlite3")))?;
+    let ours = ServerProcess::start(command.arg("--store").arg(dir.path().join("chats.sqlite3")))?;
     for path in ["/healthz", "/api/chats", "/api/skills", "/api/overview"] {
         let (status, body) = Connection::open(ours.at).await?.get(path).await?;
         if status != 200 {
-            println!("{path}: not measured, it answers {status}");
+            println!("{path}: not measured, status {status}");
             continue;
         }
-        let file = folder.path().join("bytes");
+        let file = dir.path().join("bytes");
         std::fs::write(&file, &body)?;
-        let floor = Running::ourselves(&["floor", file.to_str().ok_or("an odd folder")?])?;
+        let floor = ServerProcess::start_self(&["floor", file.to_str().ok_or("the path is not UTF-8")?])?;
         let (mut bare, mut rates) = (Vec::new(), Vec::new());
         for _ in 0..if quick { 2 } else { TURNS } {
             bare.push(rate(floor.at, "/bytes", body.len()).await?);
             rates.push(rate(ours.at, path, body.len()).await?);
         }
-        let (bare, rate) = (most(bare), most(rates));
+        let (bare, rate) = (max(bare), max(rates));
         println!(
-            "GET {path}, {} bytes: {rate:.0} requests/s, {:.2} x the bare server's {bare:.0}",
+            "GET {path}, {} bytes: {rate:.0} requests/s, {:.2} × the minimal server with {bare:.0}",
             body.len(),
             rate / bare
         );
@@ -53,11 +53,11 @@ pub(super) async fn measure(prowess: &Path, quick: bool) -> Result<(), Any> {
     Ok(())
 }
 
-fn most(rates: Vec<f64>) -> f64 {
+fn max(rates: Vec<f64>) -> f64 {
     rates.into_iter().fold(0.0, f64::max)
 }
 
-/// Requests per second over all connections.
+/// Returns the requests per second over all connections.
 async fn rate(at: SocketAddr, path: &'static str, expected: usize) -> Result<f64, Any> {
     let begin = Instant::now();
     let work = (0..CONNECTIONS).map(|_| {
@@ -67,7 +67,7 @@ async fn rate(at: SocketAddr, path: &'static str, expected: usize) -> Result<f64
             while begin.elapsed() < TURN {
                 let (status, body) = connection.get(path).await?;
                 if (status, body.len()) != (200, expected) {
-                    return Err(format!("{path} answered {status} with {} bytes", body.len()).into());
+                    return Err(format!("{path} returned {status} with {} bytes", body.len()).into());
                 }
                 count += 1;
             }
@@ -81,7 +81,7 @@ async fn rate(at: SocketAddr, path: &'static str, expected: usize) -> Result<f64
     Ok(sum / begin.elapsed().as_secs_f64())
 }
 
-/// The plainest client there can be, so that what is measured is the server.
+/// A minimal client, so that mainly the server is measured.
 struct Connection {
     stream: TcpStream,
     bytes: Vec<u8>,
@@ -94,7 +94,7 @@ impl Connection {
         Ok(Self { stream, bytes: Vec::new() })
     }
 
-    /// The status and the body.
+    /// Returns the status and the body.
     async fn get(&mut self, path: &str) -> Result<(u16, Vec<u8>), Any> {
         self.stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").as_bytes()).await?;
         let head = loop {

@@ -1,8 +1,8 @@
-//! What serving over HTTP costs: a list beside a bare server that answers with the same bytes, a turn with many skills beside
-//! one with few, and many chats at once beside reading their model directly.
+//! Measures the HTTP server: requests compared with a minimal server, a turn with many skills compared with few, and concurrent
+//! chats compared with reading from the model directly.
 //!
-//! `bench-serve [--quick] [PROWESS]`; the program has to be built in release, as `bench/README.md` has it. The bare server and the
-//! model are this program again, started with `floor` and `model`.
+//! `bench-serve [--quick] [PROWESS]`; build the program as described in `bench/README.md`. The minimal server and the model are this
+//! program, started with `floor` and `model`.
 
 #![allow(clippy::print_stdout)]
 
@@ -22,16 +22,18 @@ type Any = Box<dyn Error + Send + Sync>;
 
 #[tokio::main]
 async fn main() -> Result<(), Any> {
-    let mut words: Vec<String> = std::env::args().skip(1).collect();
-    match words.first().map(String::as_str) {
-        Some("floor") => return floor::serve(Path::new(words.get(1).ok_or("which bytes?")?)).await,
+    let mut args: Vec<String> = std::env::args().skip(1).collect();
+    match args.first().map(String::as_str) {
+        Some("floor") => {
+            return floor::serve(Path::new(args.get(1).ok_or("usage: bench-serve floor FILE")?)).await;
+        }
         Some("model") => return model::serve().await,
         _ => {}
     }
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let quick = words.iter().any(|word| word == "--quick");
-    words.retain(|word| word != "--quick");
-    let prowess = match words.first() {
+    let quick = args.iter().any(|arg| arg == "--quick");
+    args.retain(|arg| arg != "--quick");
+    let prowess = match args.first() {
         Some(path) => std::path::absolute(path)?,
         None => std::env::current_exe()?.with_file_name("prowess"),
     };
@@ -40,14 +42,14 @@ async fn main() -> Result<(), Any> {
     chats::measure(&prowess, quick).await
 }
 
-/// A server that runs until it is dropped.
-struct Running {
+/// A server process, killed on drop.
+struct ServerProcess {
     child: Child,
     at: SocketAddr,
 }
 
-impl Running {
-    /// Starts a program that says on its first line where it serves.
+impl ServerProcess {
+    /// Starts a server that prints its URL on the first line.
     fn start(command: &mut Command) -> Result<Self, Any> {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let mut line = String::new();
@@ -57,28 +59,28 @@ impl Running {
             Some(Ok(at)) => Ok(Self { child, at }),
             _ => {
                 let _ = child.kill();
-                Err(format!("{command:?} does not say where it serves: {line:?}").into())
+                Err(format!("{command:?} printed no URL: {line:?}").into())
             }
         }
     }
 
-    /// This program, as something else.
-    fn ourselves(words: &[&str]) -> Result<Self, Any> {
-        Self::start(Command::new(std::env::current_exe()?).args(words))
+    /// Starts this program with other arguments.
+    fn start_self(args: &[&str]) -> Result<Self, Any> {
+        Self::start(Command::new(std::env::current_exe()?).args(args))
     }
 
-    /// How long it has been on the processors, in milliseconds.
+    /// Returns the processor time in milliseconds.
     fn processor_ms(&self) -> Result<f64, Any> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        // The name of the program, which may hold anything, ends with the last parenthesis; user and system time are the
-        // 14th and 15th field of the line.
+        // The name of the program may contain anything and ends at the last parenthesis. User and system time are the 14th and
+        // 15th fields.
         let (_, fields) = stat.rsplit_once(')').ok_or("no name")?;
         let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
         let ticks: u64 = ticks.sum::<Result<u64, _>>()?;
         Ok(ticks as f64 * 1_000.0 / rustix::param::clock_ticks_per_second() as f64)
     }
 
-    /// How much memory it has, in KiB.
+    /// Returns the memory in KiB.
     fn memory(&self) -> Result<u64, Any> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).ok_or("no VmRSS")?;
@@ -86,7 +88,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,4 +1,4 @@
-//! What one turn costs on the processors with many skills, beside the same turn with five.
+//! Measures the processor time of a turn with many skills, compared with five.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,13 +6,13 @@ use std::process::Command;
 use prowess_bench::tree::Tree;
 use serde_json::{Value, json};
 
-use super::{Any, Running};
+use super::{Any, ServerProcess};
 
-/// How many skills there are, and how many beside them.
+/// The numbers of skills.
 const MANY: usize = 1_000;
 const FEW: usize = 5;
 
-/// Turns in one measurement, and measurements.
+/// The turns per round, and the number of rounds.
 const TURNS: usize = 50;
 const ROUNDS: usize = 5;
 
@@ -25,34 +25,34 @@ pub(super) async fn measure(prowess: &Path, quick: bool) -> Result<(), Any> {
         least_many = least_many.min(many.cost(&client).await?);
     }
     println!(
-        "one turn: {least_many:.2} ms of processor time with {MANY} skills, {:.2} x the {least_few:.2} ms with {FEW}",
+        "one turn: {least_many:.2} ms of processor time with {MANY} skills, {:.2} × the {least_few:.2} ms with {FEW}",
         least_many / least_few
     );
     Ok(())
 }
 
-/// A server whose model is the rehearsal, which answers at once.
+/// A server with the rehearsal as its model, which replies at once.
 struct Server {
-    running: Running,
-    /// Where its chats are kept; removed with it.
-    _folder: tempfile::TempDir,
+    running: ServerProcess,
+    /// The directory of its chats.
+    _dir: tempfile::TempDir,
 }
 
 impl Server {
     fn start(prowess: &Path, size: usize) -> Result<Self, Any> {
-        // The server runs in a folder of its own.
+        // The server runs in another directory, so the path must be absolute.
         let tree = Tree::ensure(&std::path::absolute("target/bench-trees")?, size)?;
-        let folder = tempfile::tempdir()?;
-        let config = folder.path().join("config.toml");
+        let dir = tempfile::tempdir()?;
+        let config = dir.path().join("config.toml");
         std::fs::write(&config, "[chat]\nprovider = \"rehearsal\"\n")?;
         let mut command = Command::new(prowess);
         command.args(["serve", "--addr", "127.0.0.1:0", "--rate", "0", "--log", "off"]);
         command.arg("--root").arg(tree.root()).arg("--home").arg(tree.home());
-        command.arg("--config").arg(&config).arg("--store").arg(folder.path().join("chats.sqlite3"));
-        Ok(Self { running: Running::start(command.current_dir(folder.path()))?, _folder: folder })
+        command.arg("--config").arg(&config).arg("--store").arg(dir.path().join("chats.sqlite3"));
+        Ok(Self { running: ServerProcess::start(command.current_dir(dir.path()))?, _dir: dir })
     }
 
-    /// The processor time of one turn in a chat that was just made, in milliseconds.
+    /// Returns the processor time of a turn in a new chat, in milliseconds.
     async fn cost(&self, client: &reqwest::Client) -> Result<f64, Any> {
         let base = format!("http://{}/api/chats", self.running.at);
         let mut ids = Vec::new();
@@ -63,9 +63,9 @@ impl Server {
         let before = self.running.processor_ms()?;
         for id in ids {
             let request = client.post(format!("{base}/{id}/messages")).json(&json!({"text": "hello there"}));
-            let answer = request.send().await?.error_for_status()?.text().await?;
-            if answer.is_empty() {
-                return Err("a turn without an answer".into());
+            let reply = request.send().await?.error_for_status()?.text().await?;
+            if reply.is_empty() {
+                return Err("a turn without a reply".into());
             }
         }
         Ok((self.running.processor_ms()? - before) / TURNS as f64)
