@@ -7,7 +7,7 @@ use prowess::{Preset, Registry, Snapshot, SnapshotDiff};
 use prowess_testing::registry_env::{RegistryEnv, names, skill_md};
 
 /// A home directory with user skills, old enough for their timestamps to count as settled.
-fn settled() -> RegistryEnv {
+fn env_with_old_timestamps() -> RegistryEnv {
     let env = RegistryEnv::new(Preset::Standard);
     env.skill("~/.agents/skills/a")
         .skill("~/.agents/skills/group/b")
@@ -28,14 +28,14 @@ fn keys(diff: &SnapshotDiff) -> Difference {
 }
 
 /// Refreshes the registry and returns the difference.
-fn seen(registry: &Registry) -> Difference {
+fn refresh_diff(registry: &Registry) -> Difference {
     let before = registry.snapshot();
     keys(&registry.refresh().diff_from(&before))
 }
 
 #[test]
 fn nothing_changed_is_the_same_snapshot() {
-    let env = settled();
+    let env = env_with_old_timestamps();
     let registry = env.registry();
     let first = registry.snapshot();
     for _ in 0..3 {
@@ -59,27 +59,27 @@ fn aging_is_not_a_change() {
     assert!(Arc::ptr_eq(&young, &registry.refresh()));
     assert!(Arc::ptr_eq(&young, &registry.refresh()));
     env.file("~/.agents/skills/b/SKILL.md", skill_md("b", "Another."));
-    assert_eq!(seen(&registry), difference(&[], &[], &["b"]), "and a is not reported as changed");
+    assert_eq!(refresh_diff(&registry), difference(&[], &[], &["b"]), "and a is not reported as changed");
 }
 
 #[test]
 fn added_removed_moved_and_changed_skills_are_detected() {
-    let env = settled();
+    let env = env_with_old_timestamps();
     let registry = env.registry();
     env.skill("~/.agents/skills/new");
-    assert_eq!(seen(&registry), difference(&["new"], &[], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&["new"], &[], &[]));
     env.file("~/.agents/skills/a/SKILL.md", skill_md("a", "Another text."));
-    assert_eq!(seen(&registry), difference(&[], &[], &["a"]));
+    assert_eq!(refresh_diff(&registry), difference(&[], &[], &["a"]));
     fs::rename(env.path("~/.agents/skills/a"), env.path("~/.agents/skills/group/a")).unwrap();
-    assert_eq!(seen(&registry), difference(&[], &[], &["a"]), "its location changed");
+    assert_eq!(refresh_diff(&registry), difference(&[], &[], &["a"]), "its location changed");
     env.file("~/.agents/skills/group/a/SKILL.md", skill_md("z", "Another name."));
-    assert_eq!(seen(&registry), difference(&["z"], &["a"], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&["z"], &["a"], &[]));
     fs::remove_dir_all(env.path("~/.agents/skills/group")).unwrap();
-    assert_eq!(seen(&registry), difference(&[], &["b", "z"], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&[], &["b", "z"], &[]));
     env.file("~/.agents/skills/new/SKILL.md", "broken");
-    assert_eq!(seen(&registry), difference(&[], &["new"], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&[], &["new"], &[]));
     fs::remove_file(env.path("~/.claude/skills/c/SKILL.md")).unwrap();
-    assert_eq!(seen(&registry), difference(&[], &["c"], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&[], &["c"], &[]));
     fs::remove_dir_all(env.path("~/.agents")).unwrap();
     assert_eq!(registry.refresh().all().len(), env.snapshot().all().len());
 }
@@ -90,12 +90,12 @@ fn changes_deep_in_groups_are_detected() {
     env.skill("~/.agents/skills/1/2/3/x").create_dir("~/.agents/skills/1/2/3/empty").wait_for_timestamps();
     let registry = env.registry();
     env.skill("~/.agents/skills/1/2/3/y");
-    assert_eq!(seen(&registry), difference(&["y"], &[], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&["y"], &[], &[]));
     env.skill("~/.agents/skills/1/2/3/empty/z");
-    assert_eq!(seen(&registry), difference(&["z"], &[], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&["z"], &[], &[]));
     env.file("~/.agents/skills/1/2/SKILL.md", skill_md("two", "All of it."));
     assert_eq!(
-        seen(&registry),
+        refresh_diff(&registry),
         difference(&["two"], &["x", "y", "z"], &[]),
         "everything below belongs to the new skill"
     );
@@ -118,7 +118,7 @@ fn an_immediate_edit_of_the_same_size_is_detected() {
 /// The mtime can be set back, but not the ctime.
 #[test]
 fn an_edit_with_a_reset_mtime_is_detected() {
-    let env = settled();
+    let env = env_with_old_timestamps();
     let registry = env.registry();
     let path = env.path("~/.agents/skills/a/SKILL.md");
     let old = fs::metadata(&path).unwrap().modified().unwrap();
@@ -126,40 +126,44 @@ fn an_edit_with_a_reset_mtime_is_detected() {
     fs::write(&path, text).unwrap();
     fs::File::options().append(true).open(&path).unwrap().set_modified(old).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), old);
-    assert_eq!(seen(&registry), difference(&[], &[], &["a"]));
+    assert_eq!(refresh_diff(&registry), difference(&[], &[], &["a"]));
 }
 
 #[test]
 fn a_replaced_file_is_detected() {
-    let env = settled();
+    let env = env_with_old_timestamps();
     env.file("~/aside", skill_md("a", "From aside.")).wait_for_timestamps();
     let registry = env.registry();
     fs::rename(env.path("~/aside"), env.path("~/.agents/skills/a/SKILL.md")).unwrap();
-    assert_eq!(seen(&registry), difference(&[], &[], &["a"]));
+    assert_eq!(refresh_diff(&registry), difference(&[], &[], &["a"]));
 }
 
 #[test]
 fn added_and_removed_roots_are_detected() {
-    let env = settled();
+    let env = env_with_old_timestamps();
     let registry = env.registry();
     env.skill("~/.prowess/skills/late");
-    assert_eq!(seen(&registry), difference(&["late"], &[], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&["late"], &[], &[]));
     fs::rename(env.path("~/.prowess/skills"), env.path("~/.prowess/aside")).unwrap();
-    assert_eq!(seen(&registry), difference(&[], &["late"], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&[], &["late"], &[]));
     env.symlink("~/.prowess/skills", "~/.prowess/aside");
-    assert_eq!(seen(&registry), difference(&["late"], &[], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&["late"], &[], &[]));
     fs::remove_dir_all(env.path("~/.claude/skills")).unwrap();
     env.skill("~/.claude/skills/d");
-    assert_eq!(seen(&registry), difference(&["d"], &["c"], &[]), "another directory of the same name");
+    assert_eq!(
+        refresh_diff(&registry),
+        difference(&["d"], &["c"], &[]),
+        "another directory of the same name"
+    );
 }
 
 #[test]
 fn a_new_git_root_is_detected() {
-    let env = settled();
+    let env = env_with_old_timestamps();
     env.skill("/.agents/skills/top").trust("/");
     let registry = env.registry();
     env.create_dir("/.git");
-    assert_eq!(seen(&registry), difference(&["top"], &[], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&["top"], &[], &[]));
 }
 
 #[test]
@@ -174,9 +178,9 @@ fn added_and_removed_commands_are_detected() {
     let first = registry.snapshot();
     assert!(Arc::ptr_eq(&first, &registry.refresh()));
     env.add_command("tool");
-    assert_eq!(seen(&registry), difference(&["x"], &[], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&["x"], &[], &[]));
     fs::remove_file(env.path("/bin/tool")).unwrap();
-    assert_eq!(seen(&registry), difference(&[], &["x"], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&[], &["x"], &[]));
 }
 
 /// The specification does not define the keys of `metadata`; only `prowess-requires` is checked.
@@ -190,18 +194,18 @@ fn the_generic_requires_key_is_ignored() {
 
 #[test]
 fn changed_trust_is_detected() {
-    let env = settled();
+    let env = env_with_old_timestamps();
     env.skill(".agents/skills/p").wait_for_timestamps();
     let registry = env.registry();
     env.trust("");
-    assert_eq!(seen(&registry), difference(&["p"], &[], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&["p"], &[], &[]));
     env.file("~/.prowess/state/trust.json", "broken");
-    assert_eq!(seen(&registry), difference(&[], &["p"], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&[], &["p"], &[]));
     fs::remove_file(env.path("~/.prowess/state/trust.json")).unwrap();
     env.trust_pinned("");
-    assert_eq!(seen(&registry), difference(&["p"], &[], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&["p"], &[], &[]));
     env.file(".agents/skills/p/run.sh", "echo");
-    assert_eq!(seen(&registry), difference(&[], &["p"], &[]), "another file of a pinned skill");
+    assert_eq!(refresh_diff(&registry), difference(&[], &["p"], &[]), "another file of a pinned skill");
 }
 
 #[test]
@@ -215,24 +219,24 @@ fn changes_behind_symlinks_are_detected() {
     let first = registry.snapshot();
     assert!(Arc::ptr_eq(&first, &registry.refresh()));
     env.file("/store/x/SKILL.md", skill_md("x", "Another."));
-    assert_eq!(seen(&registry), difference(&[], &[], &["x"]));
+    assert_eq!(refresh_diff(&registry), difference(&[], &[], &["x"]));
     env.skill("/store/group/z");
-    assert_eq!(seen(&registry), difference(&["z"], &[], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&["z"], &[], &[]));
     fs::remove_file(env.path("~/.agents/skills/group")).unwrap();
     env.skill("/store/other/w").symlink("~/.agents/skills/group", "/store/other");
-    assert_eq!(seen(&registry), difference(&["w"], &["y", "z"], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&["w"], &["y", "z"], &[]));
 }
 
 #[test]
 fn a_linked_file_that_becomes_a_directory_is_detected() {
-    let env = settled();
+    let env = env_with_old_timestamps();
     env.file("~/.prowess/skills/notes", "x")
         .symlink("~/.agents/skills/n", "~/.prowess/skills/notes")
         .wait_for_timestamps();
     let registry = env.registry();
     fs::remove_file(env.path("~/.prowess/skills/notes")).unwrap();
     env.skill("~/.prowess/skills/notes");
-    assert_eq!(seen(&registry), difference(&["notes"], &[], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&["notes"], &[], &[]));
 }
 
 /// In presets that identify skills by directory, the name is a title.
@@ -243,9 +247,9 @@ fn differences_use_the_identity_of_skills() {
     let registry = env.registry();
     assert_eq!(registry.refresh().diff_from(&registry.snapshot()), SnapshotDiff::default());
     env.file(".agents/skills/daily/SKILL.md", skill_md("Daily Report", "Writes."));
-    assert_eq!(seen(&registry), difference(&["daily"], &[], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&["daily"], &[], &[]));
     fs::remove_dir_all(env.path(".agents/skills/weekly")).unwrap();
-    assert_eq!(seen(&registry), difference(&[], &["weekly"], &[]));
+    assert_eq!(refresh_diff(&registry), difference(&[], &["weekly"], &[]));
 }
 
 #[test]

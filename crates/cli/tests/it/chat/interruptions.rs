@@ -27,12 +27,12 @@ fn start_turn(env: &TestEnv, args: &[&str]) -> (Child, BufReader<std::process::C
 }
 
 /// Waits until the partial answer is stored.
-fn kept(env: &TestEnv, text: &str) {
+fn wait_until_stored(env: &TestEnv, text: &str) {
     while !env.run(&["chats", "export"]).out.contains(text) {}
 }
 
 /// A model that sends a line and hangs, and answers the next request.
-fn at_first_hanging() -> (BlockingModelServer, TestEnv) {
+fn model_hanging_once() -> (BlockingModelServer, TestEnv) {
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": "one\ntwo"}, "finish_reason": null}]});
     let server = BlockingModelServer::start([
         Reply::events(format!("data: {chunk}\n\n")).then(Piece::Hang),
@@ -45,7 +45,7 @@ fn at_first_hanging() -> (BlockingModelServer, TestEnv) {
 #[test]
 fn ctrl_c_stops_the_turn_and_the_chat_is_saved() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let (_server, env) = at_first_hanging();
+        let (_server, env) = model_hanging_once();
         let (mut child, mut out) = start_turn(&env, &["chat", "hello"]);
         kill_process(Pid::from_child(&child), signal).unwrap();
         let (mut rest, mut err) = (String::new(), String::new());
@@ -63,9 +63,9 @@ fn ctrl_c_stops_the_turn_and_the_chat_is_saved() {
 #[test]
 fn a_chat_continues_after_a_kill() {
     let _steady = bind_filters();
-    let (server, env) = at_first_hanging();
+    let (server, env) = model_hanging_once();
     let (mut child, _out) = start_turn(&env, &["chat", "hello"]);
-    kept(&env, "two");
+    wait_until_stored(&env, "two");
     child.kill().unwrap();
     child.wait().unwrap();
     let result = env.run(&["chat", "--continue", "go on"]);
@@ -79,10 +79,10 @@ fn a_chat_continues_after_a_kill() {
 #[test]
 fn a_chat_continues_after_a_kill_with_postgresql() {
     let database = postgres::PostgresServer::start();
-    let (_server, env) = at_first_hanging();
+    let (_server, env) = model_hanging_once();
     let env = env.variable("PROWESS_STORE", &database.url());
     let (mut child, _out) = start_turn(&env, &["chat", "hello"]);
-    kept(&env, "two");
+    wait_until_stored(&env, "two");
     child.kill().unwrap();
     child.wait().unwrap();
     // The other process counts as alive until its lease expires.
@@ -119,9 +119,9 @@ fn one_answer_at_a_time_in_a_chat() {
 /// Stopping takes long if the store is locked. A second Ctrl-C does not wait.
 #[test]
 fn a_second_ctrl_c_exits_at_once() {
-    let (_server, env) = at_first_hanging();
+    let (_server, env) = model_hanging_once();
     let (mut child, _out) = start_turn(&env, &["chat", "hello"]);
-    kept(&env, "two");
+    wait_until_stored(&env, "two");
     let holder = rusqlite::Connection::open(env.path("~/.prowess/state/chats.sqlite3")).unwrap();
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     while child.try_wait().unwrap().is_none() {
