@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { waitForReply, send } from "../lib/browser.mjs";
+import { send, waitForReply, waitForText } from "../lib/browser.mjs";
 import { makeTestEnv, write } from "../lib/test-env.mjs";
 
 const card = (page, tool, nth = 0) => page.locator(`tool-card[data-tool="${tool}"]`).nth(nth);
@@ -10,24 +10,21 @@ const card = (page, tool, nth = 0) => page.locator(`tool-card[data-tool="${tool}
 /** Checks the cards of the validation chat, which are the same after a reload. */
 const checkValidationCards = async (page) => {
   const activate = card(page, "skills.activate");
-  assert.match(await activate.innerText(), /You used\s+skills-system-validation\s+complete/);
+  await waitForText(activate, /You used\s+skills-system-validation\s+complete/);
   assert.equal(await activate.locator(".card-text").count(), 0, "the body is collapsed");
   await activate.locator("summary").first().click();
   await activate.getByText("PROWESS_SKILL_MARKER_7F3A91D2").waitFor();
   const read = card(page, "skills.readResource");
-  assert.match(
-    await read.innerText(),
-    /Read\s+references\/REFERENCE.md\s+in skills-system-validation\s+complete/,
-  );
+  await waitForText(read, /Read\s+references\/REFERENCE.md\s+in skills-system-validation\s+complete/);
   const refused = card(page, "skills.readResource", 1);
   assert.match(await refused.getAttribute("class"), /error/);
-  assert.match(await refused.innerText(), /\.\.\/SKILL\.md/);
-  assert.match(await refused.locator(".badge.bad").innerText(), /^[A-Z_]+$/);
+  await waitForText(refused, /\.\.\/SKILL\.md/);
+  await waitForText(refused.locator(".badge.bad"), /^[A-Z_]+$/);
   const run = card(page, "skills.run");
-  assert.match(await run.innerText(), /Ran\s+scripts\/echo.sh/);
-  assert.match(await run.innerText(), /exit code 0/);
-  assert.match(await run.innerText(), /sandbox tier\s?[12]/);
-  assert.match(await run.innerText(), /arg: two words/);
+  await waitForText(run, /Ran\s+scripts\/echo.sh/);
+  await waitForText(run, /exit code 0/);
+  await waitForText(run, /sandbox tier\s?[12]/);
+  await waitForText(run, /arg: two words/);
 };
 
 export const chat = (env, browser, check, prowess) => [
@@ -38,8 +35,8 @@ export const chat = (env, browser, check, prowess) => [
       await send(page, "/skills-system-validation Check this system.");
       await waitForReply(page);
       await checkValidationCards(page);
-      assert.match(
-        await page.locator(".message.user").innerText(),
+      await waitForText(
+        page.locator(".message.user"),
         /\/skills-system-validation\s+Check this system\./,
       );
       await page.reload();
@@ -74,7 +71,7 @@ export const chat = (env, browser, check, prowess) => [
     const page = await browser.open(await browser.newContext(), env.url);
     await send(page, "Greet me, please.");
     await waitForReply(page);
-    assert.match(await card(page, "skills.activate").innerText(), /Loaded skill\s+hello-world/);
+    await waitForText(card(page, "skills.activate"), /Loaded skill\s+hello-world/);
     await page.locator(".active-skills .chip", { hasText: "hello-world" }).waitFor();
     await page.reload();
     await page.locator(".active-skills .chip", { hasText: "hello-world" }).waitFor();
@@ -92,9 +89,9 @@ export const chat = (env, browser, check, prowess) => [
     await page.locator(".message.writing .markdown strong").waitFor();
     await waitForReply(page);
     const answer = page.locator(".message.assistant .markdown");
-    assert.equal(await answer.locator("h2").innerText(), "What was done");
+    await waitForText(answer.locator("h2"), "What was done");
     assert.deepEqual(await answer.locator("li").allInnerTexts(), ["one", "two"]);
-    assert.equal((await answer.locator("pre code").innerText()).trim(), "prowess list --json");
+    await waitForText(answer.locator("pre code"), "prowess list --json");
     assert.equal((await answer.innerText()).includes("**"), false);
     return page;
   }),
@@ -103,7 +100,7 @@ export const chat = (env, browser, check, prowess) => [
     const page = await browser.open(await browser.newContext(), env.url);
     await page.locator(".model-name").waitFor();
     assert.equal(await page.locator(".try").count(), 3);
-    assert.match(await page.locator(".bar").innerText(), /scripted\s+standard/);
+    await waitForText(page.locator(".bar"), /scripted\s+standard/);
     await page.locator(".try").first().click();
     await page.locator(".prompt-chips .chip", { hasText: "skills-system-validation" }).waitFor();
     assert.match(await page.inputValue("#prompt"), /^Check this system/);
@@ -165,7 +162,7 @@ export const chat = (env, browser, check, prowess) => [
     await page.locator(".message.writing", { hasText: "w10" }).waitFor();
     env.model.release();
     await waitForReply(page);
-    assert.match(await page.locator(".message.assistant").innerText(), /w60/);
+    await waitForText(page.locator(".message.assistant"), /w60/);
     // The new reply replaces the old one, also after a reload.
     const userMessages = () => env.model.requests.at(-1).messages.filter((one) => one.role === "user");
     assert.equal(userMessages().length, 1, JSON.stringify(userMessages()));
@@ -233,9 +230,9 @@ export const chat = (env, browser, check, prowess) => [
     const page = await browser.open(await browser.newContext(), env.url);
     await send(page, "load nope");
     await waitForReply(page);
-    const text = await card(page, "skills.activate").innerText();
-    assert.match(text, /Could not load skill\s+nope/);
-    assert.equal(text.includes("Loaded skill"), false);
+    const call = card(page, "skills.activate");
+    await waitForText(call, /Could not load skill\s+nope/);
+    assert.equal((await call.innerText()).includes("Loaded skill"), false);
     return page;
   }),
 
@@ -275,7 +272,7 @@ export const chat = (env, browser, check, prowess) => [
       const page = await browser.open(context, other.url);
       const setup = page.locator("model-setup");
       await setup.waitFor();
-      assert.match(await setup.innerText(), new RegExp(`${other.home}/\\.prowess/config\\.toml`));
+      await waitForText(setup, new RegExp(`${other.home}/\\.prowess/config\\.toml`));
       // The top is visible.
       await page.waitForFunction(() => (document.querySelector(".empty-title")?.getBoundingClientRect().top ?? 0) > 52);
       await setup.getByRole("radio", { name: /On this machine/ }).focus();
@@ -324,7 +321,7 @@ export const chat = (env, browser, check, prowess) => [
     await send(page, "A chat of its own.");
     await waitForReply(page);
     const row = page.locator(".chat-row", { has: page.locator("[aria-current=page]") });
-    assert.match(await row.innerText(), /A chat of its own\./);
+    await waitForText(row, /A chat of its own\./);
     await row.hover();
     await row.getByRole("button", { name: "Rename" }).click();
     await page.locator(".chat-rename").fill("Another name");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { waitForReply, send } from "../lib/browser.mjs";
+import { send, waitForReply, waitForText } from "../lib/browser.mjs";
 import { makeTestEnv } from "../lib/test-env.mjs";
 
 export const HOSTILE = `<img src=x onerror=window.hacked=1><script>window.hacked=2</script>`;
@@ -33,8 +33,8 @@ export const hostile = (env, browser, check, prowess) => [
       const page = await browser.open(await browser.newContext(), env.url);
       await page.click("#open-skills");
       const row = (id) => page.locator(`.rows .row[data-id=${id}]`);
-      assert.match(await row("zebra").innerText(), /<script>window\.hacked=2<\/script>/);
-      assert.match(await row("hostile").innerText(), /Invalid · .*<script>window\.hacked=2<\/script>/);
+      await waitForText(row("zebra"), /<script>window\.hacked=2<\/script>/);
+      await waitForText(row("hostile"), /Invalid · .*<script>window\.hacked=2<\/script>/);
       await checkClean(page, "the table");
       for (const id of ["zebra", "hostile"]) {
         await row(id).locator(".row-open").click();
@@ -81,7 +81,7 @@ export const hostile = (env, browser, check, prowess) => [
     await send(page, `load ${HOSTILE.replaceAll(" ", "_")}`);
     await waitForReply(page);
     await page.locator(".card.error").waitFor();
-    assert.match(await page.locator(".chat-link[aria-current] .chat-title").innerText(), /<img/);
+    await waitForText(page.locator(".chat-link[aria-current] .chat-title"), /<img/);
     await checkClean(page, "a card");
     return page;
   }),

@@ -1,11 +1,11 @@
 // Nothing is lost: reloading during a reply, several tabs, restarts of the server.
 
 import assert from "node:assert/strict";
-import { waitForReply, send } from "../lib/browser.mjs";
+import { send, waitForReply, waitForText } from "../lib/browser.mjs";
 import { numberedWords } from "../lib/script.mjs";
 
-const replyText = async (page) =>
-  (await page.locator(".message.assistant .markdown").last().innerText()).trim();
+const replyShows = (page, text) =>
+  waitForText(page.locator(".message.assistant .markdown").last(), text);
 
 export const resume = (env, browser, check) => [
   check("a reload during a reply continues it", async () => {
@@ -17,7 +17,7 @@ export const resume = (env, browser, check) => [
     assert.equal(await page.getByRole("button", { name: "Stop" }).count(), 1);
     env.model.release();
     await waitForReply(page);
-    assert.equal(await replyText(page), numberedWords(60), "each word once, in order");
+    await replyShows(page, numberedWords(60));
     return page;
   }),
 
@@ -39,8 +39,8 @@ export const resume = (env, browser, check) => [
     await one.locator(".message.user", { hasText: "Count on." }).waitFor();
     await waitForReply(one, 3);
     await waitForReply(two, 3);
-    assert.equal(await replyText(one), numberedWords(40));
-    assert.equal(await replyText(two), numberedWords(40));
+    await replyShows(one, numberedWords(40));
+    await replyShows(two, numberedWords(40));
     // The list of chats is the same in both tabs.
     const row = one.locator(".chat-row", { has: one.locator("[aria-current=page]") });
     await row.hover();
@@ -63,12 +63,12 @@ export const resume = (env, browser, check) => [
     await env.serve();
     await page.getByText("Reconnected.").waitFor({ timeout: 30_000 });
     await page.locator(".message-end.error").waitFor();
-    assert.match(await page.locator(".message.assistant").innerText(), /w1 w2 w3/);
+    await waitForText(page.locator(".message.assistant"), /w1 w2 w3/);
     await page.getByRole("button", { name: "Retry" }).click();
     await page.locator(".message.writing", { hasText: "w10" }).waitFor();
     env.model.release();
     await waitForReply(page);
-    assert.equal(await replyText(page), numberedWords(60));
+    await replyShows(page, numberedWords(60));
     return page;
   }),
 
@@ -126,7 +126,7 @@ export const resume = (env, browser, check) => [
     await two.locator(".message.writing", { hasText: "w10" }).waitFor();
     env.model.release();
     await waitForReply(two, 2);
-    assert.equal(await replyText(two), numberedWords(60));
+    await replyShows(two, numberedWords(60));
     return one;
   }),
 ];

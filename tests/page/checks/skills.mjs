@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { waitForText } from "../lib/browser.mjs";
 import { skillMd, write } from "../lib/test-env.mjs";
 import { zip } from "../lib/zip.mjs";
 
@@ -19,13 +20,13 @@ const openDialog = async (browser, env, options) => {
 export const skills = (env, browser, check) => [
   check("s000_17 s000_18 the table shows name, description, source, status and reason, and is filtered", async () => {
     const page = await openDialog(browser, env);
-    assert.match(await row(page, "notes").innerText(), /notes\s+Turn notes into tasks[\s\S]*User\s+Enabled/);
-    assert.match(await row(page, "code-review").innerText(), /System\s+Enabled/);
-    assert.match(await row(page, "no-description").innerText(), /Invalid · /);
+    await waitForText(row(page, "notes"), /notes\s+Turn notes into tasks[\s\S]*User\s+Enabled/);
+    await waitForText(row(page, "code-review"), /System\s+Enabled/);
+    await waitForText(row(page, "no-description"), /Invalid · /);
     await browser.checkAccessibility(page, "the table of skills");
     await page.fill("#skills-filter", "tasks meeting after");
     await page.waitForFunction(() => document.querySelectorAll(".rows .row").length === 1);
-    assert.match(await page.locator(".count").innerText(), /^1 of \d+ skills$/);
+    await waitForText(page.locator(".count"), /^1 of \d+ skills$/);
     await page.fill("#skills-filter", "");
     await page.selectOption(".status-filter", "invalid");
     await row(page, "code-review").waitFor({ state: "detached" });
@@ -54,7 +55,7 @@ export const skills = (env, browser, check) => [
     await page.fill("#skills-filter", "code-reveiw");
     await row(page, "code-review").waitFor();
     assert.equal(await first(), "code-review");
-    assert.match(await count.innerText(), /by similar words$/);
+    await waitForText(count, /by similar words$/);
     await page.fill("#skills-filter", "code-review");
     await page.waitForFunction(() => /^\d+ of \d+ skills/.test(document.querySelector(".count")?.textContent ?? ""));
     assert.equal(await first(), "code-review");
@@ -76,11 +77,11 @@ export const skills = (env, browser, check) => [
       await detail.locator(".file", { hasText: "references/guide.md" }).click();
       await detail.getByText("The guide's second line").waitFor();
       await detail.getByRole("button", { name: /SKILL\.md:4/ }).click();
-      assert.match(await detail.locator("li.marked").innerText(), /colour: blue/);
+      await waitForText(detail.locator("li.marked"), /colour: blue/);
       await browser.checkAccessibility(page, "an open skill");
       await row(page, "code-review").locator(".row-open").click();
       await page.locator(".detail .file", { hasText: "SKILL.md" }).waitFor();
-      assert.match(await page.locator(".detail-actions").innerText(), /Read-only/);
+      await waitForText(page.locator(".detail-actions"), /Read-only/);
       assert.equal(
         await page
           .locator(".detail")
@@ -217,7 +218,7 @@ export const skills = (env, browser, check) => [
     await page.keyboard.press("Control+s");
     await page.getByText("Saved.").waitFor();
     await page.locator(".detail-description", { hasText: "Entirely new words." }).waitFor();
-    assert.equal(await page.locator(".file-said.error").innerText(), "");
+    await waitForText(page.locator(".file-said.error"), "");
     await page.locator(".file-head").getByRole("button", { name: "Edit" }).click();
     await editor.fill(before);
     await page.keyboard.press("Control+s");
@@ -318,7 +319,7 @@ export const skills = (env, browser, check) => [
     await page.click("#import-skill");
     await page.setInputFiles("input[webkitdirectory]", directory);
     await page.locator(".import-preview .diagnostic").first().waitFor();
-    assert.match(await page.locator(".import-preview").innerText(), /(SKILL\.md|setup\.sh):\d+/);
+    await waitForText(page.locator(".import-preview"), /(SKILL\.md|setup\.sh):\d+/);
     const harmless = join(env.base, "harmless");
     write(harmless, {
       "SKILL.md": skillMd("harmless", "Does no harm. Use when asked to."),

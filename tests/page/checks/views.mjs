@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { waitForReply, checkNoOverflow, send } from "../lib/browser.mjs";
+import { checkNoOverflow, send, waitForReply, waitForText } from "../lib/browser.mjs";
 
 export const views = (env, browser, check) => [
   check("the inspector shows the input of the model without sending it", async () => {
@@ -13,7 +13,7 @@ export const views = (env, browser, check) => [
     await page.locator("tr", { hasText: "weekly-report-generator" }).waitFor();
     const catalog = page.locator(".fold[data-part=catalog]");
     await catalog.locator("summary").click();
-    assert.match(await catalog.innerText(), /weekly-report-generator/);
+    await waitForText(catalog, /weekly-report-generator/);
     // Skills are listed in the order of the catalog, followed by those that it omits.
     const listed = await page
       .locator(".plain-table tbody tr")
@@ -25,7 +25,7 @@ export const views = (env, browser, check) => [
     const message = page.locator(".fold[data-part=message]");
     await message.locator("summary").click();
     await message.getByText("Please write my weekly report").waitFor();
-    assert.match(await page.locator(".inspect-total").innerText(), /\d+ tokens/);
+    await waitForText(page.locator(".inspect-total"), /\d+ tokens/);
     assert.equal(env.model.requests.length, before);
     await browser.checkAccessibility(page, "the inspector");
     return page;
@@ -49,7 +49,7 @@ export const views = (env, browser, check) => [
     const page = await browser.open(await browser.newContext(), `${env.url}#/overview`);
     await page.locator(".figure").first().waitFor();
     assert((await page.locator(".stacked").count()) >= 2);
-    assert.match(await page.locator(".panel", { hasText: "Problems to fix" }).innerText(), /SK\d{3}/);
+    await waitForText(page.locator(".panel", { hasText: "Problems to fix" }), /SK\d{3}/);
     await browser.checkAccessibility(page, "the overview");
     return page;
   }),
@@ -66,7 +66,7 @@ export const views = (env, browser, check) => [
     assert.match(file, /scripted-two/);
     await page.locator(".model-name", { hasText: "scripted-two" }).waitFor();
     await page.getByPlaceholder("Filter settings").fill("chat.model");
-    assert.match(await page.locator(".plain-table tbody").innerText(), /chat\.model\s+scripted-two/);
+    await waitForText(page.locator(".plain-table tbody"), /chat\.model\s+scripted-two/);
     await browser.checkAccessibility(page, "the settings");
     await page.getByLabel("Model", { exact: true }).fill("scripted");
     await page.getByRole("button", { name: "Save" }).click();
@@ -84,7 +84,7 @@ export const views = (env, browser, check) => [
     await page.keyboard.press("Escape");
     await send(page, "你好");
     await waitForReply(page);
-    assert.match(await page.locator(".message.assistant").innerText(), /你好/);
+    await waitForText(page.locator(".message.assistant"), /你好/);
     for (const view of ["overview", "inspect", "settings"]) {
       await page.goto(`${env.url}#/${view}`);
       await page.locator(".panel").first().waitFor();

@@ -134,6 +134,22 @@ export const waitForReply = (page, count = 1) =>
     count,
   );
 
+/**
+ * Waits until the text of an element is as expected. A message that was just completed has no text until the browser has
+ * laid it out (`content-visibility`), and lists are filled a moment after they appear.
+ */
+export const waitForText = async (locator, expected) => {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    const text = (await locator.innerText()).trim();
+    const fits = typeof expected === "string" ? text === expected : expected.test(text);
+    if (fits) return;
+    if (Date.now() > deadline)
+      return typeof expected === "string" ? assert.equal(text, expected) : assert.match(text, expected);
+    await new Promise((wake) => setTimeout(wake, 50));
+  }
+};
+
 /** Checks that nothing is wider than the screen. */
 export const checkNoOverflow = async (page, where) => {
   const wide = await page.evaluate(() => {

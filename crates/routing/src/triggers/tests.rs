@@ -11,7 +11,7 @@ fn manifest(name: &str, triggers: &str) -> Manifest {
 
 /// Returns a manifest with these keywords, as JSON, which is valid YAML.
 fn keywords(keywords: &[String]) -> Manifest {
-    manifest("zzz", &serde_json::json!({ "keywords": keywords }).to_string())
+    manifest("000", &serde_json::json!({ "keywords": keywords }).to_string())
 }
 
 fn index(manifests: &[Manifest]) -> (TriggerIndex, Vec<(usize, Diagnostic)>) {
