@@ -202,7 +202,7 @@ impl ArchiveError {
             Self::InvalidPath { why: InnerPathError::Git, .. } => "pack it without its .git directory",
             Self::InvalidPath { .. } => "do not use it unless you trust its author",
             Self::TooLarge | Self::TooManyEntries | Self::FileTooLarge { .. } => {
-                "remove files that the skill does not need, or install from a repository with many skills"
+                "remove files that the skill does not need"
             }
             _ => return None,
         };

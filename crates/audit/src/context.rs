@@ -277,14 +277,22 @@ impl ContextPatterns {
     }
 }
 
-/// Returns `true` if a quotation mark is open at an offset. Attributes of HTML elements do not count.
+/// Returns `true` if an offset is between two quotation marks. Attributes of HTML elements do not count, and neither does
+/// the sign for inches.
 fn is_in_quotation_marks(at: usize, line: usize, text: &SourceText<'_>) -> bool {
     let (start, whole) = text.line(line);
-    let before = whole.get(..at.saturating_sub(start)).unwrap_or_default();
+    let (before, after) = whole.split_at(at.saturating_sub(start).min(whole.len()));
     let count = |mark: &str| memchr::memmem::find_iter(before, mark.as_bytes()).count();
-    let is_open = |(opening, closing)| count(opening) > count(closing);
+    let closes = |mark: &str| memchr::memmem::find(after, mark.as_bytes()).is_some();
+    let is_enclosed = |(opening, closing)| count(opening) > count(closing) && closes(closing);
     let pairs = [("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("‘", "’")];
-    memchr::memchr(b'<', before).is_none() && (count("\"") % 2 == 1 || pairs.into_iter().any(is_open))
+    let opens_word = |mark: usize| match mark.checked_sub(1).and_then(|last| before.get(last)) {
+        Some(byte) => byte.is_ascii_whitespace() || b"([{:`*_-".contains(byte) || !byte.is_ascii(),
+        None => true,
+    };
+    let is_straight =
+        count("\"") % 2 == 1 && memchr::memrchr(b'"', before).is_some_and(opens_word) && closes("\"");
+    memchr::memchr(b'<', before).is_none() && (is_straight || pairs.into_iter().any(is_enclosed))
 }
 
 /// Returns the code span around an offset of a line, or an empty span at the offset.

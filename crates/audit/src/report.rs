@@ -1,5 +1,7 @@
 //! Turning matches into findings: the worst of each family on a line, up to a limit.
 
+use std::cmp::Reverse;
+
 use prowess_format::hidden;
 
 use super::context::{self, Context};
@@ -23,23 +25,32 @@ pub(super) struct RawFinding {
     pub(super) note: Option<String>,
 }
 
-/// Builds the findings: the worst of each family on a line, up to a limit.
+/// The maximum number of matches of one rule in one file whose context is determined. Further ones count as instructions.
+const CLASSIFIED_MAX: usize = 1_000;
+
+/// Builds the findings: the worst of each rule, up to a limit, and of those the worst of each family on a line.
 pub(super) fn build_findings(mut raw: Vec<RawFinding>, text: &SourceText<'_>) -> Vec<Finding> {
     raw.sort_by(|a, b| a.rule.id.cmp(b.rule.id).then(a.at.cmp(&b.at)));
+    let mut secrets: Vec<(usize, usize)> = raw.iter().filter_map(|raw| raw.secret).collect();
+    secrets.sort_unstable();
     let mut findings: Vec<Finding> = Vec::new();
-    let (mut count, mut rule) = (0, "");
-    for raw in raw {
-        if raw.rule.id != rule {
-            (count, rule) = (0, raw.rule.id);
+    for matches in raw.chunk_by(|a, b| a.rule.id == b.rule.id) {
+        let mut kept: Vec<(&RawFinding, Context)> = matches
+            .iter()
+            .enumerate()
+            .map(|(at, raw)| {
+                (raw, if at < CLASSIFIED_MAX { context(raw, text) } else { Context::Instruction })
+            })
+            .collect();
+        // Keep the worst, so that harmless quotations cannot displace an instruction.
+        kept.sort_by_key(|(raw, context)| Reverse(context.severity(raw.rule)));
+        kept.truncate(FINDINGS_PER_RULE_MAX);
+        kept.sort_by_key(|(raw, _)| raw.at);
+        let more = matches.len() - kept.len();
+        findings.extend(kept.into_iter().map(|(raw, context)| build_finding(raw, context, text, &secrets)));
+        if let Some(last) = findings.last_mut().filter(|_| more > 0) {
+            last.message.push_str(&format!(" [and {more} more in this file]"));
         }
-        count += 1;
-        if count > FINDINGS_PER_RULE_MAX {
-            if let Some(last) = findings.last_mut() {
-                set_more_count(last, count - FINDINGS_PER_RULE_MAX);
-            }
-            continue;
-        }
-        findings.push(build_finding(&raw, text));
     }
     findings.sort_by(|a, b| {
         (a.line, a.family, b.severity, a.rule, a.column)
@@ -49,13 +60,21 @@ pub(super) fn build_findings(mut raw: Vec<RawFinding>, text: &SourceText<'_>) ->
     findings
 }
 
-fn build_finding(raw: &RawFinding, text: &SourceText<'_>) -> Finding {
+fn context(raw: &RawFinding, text: &SourceText<'_>) -> Context {
+    match raw.rule.severity >= FindingSeverity::Medium {
+        true => context::classify(raw.rule, raw.at, text),
+        false => Context::Instruction,
+    }
+}
+
+fn build_finding(
+    raw: &RawFinding,
+    context: Context,
+    text: &SourceText<'_>,
+    secrets: &[(usize, usize)],
+) -> Finding {
     let rule = raw.rule;
     let (line, column) = text.position(raw.at);
-    let context = match rule.severity >= FindingSeverity::Medium {
-        true => context::classify(rule, raw.at, text),
-        false => Context::Instruction,
-    };
     let mut message = format!("{}: {}", rule.title, rule.why);
     if let Some(note) = &raw.note {
         message = format!("{message} ({note})");
@@ -75,38 +94,34 @@ fn build_finding(raw: &RawFinding, text: &SourceText<'_>) -> Finding {
         line,
         column,
         message,
-        excerpt: excerpt(text, raw),
+        excerpt: excerpt(text, raw.at, secrets),
         help: rule.help,
         suppressed: None,
     }
 }
 
-fn set_more_count(finding: &mut Finding, count: usize) {
-    let kept = finding.message.find(" [and ").unwrap_or(finding.message.len());
-    finding.message.truncate(kept);
-    finding.message.push_str(&format!(" [and {count} more in this file]"));
-}
-
-/// Returns the line of a finding. Only the beginning of a secret is kept, which shows its kind.
-fn excerpt(text: &SourceText<'_>, raw: &RawFinding) -> String {
-    let (start, line) = text.line(text.line_of(raw.at));
+/// Returns the line at an offset. Only the beginning of each secret is kept, which shows its kind.
+fn excerpt(text: &SourceText<'_>, at: usize, secrets: &[(usize, usize)]) -> String {
+    let (start, line) = text.line(text.line_of(at));
     let end = start + line.len();
-    let from =
-        if line.len() <= EXCERPT_MAX { start } else { raw.at.saturating_sub(EXCERPT_MAX / 4).max(start) };
+    let from = if line.len() <= EXCERPT_MAX { start } else { at.saturating_sub(EXCERPT_MAX / 4).max(start) };
     let until = end.min(from + EXCERPT_MAX);
     let mut excerpt = String::new();
     if from > start {
         excerpt.push('…');
     }
-    match raw.secret {
-        Some((key, key_end)) if key < until => {
-            let kept = (key + 4).min(key_end);
-            excerpt.push_str(&escaped_range(text, from, kept));
-            excerpt.push('…');
-            excerpt.push_str(&escaped_range(text, key_end.min(until), until));
+    let mut shown = from;
+    for (key, key_end) in secrets.iter().filter(|(key, key_end)| *key < until && *key_end > from) {
+        // Two rules may find the same secret.
+        if *key >= shown {
+            excerpt.push_str(&escaped_range(text, shown, (key + 4).min(*key_end).min(until)));
         }
-        _ => excerpt.push_str(&escaped_range(text, from, until)),
+        if *key_end > shown && !excerpt.ends_with('…') {
+            excerpt.push('…');
+        }
+        shown = shown.max(*key_end).min(until);
     }
+    excerpt.push_str(&escaped_range(text, shown, until));
     if until < end {
         excerpt.push('…');
     }

@@ -85,7 +85,8 @@ impl LabelledMessage {
         let labelled = |(at, case): (usize, TriggerCase)| {
             let TriggerCase { query, should_trigger, skill: own } = case;
             let name = own.or_else(|| skill.map(str::to_owned));
-            let name = name.ok_or_else(|| format!("message {} does not name a skill", at + 1))?;
+            let name =
+                name.ok_or_else(|| format!("query {} does not name a skill; name it with --skill", at + 1))?;
             let (skills, not_skills) =
                 if should_trigger { (vec![name], vec![]) } else { (vec![], vec![name]) };
             Ok(Self { query, skills, not_skills, subset: None })

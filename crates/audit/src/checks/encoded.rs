@@ -26,17 +26,22 @@ pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
     for (start, end) in blocks(&text.bytes) {
         let Some(block) = text.bytes.get(start..end) else { continue };
         if let Some(plain) = decode(block)
-            // Skip source maps and images, as found in code and style sheets.
-            && !plain.starts_with(b"{")
-            && !plain.starts_with(b"<")
             && let Some(command) = PATTERN.get_or_init(|| compile(COMMAND))
             && command.is_match(&plain)
+            && let Some(id) = rule_for(&plain)
         {
-            let id = if is_attack(&plain) { "PA310" } else { "PA304" };
             push_finding(raw, id, start, Some(format!("decoded: {}", display_decoded(&plain))));
         } else if block.len() >= BLOCK_LONG && is_long_code(text, start) && is_mixed(block) {
             push_finding(raw, "PA307", start, Some(format!("{} characters", block.len())));
         }
+    }
+}
+
+/// Returns the rule for a decoded command; `None` for source maps and images, as found in code and style sheets.
+fn rule_for(plain: &[u8]) -> Option<&'static str> {
+    match is_attack(plain) {
+        true => Some("PA310"),
+        false => (!plain.starts_with(b"{") && !plain.starts_with(b"<")).then_some("PA304"),
     }
 }
 
@@ -78,13 +83,13 @@ fn blocks(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
 }
 
 fn is_encoding_char(byte: u8) -> bool {
+    // Padding does not count: it is not needed for decoding, and `=` also precedes a value.
     // Every text is scanned with this; a table is twice as fast as comparisons.
     const DIGITS: [bool; 256] = {
         let mut digits = [false; 256];
         let mut byte = 0_u8;
         while byte < 128 {
-            digits[byte as usize] =
-                byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-');
+            digits[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-');
             byte += 1;
         }
         digits
@@ -123,7 +128,7 @@ fn hex(block: &[u8]) -> Option<Vec<u8>> {
 fn base64(block: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(block.len() / 4 * 3 + 3);
     let (mut bits, mut count) = (0_u32, 0);
-    for byte in block.iter().take_while(|byte| **byte != b'=') {
+    for byte in block {
         let value = match byte {
             b'A'..=b'Z' => byte - b'A',
             b'a'..=b'z' => byte - b'a' + 26,
@@ -168,7 +173,7 @@ mod tests {
 
     #[test]
     fn encoded_blocks_are_found_and_decoded() {
-        assert_eq!(base64(b"aGVsbG8gd29ybGQ=").unwrap(), b"hello world");
+        assert_eq!(base64(b"aGVsbG8gd29ybGQ").unwrap(), b"hello world");
         assert_eq!(
             hex(b"68656c6c6f20776f726c642068656c6c6f20776f726c6421").unwrap(),
             b"hello world hello world!"

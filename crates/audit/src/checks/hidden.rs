@@ -9,6 +9,9 @@ use crate::text::SourceText;
 /// The number of consecutive variation selectors that emoji never have.
 const SELECTOR_RUN: usize = 3;
 
+/// The letters of the flags that are written with tags: England, Scotland and Wales.
+const FLAG_TAGS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
+
 pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
     // Most texts have no such character, which is detected without decoding them.
     if !hidden::may_contain_hidden(&text.bytes) {
@@ -49,8 +52,9 @@ fn classify(
     let before = text.get(..at).and_then(|before| before.chars().next_back());
     match c {
         '\u{feff}' if base + at == 0 => None,
-        // The flags of England, Scotland and Wales are written with tags.
-        '\u{e0000}'..='\u{e007f}' if before == Some('🏴') => None,
+        '\u{e0000}'..='\u{e007f}' if before == Some('🏴') && FLAG_TAGS.contains(&&*decode_flag(run)) => {
+            None
+        }
         '\u{e0000}'..='\u{e007f}' => Some(("PA501", Some(format!("decoded: {}", decode_tags(run))))),
         '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' if run.chars().count() >= SELECTOR_RUN => {
             Some(("PA501", Some(format!("{} consecutive variation selectors", run.chars().count()))))
@@ -73,6 +77,11 @@ fn is_same_kind(first: char, other: char) -> bool {
         }
         first => first == other,
     }
+}
+
+/// Decodes the tags of a flag, without the one that ends it. Returns an empty text for any other run.
+fn decode_flag(run: &str) -> String {
+    run.strip_suffix('\u{e007f}').filter(|run| run.chars().count() == 5).map(decode_tags).unwrap_or_default()
 }
 
 /// Decodes the letters that tags represent.

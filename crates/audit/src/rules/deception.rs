@@ -367,7 +367,7 @@ pub(super) const RULES: &[Rule] = &[
         help: HELP,
         scope: Prose,
         matcher: Pair(
-            pattern_except(OVERRIDE_KEYWORDS, OVERRIDES, r"detect|inject|attack|test(s|ing)\b|regex"),
+            pattern_except(OVERRIDE_KEYWORDS, OVERRIDES, super::prose::SECURITY_TOPIC),
             pattern(
                 &[
                     "user", "human", "owner", "secret", "quietly", "silently", "用户", "提及", "透露",

@@ -98,9 +98,9 @@ const AUTOSTART: Pattern = pattern_except(
         r"library/?['\x22\s,/]*launch(agents|daemons)|/etc/systemd/system/\w|\.config['\x22\s,/]+systemd['\x22\s,/]+user|\.config['\x22\s,/]+autostart|\.local/share/systemd/user",
         r"\bcrontab\s+(-\s|-$|-['\x22\])]|\S*(tmp|cron|\$)\S*)|['\x22]crontab['\x22]\s*,\s*['\x22]-['\x22]|/etc/cron(tab|\.\w+)|/var/spool/cron",
         r"start\s+menu[\\/]+programs[\\/]+startup|shell:startup|getfolderpath\(['\x22]startup|register-scheduledtask|schtasks(\.exe)?['\x22\s,]+/create|currentversion[\\/]+run(once)?\b|currentversion[\\/]+winlogon|__eventfilter|\bnew-service\s|\bsc(\.exe)?\s+create\s",
-        r"(site|user)customize\.py|(site-packages|getsitepackages|getusersitepackages).{0,80}\.pth\b|\.pth['\x22]|ld\.so\.preload|/etc/profile\.d/|/etc/rc\.local|/etc/init\.d/|runon['\x22]?\s*:\s*['\x22]folderopen",
+        r"(site|user)customize\.py|(site-packages|getsitepackages|getusersitepackages).{0,80}\.pth\b|\.pth['\x22]\s*[,)]+\s*(\.write|['\x22]w)|ld\.so\.preload|/etc/profile\.d/|/etc/rc\.local|/etc/init\.d/|runon['\x22]?\s*:\s*['\x22]folderopen",
     ],
-    r"\bcrontab\s+-[el]\b[^|]*$|torch|\.load\(|checkpoint|state_dict|weights|\bmodel",
+    r"\bcrontab\s+-[el]\b[^|]*$",
 );
 
 /// A program that hides, or that comes from the network.

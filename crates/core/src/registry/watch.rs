@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
-use notify_debouncer_full::notify::{self, EventKindMask, RecommendedWatcher, RecursiveMode};
+use notify_debouncer_full::notify::{self, RecommendedWatcher, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, Debouncer, NoCache, new_debouncer_opt};
 
 use super::{Registry, Snapshot, SnapshotDiff};
@@ -66,8 +66,7 @@ impl Watcher {
             }
         };
         // A symlink may point to the whole disk.
-        let config =
-            notify::Config::default().with_follow_symlinks(false).with_event_kinds(EventKindMask::CORE);
+        let config = notify::Config::default().with_follow_symlinks(false);
         let debouncer = new_debouncer_opt(DEBOUNCE, None, handler, NoCache::new(), config)?;
         let last = registry.snapshot();
         let mut watcher =

@@ -231,7 +231,8 @@ impl InstallTarget {
     fn unresolved_dir_for_key(&self, folder: &str) -> Result<PathBuf, PackageError> {
         let locked = LockEntry { folder: folder.to_owned(), ..LockEntry::default() };
         let path = locked.resolve_dir(self.project.as_deref(), self.host.home.as_deref());
-        let path = path.ok_or_else(|| self.bad_entry(folder, "is outside"))?;
+        let path =
+            path.ok_or_else(|| self.bad_entry(folder, "is not inside the project or your home directory"))?;
         if self.project.is_some() {
             InnerPath::parse(folder.as_bytes())
                 .map_err(|why| self.bad_entry(folder, &format!("is not a valid path: {why}")))?;

@@ -3,6 +3,7 @@
 //! Its hash joins paths and contents without separators, so that different trees can have the same hash. It is
 //! recorded, but not used for verification.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use serde_json::Value;
@@ -66,8 +67,15 @@ impl SourceType {
 
 impl SkillsLockEntry {
     /// Returns the source for `prowess install`.
-    pub fn install_source(&self) -> &str {
-        self.source_url.as_deref().unwrap_or(&self.source)
+    pub fn install_source(&self) -> Cow<'_, str> {
+        match (&self.source_url, self.source_type) {
+            (Some(url), _) => Cow::Borrowed(url),
+            // A short form without a prefix means GitHub.
+            (None, SourceType::Gitlab) if !self.source.contains(':') => {
+                Cow::Owned(format!("gitlab:{}", self.source))
+            }
+            (None, _) => Cow::Borrowed(&self.source),
+        }
     }
 }
 
@@ -199,6 +207,8 @@ mod tests {
         assert_eq!(skills[0], own);
         assert_eq!(own.install_source(), "https://git.example.com/u/r.git");
         assert_eq!(skills[1].install_source(), "anthropics/skills");
+        let gitlab = SkillsLockEntry { source_url: None, source_type: SourceType::Gitlab, ..own.clone() };
+        assert_eq!(gitlab.install_source(), "gitlab:u/r");
         assert_eq!(skills[1].skill_path.as_ref().map(InnerPath::as_str), Some("skills/pdf"));
         assert_eq!(parse_skills_lock(br#"{"version":1,"skills":{}}"#), Ok(Vec::new()));
     }

@@ -32,7 +32,7 @@ impl SuppressionLists {
         let path = host_env.project.join(FILE);
         let is_same_file = lists.iter().any(|(known, _)| *known == path);
         if !is_same_file && path.exists() {
-            // An untrusted project must not suppress findings in its is_same_file skills.
+            // An untrusted project must not suppress findings in its own skills.
             if trust::record_for(&host_env.project, host_env).is_some_and(|record| record.trusted) {
                 let list = read_list(&path)?;
                 lists.push((path, list));

@@ -134,13 +134,13 @@ fn from_lock(path: &Path, call: &Import, context: &Context) -> Result<Vec<Instal
         let text = skill.install_source();
         let known = requests
             .iter_mut()
-            .find(|(known, request)| known == text && request.reference == skill.reference);
+            .find(|(known, request)| *known == text && request.reference == skill.reference);
         match known {
             Some((_, InstallRequest { skills: SkillChoice::Named(names), .. })) => names.push(chosen),
             _ => {
-                let source = parse_source(text, context)?;
+                let source = parse_source(&text, context)?;
                 let pick = SkillChoice::Named(vec![chosen]);
-                requests.push((text.to_owned(), request(source, skill.reference.clone(), pick, call)));
+                requests.push((text.into_owned(), request(source, skill.reference.clone(), pick, call)));
             }
         }
     }
