@@ -97,8 +97,8 @@ export const resume = (env, browser, check) => [
       await waitForReply(tab);
       tabs.push(tab);
     }
-    // All tabs follow their chats at the same time.
-    for (const tab of tabs) await send(tab, "Count slowly.");
+    // All tabs send at the same time, and follow their chats at the same time.
+    await Promise.all(tabs.map((tab) => send(tab, "Count slowly.")));
     for (const tab of tabs) await tab.locator(".message.writing", { hasText: "w10" }).waitFor();
     env.model.release();
     for (const tab of tabs) {

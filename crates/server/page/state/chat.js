@@ -181,18 +181,17 @@ export class Conversation extends EventTarget {
   /** @param {{ text: string, replaces?: string }} message */
   async #post(message) {
     const over = new AbortController();
-    try {
-      await request(`${at.chat(this.id)}/messages`, {
-        method: "POST",
-        headers: { "content-type": "application/json", accept: "text/event-stream" },
-        body: JSON.stringify(message),
-        signal: over.signal,
-      });
-      // The stored message replaces it.
-      await this.read();
-    } finally {
-      over.abort();
-    }
+    await request(`${at.chat(this.id)}/messages`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "text/event-stream" },
+      body: JSON.stringify(message),
+      signal: over.signal,
+    });
+    // Closes the stream before anything else is requested: browsers open at most six connections to a server, and tabs that
+    // each hold one while they wait for another would wait forever.
+    over.abort();
+    // The stored message replaces it.
+    await this.read();
     chats.read();
   }
 
