@@ -95,7 +95,13 @@ async def follow_changes(client, root, uri):
             shutil.rmtree(root / name)
         for method in ["notifications/resources/list_changed", "notifications/prompts/list_changed"]:
             await until(method, lambda method=method, since=since: has(client, method, since))
-        names = [prompt["name"] for prompt in (await client.prompts())["prompts"]]
+
+        # The notification may be about a skill of another process.
+        for _ in range(300):
+            names = [prompt["name"] for prompt in (await client.prompts())["prompts"]]
+            if (name in names) == exists:
+                break
+            await anyio.sleep(0.05)
         same(name in names, exists, f"the prompt {name}")
 
 

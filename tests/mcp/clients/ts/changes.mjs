@@ -103,12 +103,9 @@ export const changes = [
         }
         for (const method of ["notifications/resources/list_changed", "notifications/prompts/list_changed"])
           await until(method, () => has(client, method, since));
-        const { prompts } = await client.prompts();
-        assert.equal(
-          prompts.some((prompt) => prompt.name === name),
-          exists,
-          `the prompt ${name}`,
-        );
+        // The notification may be about a skill of another process.
+        const isListed = async () => (await client.prompts()).prompts.some((prompt) => prompt.name === name);
+        await until(`prompt ${name} ${exists ? "added" : "removed"}`, async () => (await isListed()) === exists);
       }
       await stop();
     },
