@@ -10,11 +10,11 @@ use crate::report::RawFinding;
 use crate::rule::compile;
 use crate::text::{LineKind, SourceText};
 
-/// Names that nobody has a reason to assemble, as the whole text.
+/// Names that legitimate code never assembles from parts. They must be the whole text.
 const WHOLE_NAMES: [&str; 9] =
     ["exec", "eval", "iex", "curl", "wget", "execfile", "popen", "powershell", "function"];
 
-/// Names that nobody has a reason to assemble, as a part of the text.
+/// Names that legitimate code never assembles from parts. They may be anywhere in the text.
 const PARTIAL_NAMES: [&str; 15] = [
     "invoke-expression",
     "downloadstring",

@@ -2,11 +2,11 @@
 //! [`super::prose`].
 
 use super::prose::{
-    HIDDEN_FROM_USER_EN, HIDDEN_FROM_USER_ES, HIDDEN_FROM_USER_ZH, IGNORE_RULES, LEFT_OUT, LEFT_OUT_KEYWORDS,
-    SEED_PHRASE,
+    HIDDEN_FROM_USER_EN, HIDDEN_FROM_USER_ES, HIDDEN_FROM_USER_ZH, IGNORE_KEYWORDS, IGNORE_RULES, LEFT_OUT,
+    LEFT_OUT_KEYWORDS, SEED_PHRASE,
 };
 use crate::finding::{Family::Prose as Words, FindingSeverity::*};
-use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pattern_except};
+use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, concat, example, pattern, pattern_except};
 
 const HELP: &str = "do not use the skill";
 
@@ -40,72 +40,12 @@ const OUTRANK_KEYWORDS: &[&str] = &[
     "prima ",
 ];
 
-/// Keywords of [`IGNORE_RULES`] and [`OUTRANKS`].
-const OVERRIDE_KEYWORDS: &[&str] = &[
-    "ignore",
-    "disregard",
-    "forget",
-    "overrid",
-    "忽略",
-    "无视",
-    "忘记",
-    "忽视",
-    "不要理会",
-    "不必理会",
-    "绕过",
-    "ignora",
-    "olvida",
-    "descarta",
-    "omite",
-    "caso omiso",
-    "作废",
-    "失效",
-    "解除",
-    "不再",
-    "开发者模式",
-    "不受",
-    "没有任何限制",
-    "anulad",
-    "desactivad",
-    "sin efecto",
-    "modo ",
-    "no longer",
-    "are void",
-    "suspended",
-    "lifted",
-    "revoked",
-    "disabled",
-    "mode",
-    "outrank",
-    "supersede",
-    "precedence",
-    "priority",
-    "prevail",
-    "高于",
-    "优先于",
-    "凌驾",
-    "优先级",
-    "prevalece",
-    "por encima",
-    "prioridad",
-    "sin restricciones",
-    "without restrictions",
-    "not apply",
-];
-
 /// Setting other instructions aside, or claiming to outrank them.
-const OVERRIDES: &[&str] = &[
-    IGNORE_RULES[0],
-    IGNORE_RULES[1],
-    IGNORE_RULES[2],
-    IGNORE_RULES[3],
-    IGNORE_RULES[4],
-    IGNORE_RULES[5],
-    IGNORE_RULES[6],
-    OUTRANKS[0],
-    OUTRANKS[1],
-    OUTRANKS[2],
-];
+const OVERRIDES: &[&str] = &concat::<{ IGNORE_RULES.len() + OUTRANKS.len() }>(IGNORE_RULES, OUTRANKS);
+
+/// Keywords of [`OVERRIDES`].
+const OVERRIDE_KEYWORDS: &[&str] =
+    &concat::<{ IGNORE_KEYWORDS.len() + OUTRANK_KEYWORDS.len() }>(IGNORE_KEYWORDS, OUTRANK_KEYWORDS);
 
 /// Deceiving the user.
 const DECEIVES: Pattern = pattern_except(
