@@ -9,14 +9,16 @@ use crate::lock_file::{
     LockComparison, LockEntry, LockFile, ReadLockError, accepted_tree, compare_with_lock, project_lock_path,
     resolve_lock_dir, user_lock_path,
 };
+use crate::policy::ProjectTrust;
 use crate::skill::{ResourceUnavailable, Skill, display_name, display_text};
 use prowess_fs::Fingerprint;
 use prowess_fs::{HashedTree, TreeHashError, digest};
 
 /// All lock files of one host environment.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct LockIndex {
-    host: Option<HostEnv>,
+    host: HostEnv,
+    trust: ProjectTrust,
     loaded: Mutex<HashMap<PathBuf, CachedLock>>,
 }
 
@@ -35,20 +37,19 @@ pub(crate) struct Coverage {
 }
 
 impl LockIndex {
-    pub(crate) fn new(host: &HostEnv) -> Self {
-        Self { host: Some(host.clone()), loaded: Mutex::default() }
+    pub(crate) fn new(host: &HostEnv, trust: ProjectTrust) -> Self {
+        Self { host: host.clone(), trust, loaded: Mutex::default() }
     }
 
     /// Returns the lock file that covers a skill: that of its project, or the user's.
     fn coverage(&self, skill: &Skill) -> Result<Option<Coverage>, ResourceUnavailable> {
-        let Some(host) = &self.host else { return Ok(None) };
         if !skill.root().is_dir() {
             return Ok(None);
         }
         let project = skill.root().base().map(|base| (project_lock_path(base), Some(base)));
-        let user = user_lock_path(host).map(|path| (path, None));
+        let user = user_lock_path(&self.host).map(|path| (path, None));
         for (path, base) in project.into_iter().chain(user) {
-            let lock = self.load(&path, base, host);
+            let lock = self.load(&path, base, &self.host);
             let folders = lock.0.as_ref().map_err(|error| ResourceUnavailable::Lock {
                 name: display_name(skill),
                 why: display_text(&error.without_dir()),
@@ -122,7 +123,6 @@ impl LockIndex {
         tree: &HashedTree,
         skipped: &[String],
     ) -> Result<(), ResourceUnavailable> {
-        let Some(host) = &self.host else { return Ok(()) };
         if !skill.root().is_dir() {
             return Ok(());
         }
@@ -141,17 +141,18 @@ impl LockIndex {
                 difference: describe_difference(&difference),
             });
         }
-        match skill.root().base().is_some() && !crate::trust_store::is_still_pinned(skill, &hash, host) {
+        let is_trusted = || crate::trust_store::is_still_trusted(skill, &hash, self.trust, &self.host);
+        match skill.root().base().is_some() && !is_trusted() {
             true => Err(ResourceUnavailable::Untrusted {
                 name: display_name(skill),
-                why: "it changed since it was trusted",
+                why: "it is not trusted any more",
             }),
             false => Ok(()),
         }
     }
 
     fn accepts(&self, coverage: &Coverage, tree: &str) -> bool {
-        let accepted_hash = || accepted_tree(self.host.as_ref()?, &coverage.folder);
+        let accepted_hash = || accepted_tree(&self.host, &coverage.folder);
         coverage.expected().iter().any(|locked| locked.tree == tree)
             || accepted_hash().as_deref() == Some(tree)
     }

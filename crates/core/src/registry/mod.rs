@@ -178,7 +178,7 @@ impl ScanState {
         let commands = CommandLookup::new(&host.path);
         let gate = (policy.trust == ProjectTrust::Required)
             .then(|| TrustGate::new(&trust, present, &configured_targets));
-        let locks = LockIndex::new(host);
+        let locks = LockIndex::new(host, policy.trust);
         let integrity = IntegrityCheck::new(&locks, present, host);
         let verifier: Arc<dyn Verify> = Arc::new(RegistryVerifier::new(locks, sources));
         let env = ScanEnv { gate: gate.as_ref(), commands: &commands, verifier, integrity: &integrity };

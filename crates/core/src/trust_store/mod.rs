@@ -15,16 +15,31 @@ pub use store::{TrustRecord, record_for, untrust};
 
 use crate::file_diagnostic::FileDiagnostic;
 use crate::host_env::HostEnv;
+use crate::policy::ProjectTrust;
 use crate::skill::DiscoveredSkill;
 
-/// Returns `true` if a trusted skill still matches the hash its trust is pinned to, or is not pinned.
-pub(crate) fn is_still_pinned(found: &DiscoveredSkill, tree: &str, host: &HostEnv) -> bool {
+/// Returns `true` if the trust in a skill still holds: it was not revoked, and the skill matches the hash that it is pinned
+/// to. A state that cannot be read trusts nothing, unless the policy does not need trust.
+pub(crate) fn is_still_trusted(
+    found: &DiscoveredSkill,
+    tree: &str,
+    trust: ProjectTrust,
+    host: &HostEnv,
+) -> bool {
     let folder = found.canonical_dir();
-    match TrustFile::load(host).0.nearest_record(&folder) {
+    let (state, problem) = TrustFile::load(host);
+    match state.nearest_record(&folder) {
         Some(record) if record.trusted && record.pinned => {
             record.is_pinned_to(&folder, Some(tree)).unwrap_or(false)
         }
-        _ => true,
+        _ if trust == ProjectTrust::NotNeeded => true,
+        Some(record) => record.trusted,
+        // The target of a symlink may have no decision of its own; the project that it is in has one.
+        None => {
+            let base = found.root().base().and_then(|base| std::fs::canonicalize(base).ok());
+            let record = base.as_ref().and_then(|base| state.nearest_record(base));
+            problem.is_none() && record.is_some_and(|record| record.trusted)
+        }
     }
 }
 

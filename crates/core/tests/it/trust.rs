@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use prowess::trust::{self, ChangedSkills, TrustError};
-use prowess::{HostEnv, Preset};
+use prowess::{HostEnv, Preset, resources};
 use prowess_testing::registry_env::{RegistryEnv, names, skill_md};
 
 const STATE: &str = "~/.prowess/state/trust.json";
@@ -214,6 +214,24 @@ fn pinned_trust_ends_for_changed_and_added_skills_only() {
     );
     env.trust_pinned("");
     assert_eq!(names(&env.snapshot()), ["a", "b", "c", "e"]);
+}
+
+#[test]
+fn files_are_not_used_after_trust_was_revoked_or_became_unreadable() {
+    for revoke in [false, true] {
+        let env = env();
+        env.trust("");
+        let snapshot = env.snapshot();
+        let skill = snapshot.get("a").unwrap();
+        assert!(resources::read_skill_files(skill).is_ok());
+        if revoke {
+            trust::untrust(&env.path(""), &env.host_env()).unwrap();
+        } else {
+            fs::write(env.path(STATE), "{").unwrap();
+        }
+        let error = resources::read_skill_files(skill).unwrap_err();
+        assert_eq!(error.code(), prowess::ErrorCode::Untrusted, "{error}");
+    }
 }
 
 #[test]
