@@ -93,6 +93,25 @@ fn is_legitimate_joiner(before: char, c: char) -> bool {
     (c == '\u{200D}' && (emoji || script)) || (c == '\u{200C}' && script)
 }
 
+/// Removes hidden and control characters. Joiners that a script or an emoji needs are kept.
+///
+/// ```
+/// assert_eq!(prowess_format::hidden::remove_hidden("a\u{202e}b\u{200d}c 👩\u{200d}🔧"), "abc 👩\u{200d}🔧");
+/// ```
+pub fn remove_hidden(text: &str) -> Cow<'_, str> {
+    if find_hidden(text).is_none() {
+        return text.into();
+    }
+    let mut visible = String::with_capacity(text.len());
+    for c in text.chars() {
+        let is_joiner = visible.chars().next_back().is_some_and(|before| is_legitimate_joiner(before, c));
+        if is_joiner || !(is_hidden(c) || is_control(c)) {
+            visible.push(c);
+        }
+    }
+    visible.into()
+}
+
 /// Escapes text for display on one line: hidden and control characters become `\u{…}`, line breaks and tabs
 /// become spaces.
 ///

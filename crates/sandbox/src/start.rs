@@ -88,7 +88,8 @@ impl PreparedScript {
             }
             Err(error) => {
                 log.record.end = Some(RunEnd { error: Some(error.to_string()), ..RunEnd::default() });
-                log.write_or_fail()?;
+                // Nothing ran, and the caller needs the reason more than a failure to record it.
+                let _ = log.write();
                 Err(error)
             }
         }

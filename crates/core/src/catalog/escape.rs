@@ -13,23 +13,16 @@ use prowess_format::hidden;
 /// assert_eq!(one_line("much too long", 6), "much …");
 /// ```
 pub fn one_line(text: &str, max: usize) -> Cow<'_, str> {
-    let plain =
-        hidden::find_hidden(text).is_none() && !text.contains(['\n', '\r', '\t']) && !text.contains("  ");
-    if plain && text.len() <= max {
-        return text.into();
+    let is_line = text.split(' ').all(|word| !word.is_empty() && !word.contains(char::is_whitespace));
+    if is_line && hidden::find_hidden(text).is_none() {
+        return shorten(text.into(), max);
     }
     let mut line = String::with_capacity(text.len().min(max * 4));
-    for word in text.split_whitespace() {
-        let visible = word.chars().filter(|c| !hidden::is_hidden(*c) && !hidden::is_control(*c));
-        let start = line.len();
-        if start > 0 {
+    for word in text.split_whitespace().map(hidden::remove_hidden).filter(|word| !word.is_empty()) {
+        if !line.is_empty() {
             line.push(' ');
         }
-        let before = line.len();
-        line.extend(visible);
-        if line.len() == before {
-            line.truncate(start);
-        }
+        line.push_str(&word);
     }
     shorten(line.into(), max)
 }
@@ -110,7 +103,14 @@ mod tests {
             let line = one_line(&text, max);
             prop_assert!(line.chars().count() <= max);
             prop_assert!(!line.contains(['\n', '\r', '\t']));
-            prop_assert!(line.chars().all(|c| !hidden::is_control(c) && !hidden::is_hidden(c)));
+            prop_assert_eq!(hidden::find_hidden(&line), None);
+        }
+
+        #[test]
+        fn a_line_stays_as_it_is(text in "[a \n\u{a0}\u{200d}\u{200c}\u{202e}👩🔧ی]{0,12}") {
+            let line = one_line(&text, 80);
+            prop_assert_eq!(line.trim(), line.as_ref());
+            prop_assert_eq!(one_line(&line, 80), line.as_ref());
         }
 
         #[test]
