@@ -1,11 +1,11 @@
 //! The sorted, bounded list of a skill's files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::bundled::BUNDLED;
 use crate::remote::{RemoteFile, RemoteSkill};
-use crate::skill::{DiscoveredSkill, SkillLink};
-use prowess_fs::{Dir, EntryKind, Stat};
+use crate::skill::{DiscoveredSkill, FilePaths, SkillLink};
+use prowess_fs::{Dir, EntryKind, Fingerprint, Stat};
 
 /// The maximum number of files that are listed.
 const FILES_MAX: usize = 1_000;
@@ -74,13 +74,13 @@ impl FileListing {
         Self { files, skipped, truncated }
     }
 
-    /// Returns the sorted paths of the files in an open directory, and whether there are more. Does not stat
-    /// the files.
-    pub(crate) fn paths(dir: &Dir) -> (Vec<String>, bool) {
+    /// Returns the paths of the files in an open directory. Does not stat the files.
+    pub(crate) fn paths(dir: &Dir) -> FilePaths {
         let entry = |_: &Dir, _: &Path, path: &str| Some(path.to_owned());
-        let Collector { mut files, truncated, .. } = Collector::collect(dir, Path::new(""), &entry);
-        files.sort_unstable();
-        (files, truncated)
+        let Collector { files: mut paths, truncated, dirs, .. } =
+            Collector::collect(dir, Path::new(""), &entry);
+        paths.sort_unstable();
+        FilePaths { paths, truncated, dirs }
     }
 
     fn embedded(id: &str) -> Self {
@@ -120,6 +120,8 @@ struct Collector<T> {
     files: Vec<T>,
     skipped: Vec<String>,
     truncated: bool,
+    /// The visited directories, as they were before they were listed; `None` if one could not be read.
+    dirs: Option<Vec<(PathBuf, Fingerprint)>>,
     /// How many more entries may be read.
     remaining: usize,
 }
@@ -128,8 +130,13 @@ impl<T> Collector<T> {
     /// Collects the files at `below` in a directory. `file` receives the directory of a file, its name there,
     /// and its path.
     fn collect(dir: &Dir, below: &Path, file: &impl Fn(&Dir, &Path, &str) -> Option<T>) -> Self {
-        let mut collector =
-            Self { files: Vec::new(), skipped: Vec::new(), truncated: false, remaining: ENTRIES_MAX };
+        let mut collector = Self {
+            files: Vec::new(),
+            skipped: Vec::new(),
+            truncated: false,
+            dirs: Some(Vec::new()),
+            remaining: ENTRIES_MAX,
+        };
         if below.as_os_str().is_empty() {
             collector.visit(dir, below, 0, file);
         } else if let Ok(dir) = dir.open_dir(below) {
@@ -145,7 +152,14 @@ impl<T> Collector<T> {
         depth: usize,
         file: &impl Fn(&Dir, &Path, &str) -> Option<T>,
     ) {
-        let Ok(entries) = dir.entries(self.remaining) else { return };
+        let (stat, entries) = (dir.stat_self(), dir.entries(self.remaining));
+        let (Ok(stat), Ok(entries)) = (stat, entries) else {
+            self.dirs = None;
+            return;
+        };
+        if let Some(dirs) = &mut self.dirs {
+            dirs.push((dir.path().to_owned(), Fingerprint::from_stat(&stat)));
+        }
         self.remaining -= entries.entries.len();
         self.truncated |= entries.truncated;
         for entry in entries.entries {
@@ -157,11 +171,10 @@ impl<T> Collector<T> {
             match (entry.kind, path.to_str()) {
                 (EntryKind::Dir, Some(text)) if is_git_path(text) => {}
                 (EntryKind::Dir, _) if depth >= DEPTH_MAX => self.truncated = true,
-                (EntryKind::Dir, _) => {
-                    if let Ok(dir) = dir.open_dir(name) {
-                        self.visit(&dir, &path, depth + 1, file);
-                    }
-                }
+                (EntryKind::Dir, _) => match dir.open_dir(name) {
+                    Ok(dir) => self.visit(&dir, &path, depth + 1, file),
+                    Err(_) => self.dirs = None,
+                },
                 (EntryKind::File, Some(text)) => self.files.extend(file(dir, name, text)),
                 (EntryKind::File | EntryKind::Symlink | EntryKind::Special, _) => {
                     self.skipped.push(path.display().to_string());

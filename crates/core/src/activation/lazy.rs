@@ -85,7 +85,8 @@ impl ResourceList {
             (FileListing::for_skill(found).files.into_iter().map(|file| file.path).collect(), false)
         } else {
             // A directory that cannot be listed does not prevent the activation.
-            open::open_dir(found).map(|dir| FileListing::paths(&dir)).unwrap_or_default()
+            let files = open::list_paths(found).unwrap_or_default();
+            (files.paths.clone(), files.truncated)
         };
         let skill_md = found.file.as_str();
         files.retain(|path| path != skill_md);

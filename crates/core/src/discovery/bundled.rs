@@ -6,7 +6,7 @@ use std::sync::Arc;
 use prowess_format::{Rules, parse};
 
 use crate::bundled::BUNDLED;
-use crate::skill::{DiscoveredSkill, FileName, Root};
+use crate::skill::{ContentCache, DiscoveredSkill, FileName, Root};
 use prowess_fs::Fingerprint;
 
 /// Returns all bundled skills.
@@ -25,6 +25,7 @@ pub(crate) fn discover_bundled(root: &Arc<Root>, rules: &Rules) -> Vec<Arc<Disco
             link: None,
             canonical_path: None,
             remote: None,
+            content: ContentCache::default(),
         })
     });
     found.collect()

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::file_diagnostic::FileDiagnostic;
 use crate::remote::approvals::Approvals;
 use crate::remote::{RemoteEntry, RemoteListing, RemoteSkill, RemoteSource};
-use crate::skill::{DiscoveredSkill, FileName, Root};
+use crate::skill::{ContentCache, DiscoveredSkill, FileName, Root};
 use prowess_fs::Fingerprint;
 
 /// The result of scanning one remote source.
@@ -77,6 +77,7 @@ fn discovered(root: &Arc<Root>, remote: RemoteSkill, rules: &Rules) -> Discovere
         link: None,
         canonical_path: None,
         remote: Some(Arc::new(remote)),
+        content: ContentCache::default(),
     }
 }
 

@@ -11,7 +11,7 @@ use prowess_format::{Code, Diagnostic, RuleLevel, Rules};
 use super::links::{HOPS_MAX, LinkTargets, ResolvedLink};
 use super::manifest::{self, ManifestRead};
 use crate::shell::quote_path;
-use crate::skill::{DiscoveredSkill, FileName, Root, SkillLink};
+use crate::skill::{ContentCache, DiscoveredSkill, FileName, Root, SkillLink};
 use prowess_fs::{Dir, DirEntries, EntryKind, Errno, Fingerprint, Stat, describe_errno};
 
 const SKILL_MD: &str = "SKILL.md";
@@ -159,6 +159,7 @@ impl Visitor<'_> {
             link: None,
             canonical_path: None,
             remote: None,
+            content: ContentCache::default(),
         }
     }
 

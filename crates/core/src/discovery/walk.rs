@@ -13,7 +13,7 @@ use super::visit::{LinkedDir, VisitOutcome, VisitTask, Visitor};
 use super::{ScanProgress, discover_bundled};
 use crate::file_diagnostic::FileDiagnostic;
 use crate::policy::ScanPolicy;
-use crate::skill::{DiscoveredSkill, FileName, Root, SkillLink};
+use crate::skill::{ContentCache, DiscoveredSkill, FileName, Root, SkillLink};
 use prowess_fs::{Dir, DirEntry, EntryKind, Fingerprint, describe_errno, unix_now};
 use prowess_fs::{Errno, parallel_map};
 
@@ -368,6 +368,7 @@ impl RootWalker<'_, '_> {
                 link: None,
                 canonical_path: None,
                 remote: None,
+                content: ContentCache::default(),
             })));
         }
         self.report_bounds(root);

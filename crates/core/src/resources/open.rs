@@ -6,10 +6,12 @@
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::bundled::{BUNDLED, BundledSkill};
-use crate::skill::{DiscoveredSkill, SkillLink};
-use prowess_fs::{Dir, Errno, ReadError, Stat, read_with_fingerprint};
+use crate::file_listing::FileListing;
+use crate::skill::{DiscoveredSkill, FilePaths, SkillLink};
+use prowess_fs::{Dir, Errno, Fingerprint, ReadError, Stat, read_with_fingerprint, unix_now};
 
 /// The hard limit on the size of any file.
 pub(crate) const FILE_MAX: u64 = 16 * 1024 * 1024;
@@ -78,6 +80,18 @@ pub(crate) fn open_skill_md(found: &DiscoveredSkill) -> Result<(OwnedFd, Stat), 
     }
 }
 
+/// Returns the paths of the files in the skill's directory. Lists the directories again only after one of them
+/// changed.
+pub(crate) fn list_paths(found: &DiscoveredSkill) -> Result<Arc<FilePaths>, Errno> {
+    if let Some(kept) = found.content.files() {
+        return Ok(kept);
+    }
+    let now = unix_now();
+    let files = Arc::new(FileListing::paths(&open_dir(found)?));
+    found.content.keep_files(&files, now);
+    Ok(files)
+}
+
 /// The current `SKILL.md` of a skill.
 pub(crate) struct SkillMd {
     /// All its bytes.
@@ -91,9 +105,18 @@ pub(crate) fn read_skill_md(found: &DiscoveredSkill) -> Result<SkillMd, ReadErro
     if let Some(skill) = find_bundled(found) {
         return Ok(SkillMd { bytes: skill.skill_md().to_vec(), is_unchanged: true });
     }
+    if let Some(bytes) = found.content.skill_md()
+        && Fingerprint::from_path(&found.canonical_file(found.file.as_str())) == Some(found.fingerprint)
+    {
+        return Ok(SkillMd { bytes: bytes.to_vec(), is_unchanged: true });
+    }
     let (file, stat) = open_skill_md(found)?;
     let (bytes, fingerprint) = read_with_fingerprint(&file, &stat, FILE_MAX)?;
-    Ok(SkillMd { bytes, is_unchanged: found.settled && fingerprint == found.fingerprint })
+    let is_unchanged = found.settled && fingerprint == found.fingerprint;
+    if is_unchanged {
+        found.content.keep_skill_md(&bytes);
+    }
+    Ok(SkillMd { bytes, is_unchanged })
 }
 
 #[cfg(test)]
@@ -125,5 +148,59 @@ mod tests {
         fs::rename(&skill, dir.path().join("moved")).unwrap();
         symlink(dir.path().join("moved"), &skill).unwrap();
         assert_eq!(open("SKILL.md"), Err(Errno::LOOP));
+    }
+
+    #[test]
+    fn unchanged_content_is_kept_and_no_change_is_missed() {
+        type Change = fn(&Path);
+        const SOURCE: &str = "---\nname: a\ndescription: D.\n---\nBody.\n";
+        let changes: [(&str, Change); 6] = [
+            ("edited", |skill| fs::write(skill.join("SKILL.md"), SOURCE.replace("Body", "Text")).unwrap()),
+            ("edited", |skill| {
+                let path = skill.join("SKILL.md");
+                let modified = fs::metadata(&path).unwrap().modified().unwrap();
+                fs::write(&path, SOURCE.replace("Body", "Text")).unwrap();
+                fs::File::options().append(true).open(&path).unwrap().set_modified(modified).unwrap();
+            }),
+            ("edited", |skill| {
+                fs::rename(skill.join("SKILL.md"), skill.join("other.md")).unwrap();
+                fs::write(skill.join("SKILL.md"), SOURCE.replace("Body", "Text")).unwrap();
+            }),
+            ("listed", |skill| fs::write(skill.join("references/new.md"), "").unwrap()),
+            ("listed", |skill| fs::rename(skill.join("references/a.md"), skill.join("new.md")).unwrap()),
+            ("symlink", |skill| {
+                let moved = skill.with_file_name("moved");
+                fs::rename(skill, &moved).unwrap();
+                fs::create_dir(skill).unwrap();
+                symlink(moved.join("SKILL.md"), skill.join("SKILL.md")).unwrap();
+            }),
+        ];
+        let dir = tempfile::tempdir().unwrap();
+        let roots: Vec<_> = (0..changes.len()).map(|number| dir.path().join(number.to_string())).collect();
+        for root in &roots {
+            fs::create_dir_all(root.join("a/references")).unwrap();
+            fs::write(root.join("a/SKILL.md"), SOURCE).unwrap();
+            fs::write(root.join("a/references/a.md"), "").unwrap();
+        }
+        // Only files and directories that are older than this are kept.
+        std::thread::sleep(std::time::Duration::from_millis(3_100));
+        for (root, (kind, change)) in roots.iter().zip(changes) {
+            let policy = crate::Policy::default().with_roots([root.clone()]);
+            let snapshot = crate::Registry::open(policy).unwrap().snapshot();
+            let found = snapshot.get("a").unwrap();
+            for _ in 0..2 {
+                assert_eq!(read_skill_md(found).unwrap().bytes, SOURCE.as_bytes());
+                assert_eq!(list_paths(found).unwrap().paths, ["SKILL.md", "references/a.md"]);
+                assert!(found.content.skill_md().is_some() && found.content.files().is_some());
+            }
+            change(&root.join("a"));
+            let text = read_skill_md(found).map(|file| String::from_utf8(file.bytes).unwrap());
+            let paths = list_paths(found).map(|files| files.paths.clone());
+            match kind {
+                "edited" => assert!(text.unwrap().ends_with("Text.\n")),
+                "listed" => assert!(paths.unwrap().iter().any(|path| path.ends_with("new.md"))),
+                _ => assert!(text.is_err() && paths.unwrap().is_empty()),
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use prowess_format::{Diagnostic, Manifest};
 
-use super::Root;
+use super::{ContentCache, Root};
 use crate::bundled::BUNDLED;
 use crate::remote::RemoteSkill;
 use prowess_fs::{Fingerprint, read_resolved};
@@ -32,6 +32,8 @@ pub struct DiscoveredSkill {
     pub(crate) canonical_path: Option<Box<Path>>,
     /// The server that provides the skill, if it was not found on disk.
     pub(crate) remote: Option<Arc<RemoteSkill>>,
+    /// What was read of the skill since. Ignored by `==`.
+    pub(crate) content: ContentCache,
 }
 
 impl PartialEq for DiscoveredSkill {
@@ -47,6 +49,7 @@ impl PartialEq for DiscoveredSkill {
             link,
             canonical_path: real,
             remote: supplied,
+            content: _,
         } = self;
         *fingerprint == other.fingerprint
             && *inner == other.relative_dir

@@ -3,6 +3,7 @@
 //! The lock file, pinned trust and remote servers are services that a registry passes in as one [`Verify`].
 //! Each skill carries a handle to it, so that no code can read its files without verification.
 
+mod content_cache;
 mod discovered;
 mod key;
 mod root;
@@ -14,6 +15,7 @@ use std::fmt::Debug;
 use std::ops::Deref;
 use std::sync::Arc;
 
+pub(crate) use content_cache::{ContentCache, FilePaths};
 pub use discovered::{DiscoveredSkill, SkillLink};
 pub(crate) use discovered::{FileName, SKILL_MD_MAX};
 pub use key::SkillKey;
