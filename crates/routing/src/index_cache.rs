@@ -207,15 +207,7 @@ impl<'b> CachedIndex<'b> {
 
     /// Removes the oldest collections.
     fn prune(&self) {
-        let Some(entries) = self.base.parent().and_then(|dir| dir.read_dir().ok()) else { return };
-        let dated = |entry: std::fs::DirEntry| {
-            let path = entry.path();
-            let first = path.to_str()?.ends_with(".0.index");
-            first.then_some((entry.metadata().ok()?.modified().ok()?, path))
-        };
-        let mut firsts: Vec<_> = entries.flatten().filter_map(dated).collect();
-        firsts.sort_unstable();
-        for (_, path) in firsts.iter().rev().skip(COLLECTIONS_MAX) {
+        for path in outdated_files(self.base, ".0.index", COLLECTIONS_MAX) {
             let base = path.with_extension("").with_extension("");
             remove_unless_locked(&base, || {
                 for level in 0..=LEVEL_CAPACITY.len() {
@@ -224,6 +216,18 @@ impl<'b> CachedIndex<'b> {
             });
         }
     }
+}
+
+/// Returns the files next to `path` with this suffix, except the newest `max`.
+pub(crate) fn outdated_files(path: &Path, suffix: &str, max: usize) -> Vec<PathBuf> {
+    let entries = path.parent().and_then(|dir| dir.read_dir().ok()).into_iter().flatten().flatten();
+    let dated = |entry: std::fs::DirEntry| {
+        let is_match = entry.file_name().to_str()?.ends_with(suffix);
+        is_match.then_some((entry.metadata().ok()?.modified().ok()?, entry.path()))
+    };
+    let mut files: Vec<_> = entries.filter_map(dated).collect();
+    files.sort_unstable();
+    files.into_iter().rev().skip(max).map(|(_, path)| path).collect()
 }
 
 /// Opens a segment. Anything else at the path is left alone, and never blocks.

@@ -164,21 +164,12 @@ fn join_arguments(known: Vec<Argument>, given: Map<String, Value>) -> Result<Opt
         if word.is_empty() && argument.required {
             return Err(errors::invalid_params(format!("the argument {} is missing", argument.name)));
         }
-        words.push(shell_quote(&word));
+        words.push(prowess::shell::quote(&word).into_owned());
     }
     while words.last().is_some_and(|word| word == "''") {
         words.pop();
     }
     Ok(Some(words.join(" ")).filter(|line| !line.is_empty()))
-}
-
-/// Quotes a word for a shell.
-fn shell_quote(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@,+%".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 #[cfg(test)]

@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 
 use super::table::{FILE_MAX, TextDigest, VectorTable};
 use crate::index::checksum;
-use crate::index_cache::base_path;
+use crate::index_cache::{base_path, outdated_files};
 use prowess_fs::{lock, read_bounded, remove_unless_locked, write_private_nosync};
 
 /// The maximum number of cache files; the oldest are removed first.
 const FILES_MAX: usize = 8;
 
-const EXTENSION: &str = "vectors";
+const SUFFIX: &str = ".vectors";
 
 /// Returns the path of the vectors of a collection by a model of this identity.
 pub(super) fn cache_path(dir: &Path, collection: u64, identity: &str) -> PathBuf {
-    base_path(dir, collection).with_extension(format!("{:016x}.{EXTENSION}", checksum(identity.as_bytes())))
+    base_path(dir, collection).with_extension(format!("{:016x}{SUFFIX}", checksum(identity.as_bytes())))
 }
 
 /// Reads a cache file, if it is valid.
@@ -32,23 +32,12 @@ pub(super) fn write_cache(path: &Path, identity: &str, table: &mut VectorTable, 
     let mut current = VectorTable::default();
     current.add_from(table, keys);
     let bytes = current.to_bytes(identity);
-    if bytes.len() as u64 <= FILE_MAX && write_private_nosync(path, &bytes).is_ok() {
-        prune(path);
+    if bytes.len() as u64 > FILE_MAX || write_private_nosync(path, &bytes).is_err() {
+        return;
     }
-}
-
-fn prune(path: &Path) {
-    let Some(entries) = path.parent().and_then(|dir| dir.read_dir().ok()) else { return };
-    let dated = |entry: std::fs::DirEntry| {
-        let path = entry.path();
-        let is_cache = path.extension().is_some_and(|extension| extension == EXTENSION);
-        is_cache.then_some((entry.metadata().ok()?.modified().ok()?, path))
-    };
-    let mut files: Vec<_> = entries.flatten().filter_map(dated).collect();
-    files.sort_unstable();
-    for (_, path) in files.iter().rev().skip(FILES_MAX) {
-        remove_unless_locked(path, || {
-            let _ = std::fs::remove_file(path);
+    for path in outdated_files(path, SUFFIX, FILES_MAX) {
+        remove_unless_locked(&path, || {
+            let _ = std::fs::remove_file(&path);
         });
     }
 }
