@@ -35,6 +35,12 @@ pub enum PackageError {
     /// Two paths are the same on some file systems.
     #[error("{} and {} are the same file on case-insensitive file systems", hidden::escape_for_display(.0), hidden::escape_for_display(.1))]
     CaseCollision(String, String),
+    /// A path occurs more than once.
+    #[error("duplicate path {}", hidden::escape_for_display(.0))]
+    DuplicatePath(String),
+    /// A path is a file, and a directory of other files.
+    #[error("{} is both a file and a directory", hidden::escape_for_display(.0))]
+    FileDirConflict(String),
     /// A limit is exceeded.
     #[error("{what} exceeds the limit of {limit}")]
     Limit {
@@ -236,6 +242,8 @@ impl PackageError {
             Self::InvalidPath { .. }
             | Self::NotAFile { .. }
             | Self::CaseCollision(..)
+            | Self::DuplicatePath(_)
+            | Self::FileDirConflict(_)
             | Self::Limit { .. }
             | Self::InvalidManifest { .. }
             | Self::InvalidName { .. }
@@ -268,9 +276,11 @@ impl PackageError {
             | Self::NotAFile { .. }
             | Self::InvalidName { .. }
             | Self::OutsideProject { .. } => ErrorCode::AccessDenied,
-            Self::CaseCollision(..) | Self::AlreadyExists(_) | Self::ChoiceRequired { .. } => {
-                ErrorCode::Conflict
-            }
+            Self::CaseCollision(..)
+            | Self::DuplicatePath(_)
+            | Self::FileDirConflict(_)
+            | Self::AlreadyExists(_)
+            | Self::ChoiceRequired { .. } => ErrorCode::Conflict,
             Self::Modified { .. } | Self::SourceChanged { .. } | Self::RenamedAtSource { .. } => {
                 ErrorCode::Conflict
             }
