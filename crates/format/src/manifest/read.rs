@@ -50,7 +50,7 @@ pub(crate) fn read_manifest(
             Code::MissingName,
             start,
             "name is missing",
-            &missing_name_help(folder),
+            &format!("add the line {}", name_line(folder)),
         );
     }
     if is_missing("description") {
@@ -86,9 +86,10 @@ fn key_text<'n>(key: &'n Node<'_>) -> &'n str {
     }
 }
 
-fn missing_name_help(folder: Option<&str>) -> String {
+/// Returns a valid line with the name, for hints.
+fn name_line(folder: Option<&str>) -> String {
     let name = folder.and_then(|folder| SkillName::parse(folder).ok()).map(|name| name.suggestion());
-    format!("add the line name: {}", name.as_deref().unwrap_or("the-folder-name"))
+    format!("name: {}", name.as_deref().unwrap_or("the-folder-name"))
 }
 
 fn report_duplicates(entries: &[(Node<'_>, Node<'_>)], rules: &Rules, sink: &mut DiagnosticSink<'_>) {
@@ -143,7 +144,7 @@ fn read_name(
                 (Code::NameType, format!("name is {}, not text", node.describe()))
             }
         };
-        sink.report(RuleLevel::Reject, code, node.span, message, &missing_name_help(folder));
+        sink.report(RuleLevel::Reject, code, node.span, message, &format!("write {}", name_line(folder)));
         return None;
     };
     let name = match SkillName::parse(raw) {
@@ -154,7 +155,8 @@ fn read_name(
                 crate::NameError::TooLong(_) => Code::NameLong,
                 crate::NameError::Hidden(_) => Code::HiddenText,
             };
-            sink.report(RuleLevel::Reject, code, node.span, error.to_string(), &missing_name_help(folder));
+            let help = format!("write {}", name_line(folder));
+            sink.report(RuleLevel::Reject, code, node.span, error.to_string(), &help);
             return None;
         }
     };
