@@ -89,7 +89,7 @@ fn key_text<'n>(key: &'n Node<'_>) -> &'n str {
 /// Returns a valid line with the name, for hints.
 fn name_line(folder: Option<&str>) -> String {
     let name = folder.and_then(|folder| SkillName::parse(folder).ok()).map(|name| name.suggestion());
-    format!("name: {}", name.as_deref().unwrap_or("the-folder-name"))
+    format!("name: {}", name.as_deref().unwrap_or("the-directory-name"))
 }
 
 fn report_duplicates(entries: &[(Node<'_>, Node<'_>)], rules: &Rules, sink: &mut DiagnosticSink<'_>) {
@@ -166,10 +166,10 @@ fn read_name(
         && !name.matches_folder(folder)
     {
         let message =
-            format!("the name {name} does not match the folder {}", hidden::escape_for_display(folder));
+            format!("the name {name} does not match the directory {}", hidden::escape_for_display(folder));
         let folder = hidden::escape_for_display(folder);
         let help = match name.violations(NameRule::Unicode).is_empty() {
-            true => format!("rename the folder to {name}, or write name: {folder}"),
+            true => format!("rename the directory to {name}, or write name: {folder}"),
             false => format!("write name: {folder}"),
         };
         sink.report(rules.name_folder, Code::NameFolder, node.span, message, &help);
@@ -183,7 +183,7 @@ fn check_name_form(name: &SkillName, span: Span, rules: &Rules, sink: &mut Diagn
         && length > limit as usize
     {
         let message = format!("the name has {length} characters; at most {limit} are allowed");
-        sink.report(rules.name_form, Code::NameLong, span, message, "shorten it and the folder name");
+        sink.report(rules.name_form, Code::NameLong, span, message, "shorten it and the directory name");
     }
     let violations = name.violations(rules.name);
     if violations.is_empty() {
