@@ -329,13 +329,13 @@ impl PackageError {
                 "pass --yes with --on-conflict overwrite, skip or rename, or choose another name with --name".to_owned()
             }
             Self::Modified { name, .. } => {
-                format!("run prowess verify {name} to see the changes; --yes --on-conflict overwrite replaces them")
+                format!("run `prowess verify {name}` to see the changes; --yes --on-conflict overwrite replaces them")
             }
             Self::SourceChanged { name, .. } => {
-                format!("run prowess update {name} to install the current version, or prowess remove {name}")
+                format!("run `prowess update {name}` to install the current version, or `prowess remove {name}`")
             }
             Self::AuditRejected { .. } => {
-                "review the findings; for a local directory, run prowess audit PATH. --accept-risk installs the skill anyway, \
+                "review the findings; for a local directory, run `prowess audit PATH`. --accept-risk installs the skill anyway, \
                  and ~/.prowess/audit.toml accepts a rule with a reason"
                     .to_owned()
             }
@@ -343,7 +343,7 @@ impl PackageError {
                 "review the findings; to install anyway, run the same command with --yes".to_owned()
             }
             Self::RenamedAtSource { name, install, .. } => {
-                format!("to switch to the new name, run {install} && prowess remove {name}")
+                format!("to switch to the new name: {install} && prowess remove {name}")
             }
             Self::SomeFailed { .. } => "to install the others, run the same command with --skip-invalid".to_owned(),
             Self::ChoiceRequired { hint, .. } | Self::InvalidArgument { hint, .. } => hint.clone(),
