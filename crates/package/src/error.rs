@@ -53,7 +53,7 @@ pub enum PackageError {
     #[error("no SKILL.md in {0}")]
     NoSkills(String),
     /// The source does not contain the skill.
-    #[error("no skill {} in {source_text}", hidden::escape_for_display(name))]
+    #[error("skill {} not found in {source_text}", hidden::escape_for_display(name))]
     SkillNotInSource {
         /// The name.
         name: String,

@@ -132,7 +132,7 @@ impl SwitchObstacle {
 #[non_exhaustive]
 pub enum SwitchError {
     /// The skill does not exist.
-    #[error("no skill named {name}")]
+    #[error("skill {name} not found")]
     SkillNotFound {
         /// The requested name.
         name: String,
