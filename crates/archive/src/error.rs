@@ -80,7 +80,7 @@ pub enum ArchiveError {
         name: String,
     },
     /// A symbolic or hard link.
-    #[error("“{name}” is a link")]
+    #[error("“{name}” is a symlink or hard link")]
     Link {
         /// The entry.
         name: String,
@@ -199,7 +199,7 @@ impl ArchiveError {
             | Self::Sparse { .. } => "pack it again as a plain zip or tar.gz",
             Self::Truncated(_) | Self::Checksum { .. } => "download it again: it may be truncated or damaged",
             Self::CaseCollision { .. } => "rename one of the two files and pack the skill again",
-            Self::Link { .. } => "pack the target of the link instead",
+            Self::Link { .. } => "pack its target instead",
             Self::StrayBytes { .. }
             | Self::MultipleEndRecords
             | Self::Inconsistent { .. }
