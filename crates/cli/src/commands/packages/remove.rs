@@ -169,7 +169,7 @@ fn removable_from(
     }
     if root.scope() == Scope::Bundled {
         return Err(refuse(format!(
-            "{} is read-only, because it is part of the application",
+            "{} is read-only, because it is bundled with the application",
             display_path(root.path(), context)
         )));
     }
