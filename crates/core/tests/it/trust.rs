@@ -57,7 +57,13 @@ fn a_record_has_the_decision_its_time_and_the_skills() {
     assert!(record.at > 1_700_000_000);
     let skills: Vec<_> = record.skills.keys().map(|path| env.strip_base(&path.to_string_lossy())).collect();
     assert_eq!(skills, ["/project/.agents/skills/a", "/project/.agents/skills/b"]);
-    assert!(record.skills.values().all(|hash| hash.starts_with("sha256-tree-v1:")));
+    assert!(
+        record
+            .skills
+            .values()
+            .flat_map(|hashes| hashes.as_slice())
+            .all(|hash| hash.starts_with("sha256-tree-v1:"))
+    );
     assert_eq!(trust::record_for(&env.path(".agents"), &env.host_env()), Some(record.clone()));
     let (_, before) = trust::trust(&env.path(""), true, &env.policy, &env.host_env()).unwrap();
     assert_eq!(before, Some(record));
