@@ -59,9 +59,15 @@ pub enum ArchiveError {
         /// The reason.
         why: InnerPathError,
     },
-    /// Two entries with the same name, or with names that some file systems treat as the same.
-    #[error("duplicate entry “{name}” (also as “{other}”)")]
-    Duplicate {
+    /// Two entries with the same name.
+    #[error("duplicate entry “{name}”")]
+    DuplicatePath {
+        /// The name.
+        name: String,
+    },
+    /// Two entries with names that some file systems treat as the same.
+    #[error("“{other}” and “{name}” are the same file on case-insensitive file systems")]
+    CaseCollision {
         /// The later one.
         name: String,
         /// The earlier one.
@@ -74,7 +80,7 @@ pub enum ArchiveError {
         name: String,
     },
     /// A symbolic or hard link.
-    #[error("“{name}” is a link")]
+    #[error("“{name}” is a symlink or hard link")]
     Link {
         /// The entry.
         name: String,
@@ -192,11 +198,12 @@ impl ArchiveError {
             | Self::Zip64(_)
             | Self::Sparse { .. } => "pack it again as a plain zip or tar.gz",
             Self::Truncated(_) | Self::Checksum { .. } => "download it again: it may be truncated or damaged",
-            Self::Link { .. } => "pack the target of the link instead",
+            Self::CaseCollision { .. } => "rename one of the two files and pack the skill again",
+            Self::Link { .. } => "pack its target instead",
             Self::StrayBytes { .. }
             | Self::MultipleEndRecords
             | Self::Inconsistent { .. }
-            | Self::Duplicate { .. } => {
+            | Self::DuplicatePath { .. } => {
                 "do not use it unless you trust its author; pack it again from its files"
             }
             Self::InvalidPath { why: InnerPathError::Git, .. } => "pack it without its .git directory",

@@ -70,7 +70,12 @@ impl TreeBuilder {
             None => Ok(()),
             // A directory may be implied first and listed later.
             Some((_, false)) if is_dir => Ok(()),
-            Some((other, true)) if !is_dir => Err(ArchiveError::Duplicate { name: text.to_owned(), other }),
+            Some((other, true)) if !is_dir && other == text => {
+                Err(ArchiveError::DuplicatePath { name: text.to_owned() })
+            }
+            Some((other, true)) if !is_dir => {
+                Err(ArchiveError::CaseCollision { name: text.to_owned(), other })
+            }
             Some(_) => Err(ArchiveError::FileDirConflict { name: text.to_owned() }),
         }
     }

@@ -65,9 +65,9 @@ impl<'v> Environment<'v> {
                 state.origins.insert("chat.store", SettingOrigin::Environment(variable.to_owned()));
             }
             Err(invalid) => {
-                let message =
-                    format!("environment variable {variable} {}; expected {}", invalid.what, key.expected());
-                let diagnostic = Diagnostic::error(Code::ConfigValue, message);
+                let message = invalid.message(&format!("environment variable {variable}"), &key.expected());
+                let mut diagnostic = Diagnostic::error(Code::ConfigValue, message);
+                diagnostic.help = invalid.help;
                 state.diagnostics.push(FileDiagnostic::new(Path::new(ENVIRONMENT_PATH), diagnostic));
             }
         }

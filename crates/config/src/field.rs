@@ -51,17 +51,46 @@ pub(super) struct InvalidValue {
     pub(super) what: String,
     /// The correction, if it is clear.
     pub(super) help: Option<String>,
+    /// How much of the value is invalid.
+    extent: InvalidExtent,
+}
+
+/// How much of a value is invalid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum InvalidExtent {
+    /// The value as a whole, so that the message says what the key expects.
+    Whole,
+    /// A detail that the problem itself explains.
+    Detail,
 }
 
 impl InvalidValue {
     /// The value has the wrong type or is out of range.
     fn value(tree: &ConfigTree) -> Self {
-        Self { span: Some(tree.span), what: format!("is {}", tree.describe()), help: None }
+        Self::whole(Some(tree.span), format!("is {}", tree.describe()))
     }
 
     /// An item of a list is invalid.
     fn item(item: &ConfigTree, why: &str) -> Self {
-        Self { span: Some(item.span), what: format!("contains {}{why}", item.describe()), help: None }
+        Self::whole(Some(item.span), format!("contains {}{why}", item.describe()))
+    }
+
+    /// The value is not what the key expects.
+    fn whole(span: Option<Span>, what: String) -> Self {
+        Self { span, what, help: None, extent: InvalidExtent::Whole }
+    }
+
+    /// The value has the expected form, but a detail is invalid.
+    fn detail(span: Option<Span>, what: String) -> Self {
+        Self { span, what, help: None, extent: InvalidExtent::Detail }
+    }
+
+    /// Returns the message about the value of `written`, which is the key as the user wrote it.
+    pub(super) fn message(&self, written: &str, expected: &str) -> String {
+        match self.extent {
+            InvalidExtent::Whole => format!("{written} {}; expected {expected}", self.what),
+            InvalidExtent::Detail => format!("{written} {}", self.what),
+        }
     }
 
     fn help(mut self, help: String) -> Self {

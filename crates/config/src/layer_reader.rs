@@ -143,7 +143,7 @@ impl<'s> LayerReader<'s> {
         }
         let mut after = self.state.values.clone();
         if let Err(invalid) = key.field.parse_into(&entry.value, &mut after) {
-            let message = format!("{written} {}; expected {}", invalid.what, key.expected());
+            let message = invalid.message(written, &key.expected());
             let help = invalid.help.or_else(|| similar_key_hint(key, &entry.value));
             return self.report(Code::ConfigValue, invalid.span, message, help);
         }

@@ -54,6 +54,7 @@ pub mod remote;
 pub mod resources;
 pub mod shell;
 mod skill;
+mod tree_hashes;
 pub mod trust;
 mod trust_store;
 pub mod usage;

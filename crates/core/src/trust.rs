@@ -12,6 +12,7 @@ use crate::host_env::HostEnv;
 use crate::policy::{Policy, ProjectTrust};
 use crate::registry::{Registry, Snapshot};
 use crate::skill::Skill;
+pub use crate::tree_hashes::TreeHashes;
 use crate::trust_store::{TrustFile, canonicalize_dir, now};
 pub use crate::trust_store::{TrustRecord, installed_pins, pin_installed, record_for, untrust};
 pub use crate::user_state::TrustError;
@@ -76,7 +77,7 @@ pub fn changes_since(record: &TrustRecord, policy: &Policy, host: &HostEnv) -> C
 }
 
 /// Returns the tree hash of each skill that trust in a directory is about. See [`skills_in`].
-fn hashes(folder: &Path, policy: &Policy, host: &HostEnv) -> BTreeMap<PathBuf, String> {
+fn hashes(folder: &Path, policy: &Policy, host: &HostEnv) -> BTreeMap<PathBuf, TreeHashes> {
     let policy = Policy { trust: ProjectTrust::NotNeeded, ..policy.clone() };
     let skills = skills_in(folder, &policy, host);
     // JSON cannot represent paths that are not UTF-8. Without a hash, a pinned skill is not trusted.
@@ -109,8 +110,9 @@ pub fn skills_in(folder: &Path, policy: &Policy, host: &HostEnv) -> Vec<Skill> {
     skills.into_values().collect()
 }
 
-fn hash(folder: &Path) -> String {
-    tree_hash_resolved(folder).unwrap_or_else(|error| format!("no hash: {error}"))
+/// Returns the tree hash of a skill, or text that is not a hash and matches no files.
+fn hash(folder: &Path) -> TreeHashes {
+    TreeHashes::from(tree_hash_resolved(folder).unwrap_or_else(|error| format!("no hash: {error}")))
 }
 
 fn is_inside(base: &Path, folder: &Path) -> bool {

@@ -202,7 +202,7 @@ codes! {
     NameForm = "SK034";
     /// The name could be mistaken for a path.
     NamePath = "SK035";
-    /// The name does not match the folder.
+    /// The name does not match the directory.
     NameFolder = "SK036";
     /// A name or description contains hidden characters.
     HiddenText = "SK037";

@@ -172,7 +172,7 @@ impl<'s> DocumentParser<'s> {
             }
             _ if code == Code::NulByte => "save it as UTF-8 text",
             _ => {
-                "start the file with\n---\nname: the-folder-name\ndescription: What it does. Use when …\n---"
+                "start the file with\n---\nname: the-directory-name\ndescription: What it does. Use when …\n---"
             }
         };
         let location = self.location(open.start, open.end);

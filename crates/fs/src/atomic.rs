@@ -12,6 +12,15 @@ pub fn staging_path(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.prowess-new"))
 }
 
+/// Returns the path that an error of [`write_atomic`] or [`AtomicFile`] is about: the staging path if something else is
+/// there, such as a directory, and otherwise `path`.
+pub fn failed_path(path: &Path, error: &io::Error) -> PathBuf {
+    let staging_path = staging_path(path);
+    let is_blocked =
+        error.kind() == io::ErrorKind::AlreadyExists && fs::symlink_metadata(&staging_path).is_ok();
+    if is_blocked { staging_path } else { path.to_owned() }
+}
+
 /// Whether a write survives a power failure. It always survives the end of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyncPolicy {

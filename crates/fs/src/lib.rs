@@ -26,8 +26,8 @@ pub use access::{
     owner_uid, path_from_bytes, permissions, programs_on_path, read_exact_at, set_permissions,
 };
 pub use atomic::{
-    AtomicFile, SyncPolicy, create_dir_all, remove_staged, staging_path, write_atomic, write_private,
-    write_private_nosync,
+    AtomicFile, SyncPolicy, create_dir_all, failed_path, remove_staged, staging_path, write_atomic,
+    write_private, write_private_nosync,
 };
 pub use dir::{Dir, DirEntries, DirEntry, EntryKind, describe_errno};
 pub use fingerprint::{Fingerprint, Stat, unix_now};

@@ -11,4 +11,4 @@ mod server;
 pub mod stdio;
 pub mod uri;
 
-pub use server::{Connection, McpServer, McpServerOptions};
+pub use server::{Connection, ExternalWatcher, McpServer, McpServerOptions};

@@ -35,6 +35,12 @@ pub enum PackageError {
     /// Two paths are the same on some file systems.
     #[error("{} and {} are the same file on case-insensitive file systems", hidden::escape_for_display(.0), hidden::escape_for_display(.1))]
     CaseCollision(String, String),
+    /// A path occurs more than once.
+    #[error("duplicate path {}", hidden::escape_for_display(.0))]
+    DuplicatePath(String),
+    /// A path is a file, and a directory of other files.
+    #[error("{} is both a file and a directory", hidden::escape_for_display(.0))]
+    FileDirConflict(String),
     /// A limit is exceeded.
     #[error("{what} exceeds the limit of {limit}")]
     Limit {
@@ -47,7 +53,7 @@ pub enum PackageError {
     #[error("no SKILL.md in {0}")]
     NoSkills(String),
     /// The source does not contain the skill.
-    #[error("no skill {} in {source_text}", hidden::escape_for_display(name))]
+    #[error("skill {} not found in {source_text}", hidden::escape_for_display(name))]
     SkillNotInSource {
         /// The name.
         name: String,
@@ -236,6 +242,8 @@ impl PackageError {
             Self::InvalidPath { .. }
             | Self::NotAFile { .. }
             | Self::CaseCollision(..)
+            | Self::DuplicatePath(_)
+            | Self::FileDirConflict(_)
             | Self::Limit { .. }
             | Self::InvalidManifest { .. }
             | Self::InvalidName { .. }
@@ -268,9 +276,11 @@ impl PackageError {
             | Self::NotAFile { .. }
             | Self::InvalidName { .. }
             | Self::OutsideProject { .. } => ErrorCode::AccessDenied,
-            Self::CaseCollision(..) | Self::AlreadyExists(_) | Self::ChoiceRequired { .. } => {
-                ErrorCode::Conflict
-            }
+            Self::CaseCollision(..)
+            | Self::DuplicatePath(_)
+            | Self::FileDirConflict(_)
+            | Self::AlreadyExists(_)
+            | Self::ChoiceRequired { .. } => ErrorCode::Conflict,
             Self::Modified { .. } | Self::SourceChanged { .. } | Self::RenamedAtSource { .. } => {
                 ErrorCode::Conflict
             }
@@ -319,13 +329,13 @@ impl PackageError {
                 "pass --yes with --on-conflict overwrite, skip or rename, or choose another name with --name".to_owned()
             }
             Self::Modified { name, .. } => {
-                format!("run prowess verify {name} to see the changes; --yes --on-conflict overwrite replaces them")
+                format!("run `prowess verify {name}` to see the changes; --yes --on-conflict overwrite replaces them")
             }
             Self::SourceChanged { name, .. } => {
-                format!("run prowess update {name} to install the current version, or prowess remove {name}")
+                format!("run `prowess update {name}` to install the current version, or `prowess remove {name}`")
             }
             Self::AuditRejected { .. } => {
-                "review the findings; for a local directory, run prowess audit PATH. --accept-risk installs the skill anyway, \
+                "review the findings; for a local directory, run `prowess audit PATH`. --accept-risk installs the skill anyway, \
                  and ~/.prowess/audit.toml accepts a rule with a reason"
                     .to_owned()
             }
@@ -333,7 +343,7 @@ impl PackageError {
                 "review the findings; to install anyway, run the same command with --yes".to_owned()
             }
             Self::RenamedAtSource { name, install, .. } => {
-                format!("to switch to the new name, run {install} && prowess remove {name}")
+                format!("to switch to the new name: {install} && prowess remove {name}")
             }
             Self::SomeFailed { .. } => "to install the others, run the same command with --skip-invalid".to_owned(),
             Self::ChoiceRequired { hint, .. } | Self::InvalidArgument { hint, .. } => hint.clone(),

@@ -12,6 +12,7 @@ use prowess_chat::provider::{SetupError, connect};
 use prowess_chat::store::{Store, Topic};
 use prowess_chat::turn::Agent;
 use prowess_config::{Configuration, LoadConfigurationError};
+use prowess_mcp::ExternalWatcher;
 use prowess_mcp::http::HttpOptions;
 use prowess_tools::{ScriptRunner, Toolbox};
 use tokio_util::sync::CancellationToken;
@@ -214,7 +215,7 @@ fn build_state(
     let server = prowess_mcp::McpServer::with_external_watcher(
         toolbox(),
         prowess_mcp::McpServerOptions::default(),
-        watched,
+        if watched { ExternalWatcher::Running } else { ExternalWatcher::Unavailable },
     );
     let _ = clients.set(server.clone());
     // Our own guard has authenticated these requests.

@@ -257,7 +257,7 @@ pub(crate) fn find_skill<'s>(
         });
         ToolError::new(
             ErrorCode::NotFound,
-            format!("no skill named {}{near}", hidden::escape_and_truncate(name)),
+            format!("skill {} not found{near}", hidden::escape_and_truncate(name)),
         )
     })
 }

@@ -38,6 +38,9 @@ pub enum StoreError {
     /// of a turn can be repeated safely.
     #[error("cannot reach the store: {0}")]
     Unreachable(String),
+    /// The operating system failed to read or write the file of the store.
+    #[error("cannot read or write the store: {0}")]
+    Io(String),
     /// The operating system or the database denied access.
     #[error("the store denied access: {0}")]
     Refused(String),
@@ -76,9 +79,11 @@ impl StoreError {
             Self::TooLarge { .. } => ErrorCode::TooLarge,
             Self::TurnInProgress | Self::TurnEnded => ErrorCode::Conflict,
             Self::Busy(_) => ErrorCode::Timeout,
-            Self::Full | Self::Unreachable(_) | Self::NewerVersion { .. } | Self::NotAStore(_) => {
-                ErrorCode::Unavailable
-            }
+            Self::Full
+            | Self::Unreachable(_)
+            | Self::Io(_)
+            | Self::NewerVersion { .. }
+            | Self::NotAStore(_) => ErrorCode::Unavailable,
             Self::Refused(_) => ErrorCode::PermissionDenied,
             Self::Damaged(_) | Self::Internal(_) => ErrorCode::InternalError,
         }
@@ -96,6 +101,7 @@ impl StoreError {
         match self {
             Self::Busy(_) => "the store is locked by another process".to_owned(),
             Self::Unreachable(_) => "cannot reach the store".to_owned(),
+            Self::Io(_) => "cannot read or write the store".to_owned(),
             Self::Refused(_) => "the store denied access".to_owned(),
             Self::NotAStore(_) => "the store is not a chat store of Prowess".to_owned(),
             Self::Damaged(_) => "the store is damaged".to_owned(),
@@ -112,7 +118,7 @@ impl StoreError {
 
     /// Returns `true` if the same call may succeed later.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Busy(_) | Self::Full | Self::Unreachable(_))
+        matches!(self, Self::Busy(_) | Self::Full | Self::Unreachable(_) | Self::Io(_))
     }
 }
 
@@ -131,6 +137,7 @@ mod tests {
             StoreError::Busy("waited for 5 s".into()),
             StoreError::Full,
             StoreError::Unreachable("connection refused".into()),
+            StoreError::Io("I/O error in ~/chats.sqlite3".into()),
             StoreError::Refused("permission denied".into()),
             StoreError::NewerVersion { found: 7, known: 1 },
             StoreError::NotAStore("~/chats.sqlite3".into()),
@@ -144,6 +151,6 @@ mod tests {
             || message.contains("refused")
             || message.contains("ms")));
         let retryable = all.iter().filter(|error| error.is_retryable()).count();
-        assert_eq!(retryable, 3);
+        assert_eq!(retryable, 4);
     }
 }

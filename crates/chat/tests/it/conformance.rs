@@ -71,7 +71,7 @@ async fn implicit_and_explicit(preset: Preset, provider: ChatProvider, explicit:
     // Steps 2 and 3.
     let read: Vec<_> = tool_results(provider, &requests[at + 1]).split_off(1);
     assert_eq!(read.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["c2", "c3", "c4", "c5"]);
-    assert!(read[0].1.contains("no skill named no-such-skill-here"));
+    assert!(read[0].1.contains("skill no-such-skill-here not found"));
     for ((_, marker), (_, content)) in FILES.iter().zip(&read[1..]) {
         assert!(content.contains(marker) && content.matches("_MARKER_").count() == 1);
     }

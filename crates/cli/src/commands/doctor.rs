@@ -7,6 +7,7 @@ mod sources;
 
 use std::collections::BTreeMap;
 
+use prowess::format::Code;
 use prowess::policy::ProjectTrust;
 use prowess::registry::UntrustedReason;
 use prowess::shell::quote_path;
@@ -55,6 +56,12 @@ pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Co
     let healthy = !findings.iter().any(|finding| finding.state == CheckState::Problem);
     let mut diagnostics = context.configuration.diagnostics.clone();
     diagnostics.extend(snapshot.general_diagnostics().cloned());
+    for located in &mut diagnostics {
+        // Its help is to run this command.
+        if located.diagnostic.code == Code::SourceProblem {
+            located.diagnostic.help = None;
+        }
+    }
     if output.json() {
         let findings: Vec<_> = findings
             .iter()

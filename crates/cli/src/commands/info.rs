@@ -89,7 +89,7 @@ fn print_details(
     }
     rows.extend(details.provenance.iter().flat_map(|installed| provenance_rows(installed, context)));
     if let Some(link) = skill.link() {
-        rows.push(("link to".into(), clean_path(&link.target)));
+        rows.push(("symlink to".into(), clean_path(&link.target)));
     }
     rows.extend(details.variables.iter().map(|variable| {
         let state = match (variable.granted, variable.is_set) {

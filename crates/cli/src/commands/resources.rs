@@ -1,6 +1,7 @@
 //! `prowess files` and `prowess read`: lists and prints the files of a skill.
 
-use prowess::resources;
+use prowess::remote::RemoteFileError;
+use prowess::resources::{self, ReadResourceError};
 use prowess_tools::json;
 
 use super::{CommandResult, SUCCESS, find_active};
@@ -39,10 +40,8 @@ pub(super) fn read(
 ) -> CommandResult {
     let snapshot = context.registry_for(global, &[name]).snapshot();
     let skill = find_active(&snapshot, name)?;
-    let read = resources::read_text(skill, path, &context.policy().limits).map_err(|error| {
-        Failure::new(error.code(), error.to_string())
-            .hint(format!("run `prowess files {}` for a list of files", clean(name)))
-    })?;
+    let read = resources::read_text(skill, path, &context.policy().limits)
+        .map_err(|error| read_failure(name, &error))?;
     if output.json() {
         output.write_json(&json::resource_json(&read))?;
         return Ok(SUCCESS);
@@ -52,4 +51,23 @@ pub(super) fn read(
         output.note(format!("truncated: {} of {} bytes are shown", cut.shown, cut.total));
     }
     Ok(SUCCESS)
+}
+
+/// Converts an error of reading a file. The list of files helps only if the path was wrong.
+fn read_failure(name: &str, error: &ReadResourceError) -> Failure {
+    let failure = Failure::new(error.code(), error.to_string());
+    match error {
+        ReadResourceError::NotFound { .. }
+        | ReadResourceError::InvalidPath(_)
+        | ReadResourceError::Absolute
+        | ReadResourceError::Escape
+        | ReadResourceError::Directory { .. }
+        | ReadResourceError::Remote(RemoteFileError::Unlisted { .. }) => {
+            failure.hint(format!("run `prowess files {}` for a list of files", clean(name)))
+        }
+        ReadResourceError::Unavailable(_) | ReadResourceError::Gone { .. } => {
+            failure.hint(format!("run `prowess why {}` for details", clean(name)))
+        }
+        _ => failure,
+    }
 }

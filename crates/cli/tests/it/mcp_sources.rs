@@ -94,6 +94,18 @@ fn env() -> TestEnv {
     env.variable(SKILLS, &path.to_string_lossy())
 }
 
+/// Configures an MCP server in an environment without setting a variable.
+pub(crate) fn configure_server(env: &TestEnv) {
+    let (program, path) = (std::env::current_exe().unwrap(), env.path("~/skills.json"));
+    let config = format!(
+        "[[sources.mcp]]\nlabel = \"docs\"\ncommand = \"/usr/bin/env\"\n\
+         args = [\"{SKILLS}={}\", {program:?}, \"mcp_sources::serves\", \"--exact\", \"--nocapture\"]\n",
+        path.display()
+    );
+    env.file("~/.prowess/config.toml", config);
+    write(&path, "");
+}
+
 #[test]
 fn a_remote_skill_is_listed_approved_and_read() {
     let env = env();

@@ -82,7 +82,12 @@ fn works(author: &TestEnv, user: &TestEnv) {
     let result = user.run(&["read", "docs/pdf", "a.md"]);
     assert_eq!(result.code, 1, "{}", result.transcript());
     let listed = run(&["list", "--all"]);
-    assert!(listed.contains("untrusted: changed on its server; to review and approve it again, run prowess trust --mcp docs/pdf"), "{listed}");
+    assert!(
+        listed.contains(
+            "untrusted: changed on its server; to review and approve it again: prowess trust --mcp docs/pdf"
+        ),
+        "{listed}"
+    );
     run(&["trust", "--mcp", "docs/pdf"]);
     assert_eq!(run(&["read", "docs/pdf", "a.md"]), "B\n");
 }

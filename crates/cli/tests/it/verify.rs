@@ -454,6 +454,7 @@ const SENTENCES: &[(&str, Setup, &[&str])] = &[
     ("update, a similar name", installed, &["update", "pfd"]),
     ("update, an unknown name", installed, &["update", "zzz"]),
     ("plugins, a missing directory", missing, &["plugins"]),
+    ("remove, of an MCP server", approved_remote, &["remove", "docs/pdf", "--yes"]),
     ("remove, of another scope", trusted, &["remove", "pdf", "--user"]),
     ("doctor, modified", modified, &["doctor"]),
     ("install over a modified skill", modified, &["install", "~/shelf/pdf"]),
@@ -512,6 +513,11 @@ fn source_disabled(env: &TestEnv) {
 fn trusted(env: &TestEnv) {
     env.skill(".agents/skills/pdf");
     assert_eq!(env.run(&["trust"]).code, 0);
+}
+
+fn approved_remote(env: &TestEnv) {
+    crate::mcp_sources::configure_server(env);
+    assert_eq!(env.run(&["trust", "--mcp", "docs/pdf"]).code, 0);
 }
 
 fn missing(env: &TestEnv) {
@@ -577,7 +583,6 @@ const NOT_TRIED: &[(&str, &str)] = &[
     ("trust --mcp {name}", "skills of servers, tests/served.rs"),
     ("trust --mcp {name} --allow-run", "skills of servers, tests/served.rs"),
     ("trust --mcp {}", "skills of servers, tests/served.rs"),
-    ("untrust --mcp", "skills of servers, tests/served.rs"),
 ];
 
 /// Commands that messages mention without their arguments.

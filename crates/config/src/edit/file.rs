@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use prowess_fs::{AtomicFile, SyncPolicy, create_dir_all, staging_path};
+use prowess_fs::{AtomicFile, SyncPolicy, create_dir_all, failed_path, staging_path};
 
 use super::EditError;
 
@@ -126,7 +126,11 @@ pub fn edit_file_within(
         }
         return Ok(before.is_some());
     }
-    let staged = AtomicFile::with_existing_metadata(&target, after.as_bytes()).map_err(io)?;
+    let staged = AtomicFile::with_existing_metadata(&target, after.as_bytes()).map_err(|source| {
+        let failed = failed_path(&target, &source);
+        let path = if failed == target { path.to_owned() } else { failed };
+        EditFileError::Io { path, what: "write", source }
+    })?;
     if read(&target)? != before {
         return Err(EditFileError::ConcurrentChange { path: path.to_owned() });
     }

@@ -49,8 +49,7 @@ impl KeyField for PathListField {
     fn parse_into(&self, tree: &ConfigTree, values: &mut ConfigValues) -> Result<(), InvalidValue> {
         let mut paths = Vec::new();
         for (item, text) in items(tree)? {
-            let path =
-                parse_path(text, values.home.as_deref()).map_err(|why| InvalidValue::item(item, why))?;
+            let path = parse_path(text, values.home.as_deref()).map_err(|error| error.for_item(item))?;
             paths.push(path);
         }
         *(self.at.get_mut)(values) = paths;
@@ -117,15 +116,51 @@ fn expand_source(name: &str, home: Option<&Path>) -> String {
     }
 }
 
+/// Why a path in the configuration is rejected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ParsePathError {
+    /// The path is relative.
+    Relative,
+    /// The path begins with `~`, and the home directory is not known.
+    NoHome,
+}
+
+impl ParsePathError {
+    const NO_HOME_HELP: &str = "write an absolute path";
+
+    /// Returns the error for an item of a list.
+    fn for_item(self, item: &ConfigTree) -> InvalidValue {
+        match self {
+            Self::Relative => InvalidValue::item(item, ", which is not absolute"),
+            Self::NoHome => InvalidValue::detail(
+                Some(item.span),
+                format!("contains {}, but there is no home directory", item.describe()),
+            )
+            .help(Self::NO_HOME_HELP.to_owned()),
+        }
+    }
+
+    /// Returns the error for a value that must not be shown.
+    pub(super) fn for_secret(self) -> InvalidValue {
+        match self {
+            Self::Relative => InvalidValue::whole(None, "is not an absolute path".to_owned()),
+            Self::NoHome => {
+                InvalidValue::detail(None, "begins with ~, but there is no home directory".to_owned())
+                    .help(Self::NO_HOME_HELP.to_owned())
+            }
+        }
+    }
+}
+
 /// Parses a path that is absolute or begins with `~/`.
-pub(crate) fn parse_path(text: &str, home: Option<&Path>) -> Result<PathBuf, &'static str> {
+pub(crate) fn parse_path(text: &str, home: Option<&Path>) -> Result<PathBuf, ParsePathError> {
     if text.starts_with('/') {
         return Ok(PathBuf::from(text));
     }
     match (text.strip_prefix("~/").or((text == "~").then_some("")), home) {
         (Some(""), Some(home)) => Ok(home.to_owned()),
         (Some(inner), Some(home)) => Ok(home.join(inner.trim_start_matches('/'))),
-        (Some(_), None) => Err(", but there is no home directory"),
-        (None, _) => Err(", which is not absolute"),
+        (Some(_), None) => Err(ParsePathError::NoHome),
+        (None, _) => Err(ParsePathError::Relative),
     }
 }

@@ -77,12 +77,14 @@ fn parse_source(tree: &ConfigTree) -> Result<McpSource, InvalidValue> {
                 Some(near) => format!("did you mean {near}? valid keys: {}", KEYS.join(", ")),
                 None => format!("valid keys: {}", KEYS.join(", ")),
             };
-            return Err(InvalidValue { span: Some(*span), what, help: Some(help) });
+            return Err(InvalidValue::detail(Some(*span), what).help(help));
         }
     }
     let get = |key: &str| tree.get(key).map(|entry| &entry.value);
     let label = match get("label") {
-        None => return Err(invalid(tree, "contains a server without a label".to_owned())),
+        None => {
+            return Err(InvalidValue::whole(Some(tree.span), "contains a server without a label".to_owned()));
+        }
         Some(value) => parse_text(value, "label")?,
     };
     if !McpSource::is_label(&label) {
@@ -91,7 +93,7 @@ fn parse_source(tree: &ConfigTree) -> Result<McpSource, InvalidValue> {
             "use lower-case letters, digits and hyphens, beginning with a letter, at most {} characters",
             McpSource::LABEL_MAX
         );
-        return Err(invalid(value, format!("contains the label \"{clipped_label}\"")).help(help));
+        return Err(invalid(value, format!("contains the invalid label \"{clipped_label}\"")).help(help));
     }
     let reach = parse_transport(tree, &label)?;
     let timeout_ms = match get("timeout-ms") {
@@ -100,7 +102,7 @@ fn parse_source(tree: &ConfigTree) -> Result<McpSource, InvalidValue> {
             invalid(
                 value,
                 format!(
-                    "contains the timeout-ms {}; expected a number from 1 to {TIMEOUT_MAX}",
+                    "contains {} for timeout-ms; expected a number from 1 to {TIMEOUT_MAX}",
                     value.describe()
                 ),
             )
@@ -147,13 +149,18 @@ fn parse_transport(tree: &ConfigTree, label: &str) -> Result<McpTransport, Inval
             let address = parse_text(url, "url")?;
             if !is_safe_url(&address) {
                 let help = "use https://; http:// is only allowed for 127.0.0.1, [::1] and localhost";
-                return Err(invalid(url, format!("contains the url \"{}\"", clip_for_display(&address)))
-                    .help(help.to_owned()));
+                return Err(invalid(
+                    url,
+                    format!("contains the invalid url \"{}\"", clip_for_display(&address)),
+                )
+                .help(help.to_owned()));
             }
             let token_env = get("token-env").map(parse_variable).transpose()?;
             Ok(McpTransport::Url { url: address, token_env })
         }
-        (None, None) => Err(invalid(tree, format!("contains neither command nor url in {label}"))),
+        (None, None) => {
+            Err(InvalidValue::whole(Some(tree.span), format!("contains neither command nor url in {label}")))
+        }
         (Some(_), Some(url)) => Err(invalid(url, format!("contains both url and command in {label}"))),
     }
 }
@@ -235,6 +242,7 @@ fn parse_timeout(tree: &ConfigTree) -> Option<u32> {
     }
 }
 
+/// The error for an invalid detail of a server.
 fn invalid(tree: &ConfigTree, what: String) -> InvalidValue {
-    InvalidValue { span: Some(tree.span), what, help: None }
+    InvalidValue::detail(Some(tree.span), what)
 }

@@ -47,9 +47,9 @@ impl KeyField for TextField {
             TreeKind::Text(text) if text == NONE => None,
             TreeKind::Text(text) if (self.is)(text) => Some(text.clone()),
             TreeKind::Text(text) if nearest(text, [NONE]).is_some() => {
-                return Err(invalid_secret("").help(format!("did you mean \"{NONE}\"?")));
+                return Err(invalid_secret().help(format!("did you mean \"{NONE}\"?")));
             }
-            TreeKind::Text(_) => return Err(invalid_secret("")),
+            TreeKind::Text(_) => return Err(invalid_secret()),
             _ => return Err(InvalidValue::value(tree)),
         };
         *(self.at.get_mut)(values) = value;
@@ -62,8 +62,8 @@ impl KeyField for TextField {
 }
 
 /// The error for an invalid value that must not be shown, nor its line.
-fn invalid_secret(why: &str) -> InvalidValue {
-    InvalidValue { span: None, what: format!("is invalid{why}"), help: None }
+fn invalid_secret() -> InvalidValue {
+    InvalidValue::whole(None, "is invalid".to_owned())
 }
 
 impl KeyField for PathField {
@@ -81,7 +81,7 @@ impl KeyField for PathField {
             TreeKind::Text(text) if text.contains('\0') => return Err(InvalidValue::value(tree)),
             TreeKind::Text(text) => match parse_path(text, values.home.as_deref()) {
                 Ok(path) => Some(path),
-                Err(why) => return Err(invalid_secret(why)),
+                Err(error) => return Err(error.for_secret()),
             },
             _ => return Err(InvalidValue::value(tree)),
         };
@@ -111,13 +111,13 @@ impl KeyField for ChatStoreField {
     fn parse_into(&self, tree: &ConfigTree, values: &mut ConfigValues) -> Result<(), InvalidValue> {
         let value = match &tree.kind {
             TreeKind::Text(text) if text == NONE => None,
-            TreeKind::Text(text) if text.contains('\0') => return Err(invalid_secret("")),
+            TreeKind::Text(text) if text.contains('\0') => return Err(invalid_secret()),
             TreeKind::Text(text) if ChatStore::is_database(text) => Some(ChatStore::new(text)),
             TreeKind::Text(text) => {
                 let path = text.strip_prefix("sqlite:").unwrap_or(text);
                 match parse_path(path, values.home.as_deref()) {
                     Ok(path) => Some(ChatStore::new(path.to_string_lossy())),
-                    Err(why) => return Err(invalid_secret(why)),
+                    Err(error) => return Err(error.for_secret()),
                 }
             }
             _ => return Err(InvalidValue::value(tree)),

@@ -133,7 +133,7 @@ impl Visitor<'_> {
     fn rejected_link(&self, task: &VisitTask, target: &Path, message: &str, code: Code) -> VisitOutcome {
         let help = match code {
             Code::LinkOutside => {
-                format!("if you trust that directory, run prowess trust {}", quote_path(target))
+                format!("if you trust that directory: prowess trust {}", quote_path(target))
             }
             _ => "delete or fix the symlink".to_owned(),
         };
@@ -255,7 +255,7 @@ impl Visitor<'_> {
                 let diagnostic = Diagnostic::warning(Code::LinkOutside, message);
                 let found = self.invalid(
                     task,
-                    diagnostic.help(format!("if you trust that directory, run prowess trust {dir}")),
+                    diagnostic.help(format!("if you trust that directory: prowess trust {dir}")),
                 );
                 (found, target, false)
             }

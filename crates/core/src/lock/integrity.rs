@@ -1,9 +1,10 @@
 //! Checks whether installed skills still match the lock file, without reading all their files for every
 //! listing.
 //!
-//! Each skill's files are hashed once. The user's state stores the tree hash together with a stamp: the
-//! identity, size and timestamps of every file. While the stamp is the same, so is the hash. Stamps only save
-//! work when listing skills: [`LockIndex::verify`] always hashes the files before they are loaded.
+//! Each skill's files are hashed once. The user's state stores the tree hash together with a fingerprint of the
+//! directory: the identity, size and timestamps of every file. While the fingerprint is the same, so is the hash.
+//! Fingerprints only save work when listing skills: [`LockIndex::verify`] always hashes the files before they are
+//! loaded.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,38 +37,40 @@ pub(crate) struct IntegrityCheck<'w> {
     /// The lock files of each root that have entries or cannot be read.
     locks: Vec<(Arc<Root>, Vec<Arc<IndexedLock>>)>,
     files: Vec<(PathBuf, Option<Fingerprint>)>,
+    /// The tree hash of each modified skill that the user accepted, by directory; see [`accepted`].
     accepted: OnceLock<BTreeMap<PathBuf, String>>,
     cache: OnceLock<Mutex<HashCache>>,
-    stamps: Mutex<Vec<(PathBuf, Option<TreeStamp>)>>,
+    fingerprints: Mutex<Vec<(PathBuf, Option<TreeFingerprint>)>>,
 }
 
 /// The inputs of an integrity check, to detect whether they have changed.
 #[derive(Debug, Default)]
 pub(crate) struct IntegrityInputs {
     files: Vec<(PathBuf, Option<Fingerprint>)>,
-    stamps: Vec<(PathBuf, Option<TreeStamp>)>,
+    fingerprints: Vec<(PathBuf, Option<TreeFingerprint>)>,
 }
 
 impl IntegrityInputs {
     /// Returns `true` if no lock file and no file of an installed skill has changed.
     pub(crate) fn is_unchanged(&self) -> bool {
-        let is_same_stamp = |(folder, was): &(PathBuf, Option<TreeStamp>)| {
-            was.as_ref().is_some_and(|was| was.settled && TreeStamp::for_dir(folder).as_ref() == Some(was))
+        let is_same_tree = |(folder, was): &(PathBuf, Option<TreeFingerprint>)| {
+            was.as_ref()
+                .is_some_and(|was| was.settled && TreeFingerprint::for_dir(folder).as_ref() == Some(was))
         };
         self.files.iter().all(|(path, was)| Fingerprint::from_path(path) == *was)
-            && self.stamps.iter().all(is_same_stamp)
+            && self.fingerprints.iter().all(is_same_tree)
     }
 }
 
 /// A digest of the metadata of all files in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct TreeStamp {
+struct TreeFingerprint {
     digest: String,
     /// Whether all files were old enough for equal timestamps to mean equal bytes.
     settled: bool,
 }
 
-impl TreeStamp {
+impl TreeFingerprint {
     /// Returns `None` for a directory that cannot be hashed, either.
     fn for_dir(folder: &Path) -> Option<Self> {
         let (mut digest, mut settled, now) = (Sha256::new(), true, unix_now());
@@ -102,7 +105,9 @@ struct HashCache {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct CachedHash {
-    stamp: String,
+    /// The digest of the [`TreeFingerprint`] for which `tree` was computed.
+    #[serde(rename = "stamp")]
+    fingerprint: String,
     tree: String,
 }
 
@@ -148,8 +153,8 @@ impl<'w> IntegrityCheck<'w> {
         if let Some(path) = accepted::accepted_path(host).filter(|_| !locks.is_empty()) {
             files.push((path.clone(), Fingerprint::from_path(&path)));
         }
-        let (accepted, cache, stamps) = (OnceLock::new(), OnceLock::new(), Mutex::default());
-        Self { host, locks, files, accepted, cache, stamps }
+        let (accepted, cache, fingerprints) = (OnceLock::new(), OnceLock::new(), Mutex::default());
+        Self { host, locks, files, accepted, cache, fingerprints }
     }
 
     /// Returns how an installed skill differs from its lock file; `None` if it does not differ, is not locked,
@@ -163,34 +168,35 @@ impl<'w> IntegrityCheck<'w> {
             Ok(expected) => expected,
             Err(error) => return Some(ModifiedReason::Lock(error.clone())),
         };
-        let stamp = TreeStamp::for_dir(&folder);
-        let is_accepted = |tree: &str| {
+        let fingerprint = TreeFingerprint::for_dir(&folder);
+        // The locked files, or those that the user accepted instead.
+        let is_expected = |tree: &str| {
             let accepted = || self.accepted.get_or_init(|| accepted::accepted_trees(self.host)).get(&folder);
             expected.iter().any(|locked| locked.tree == tree) || accepted().is_some_and(|known| known == tree)
         };
         let cache = self.cache.get_or_init(|| Mutex::new(HashCache::read(self.host)));
         let cache = || cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let settled = stamp.as_ref().filter(|stamp| stamp.settled).map(|stamp| stamp.digest.clone());
-        self.stamps.lock().unwrap_or_else(PoisonError::into_inner).push((folder.clone(), stamp));
-        let is_known = settled.as_ref().is_some_and(|stamp| {
+        let settled = fingerprint.as_ref().filter(|print| print.settled).map(|print| print.digest.clone());
+        self.fingerprints.lock().unwrap_or_else(PoisonError::into_inner).push((folder.clone(), fingerprint));
+        let is_known = settled.as_ref().is_some_and(|fingerprint| {
             cache()
                 .folders
                 .get(&folder)
-                .is_some_and(|known| known.stamp == *stamp && is_accepted(&known.tree))
+                .is_some_and(|known| known.fingerprint == *fingerprint && is_expected(&known.tree))
         });
         if is_known {
             return None;
         }
         let tree = HashedTree::from_resolved_dir(&folder);
         let hash = tree.as_ref().ok().map(HashedTree::hash);
-        if hash.as_deref().is_some_and(is_accepted) {
-            if let (Some(stamp), Some(tree)) = (settled, hash) {
+        if hash.as_deref().is_some_and(is_expected) {
+            if let (Some(fingerprint), Some(tree)) = (settled, hash) {
                 let mut cache = cache();
                 cache.changed = true;
                 if cache.folders.len() >= FOLDERS_MAX {
                     cache.folders.clear();
                 }
-                cache.folders.insert(folder, CachedHash { stamp, tree });
+                cache.folders.insert(folder, CachedHash { fingerprint, tree });
             }
             return None;
         }
@@ -206,7 +212,7 @@ impl<'w> IntegrityCheck<'w> {
                 let _ = cache.write(self.host);
             }
         }
-        let stamps = self.stamps.into_inner().unwrap_or_else(PoisonError::into_inner);
-        IntegrityInputs { files: self.files, stamps }
+        let fingerprints = self.fingerprints.into_inner().unwrap_or_else(PoisonError::into_inner);
+        IntegrityInputs { files: self.files, fingerprints }
     }
 }

@@ -311,7 +311,7 @@ fn root_diagnostics(policy: &Policy, roots: &ResolvedRoots, trust: &TrustDecisio
         let diagnostic = Diagnostic::warning(code, message);
         let help = match problem {
             RootProblem::Outside(target) => {
-                format!("if you trust that directory, run prowess trust {}", crate::shell::quote_path(target))
+                format!("if you trust that directory: prowess trust {}", crate::shell::quote_path(target))
             }
             RootProblem::Missing if *is_explicit => "pass a directory that exists".to_owned(),
             RootProblem::Missing | RootProblem::NoHome => {

@@ -12,6 +12,9 @@ pub enum FetchError {
     /// The server cannot be reached.
     #[error("cannot reach the server: {0}")]
     Unreachable(String),
+    /// The server's response is not one of the protocol, such as an HTTP error.
+    #[error("the server answered with {0}")]
+    UnexpectedResponse(String),
     /// The server rejected the request.
     #[error("the server rejected the request: {0}")]
     Refused(String),
@@ -25,7 +28,7 @@ impl FetchError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Timeout(_) => ErrorCode::Timeout,
-            Self::Unreachable(_) => ErrorCode::Unavailable,
+            Self::Unreachable(_) | Self::UnexpectedResponse(_) => ErrorCode::Unavailable,
             Self::Refused(_) => ErrorCode::NotFound,
             Self::Malformed(_) => ErrorCode::ExecutionError,
         }

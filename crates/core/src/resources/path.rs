@@ -78,6 +78,7 @@ fn segments(path: &str) -> Result<Vec<&str>, ReadResourceError> {
 
 #[cfg(test)]
 mod tests {
+    // The numbers in names of tests are requirements; see `docs/glossary.md`.
     use super::*;
 
     fn parse(path: &str) -> Result<String, ReadResourceError> {
@@ -99,7 +100,7 @@ mod tests {
         for path in ["/", "/etc/passwd", "//a", "/.."] {
             assert_eq!(parse(path), Err(ReadResourceError::Absolute), "{path}");
         }
-        for path in ["", "a\0b", &"a".repeat(4097)] {
+        for path in ["", "a\0b", &"a".repeat(PATH_MAX + 1)] {
             assert!(matches!(parse(path), Err(ReadResourceError::InvalidPath(_))), "{path}");
         }
     }

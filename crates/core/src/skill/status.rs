@@ -112,23 +112,20 @@ impl Skill {
             }
             SkillStatus::Unavailable(missing) => format!("missing commands: {}", missing.join(", ")),
             SkillStatus::Untrusted(UntrustedReason::Project(path)) => {
-                format!("the project is not trusted; to trust it, run prowess trust {}", quote_path(path))
+                format!("the project is not trusted; to trust it: prowess trust {}", quote_path(path))
             }
             SkillStatus::Untrusted(UntrustedReason::NestedRepository(path)) => {
-                format!(
-                    "its git repository is not trusted; to trust it, run prowess trust {}",
-                    quote_path(path)
-                )
+                format!("its git repository is not trusted; to trust it: prowess trust {}", quote_path(path))
             }
             SkillStatus::Untrusted(UntrustedReason::Changed(path)) => {
                 format!(
-                    "changed since it was trusted; to trust it again, run prowess trust --pinned {}",
+                    "changed since it was trusted; to trust it again: prowess trust --pinned {}",
                     quote_path(path)
                 )
             }
             SkillStatus::Untrusted(UntrustedReason::Added(path)) => {
                 format!(
-                    "added after the project was trusted; to trust it, run prowess trust --pinned {}",
+                    "added after the project was trusted; to trust it: prowess trust --pinned {}",
                     quote_path(path)
                 )
             }
@@ -136,11 +133,11 @@ impl Skill {
                 format!("a symlink to outside the known directories: {}", target.display())
             }
             SkillStatus::Untrusted(UntrustedReason::Unapproved(name)) => {
-                format!("not approved; to review and approve it, run prowess trust --mcp {}", quote(name))
+                format!("not approved; to review and approve it: prowess trust --mcp {}", quote(name))
             }
             SkillStatus::Untrusted(UntrustedReason::Replaced(name)) => {
                 format!(
-                    "changed on its server; to review and approve it again, run prowess trust --mcp {}",
+                    "changed on its server; to review and approve it again: prowess trust --mcp {}",
                     quote(name)
                 )
             }
@@ -152,7 +149,7 @@ impl Skill {
                 format!("cannot verify the skill: {error}; {remedy}")
             }
             SkillStatus::Modified(ModifiedReason::Files(difference)) => format!(
-                "modified since it was installed: {difference}; to accept the changes, run prowess verify {} --accept",
+                "modified since it was installed: {difference}; to accept the changes: prowess verify {} --accept",
                 quote(&self.name())
             ),
             SkillStatus::Shadowed(ShadowedBy { path: by, same_dir: true }) => {

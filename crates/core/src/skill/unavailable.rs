@@ -40,8 +40,8 @@ pub enum ResourceUnavailable {
     },
     /// The skill's files differ from the installed ones.
     #[error(
-        "skill {name} was modified since it was installed ({difference}); the user can run `prowess verify {name}` to \
-         see how to restore or accept it"
+        "skill {name} was modified since it was installed ({difference}); `prowess verify {name}` shows how to \
+         restore or accept it"
     )]
     Modified {
         /// The skill's name.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::store::{TrustFile, TrustRecord, canonicalize_existing_part, find_decision, is_repository, now};
 use crate::host_env::HostEnv;
+use crate::tree_hashes::TreeHashes;
 use crate::user_state::TrustError;
 
 /// Pins trust in installed skills to these tree hashes. A skill has two hashes only while it is being replaced;
@@ -13,8 +14,10 @@ use crate::user_state::TrustError;
 /// changes.
 pub fn pin_installed(skills: &[(PathBuf, Vec<String>)], host: &HostEnv) -> Result<(), TrustError> {
     let mut paths = CanonicalPaths::default();
-    let pin = |(folder, trees): &(PathBuf, Vec<String>)| (paths.canonicalize(folder), trees.join(" "));
-    let wanted: HashMap<PathBuf, String> = skills.iter().map(pin).collect();
+    let pin = |(folder, trees): &(PathBuf, Vec<String>)| {
+        (paths.canonicalize(folder), TreeHashes::new(trees.clone()))
+    };
+    let wanted: HashMap<PathBuf, TreeHashes> = skills.iter().map(pin).collect();
     if changed(&TrustFile::load(host).0, &wanted).is_empty() {
         return Ok(());
     }
@@ -40,15 +43,15 @@ pub fn installed_pins(folders: &[PathBuf], host: &HostEnv) -> Vec<Vec<String>> {
         let nearest = find_decision(&path, |above| known.get(above).copied(), is_repository).record();
         let nearest = nearest.filter(|record| record.trusted && record.pinned);
         let pinned = nearest.and_then(|record| record.skills.get(&path));
-        pinned.map(|trees| trees.split(' ').map(str::to_owned).collect()).unwrap_or_default()
+        pinned.map(|trees| trees.as_slice().to_vec()).unwrap_or_default()
     };
     folders.iter().map(trees).collect()
 }
 
 /// Returns the directories whose records have to change.
-fn changed<'w>(state: &TrustFile, wanted: &'w HashMap<PathBuf, String>) -> Vec<&'w PathBuf> {
+fn changed<'w>(state: &TrustFile, wanted: &'w HashMap<PathBuf, TreeHashes>) -> Vec<&'w PathBuf> {
     let known = by_path(state);
-    let differs = |(path, trees): &(&PathBuf, &String)| {
+    let differs = |(path, trees): &(&PathBuf, &TreeHashes)| {
         let own = known.get(path.as_path());
         if trees.is_empty() {
             return own.is_some();

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::file_diagnostic::FileDiagnostic;
 use crate::host_env::HostEnv;
+use crate::tree_hashes::TreeHashes;
 use crate::user_state::{self, TrustError, UserState};
 
 /// All trust decisions.
@@ -31,17 +32,16 @@ pub struct TrustRecord {
     /// The time of the decision, in seconds since 1970.
     #[serde(default)]
     pub at: u64,
-    /// The tree hash of each skill at that time, by directory. Two hashes, separated by a space, while the
-    /// skill is being replaced.
+    /// The tree hashes of each skill at that time, by directory.
     #[serde(default)]
-    pub skills: BTreeMap<PathBuf, String>,
+    pub skills: BTreeMap<PathBuf, TreeHashes>,
 }
 
 impl TrustRecord {
     /// Returns whether a skill is pinned to this tree hash; `None` if it has no pin.
     pub(super) fn is_pinned_to(&self, folder: &Path, tree: Option<&str>) -> Option<bool> {
         let pinned = self.skills.get(folder)?;
-        Some(tree.is_some_and(|tree| pinned.split(' ').any(|pinned| pinned == tree)))
+        Some(tree.is_some_and(|tree| pinned.contains(tree)))
     }
 }
 

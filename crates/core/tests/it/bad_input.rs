@@ -188,10 +188,9 @@ fn a_missing_home_directory_is_not_an_error() {
         let host_env = HostEnv { home, ..env.host_env() };
         prowess::Registry::open_in(env.policy.clone(), host_env, &Default::default()).snapshot()
     };
-    let untrusted = [
-        "a in /project/.agents/skills/a is untrusted: the project is not trusted; to trust it, run prowess \
-                      trust /project",
-    ];
+    let untrusted =
+        ["a in /project/.agents/skills/a is untrusted: the project is not trusted; to trust it: prowess \
+                      trust /project"];
     for home in [Some(env.path("/no/such/home")), None] {
         let snapshot = open(home);
         assert_eq!(env.skill_lines_in(&snapshot), untrusted);

@@ -45,7 +45,7 @@ fn names_have_the_label_of_their_server_and_shadow_nothing() {
     let snapshot = registry.snapshot();
     insta::assert_snapshot!(remote_skill_lines(&env, &snapshot), @r"
     docs/acme/billing/refunds in mcp:docs/acme/billing/refunds is enabled
-    docs/acme/support/refunds in mcp:docs/acme/support/refunds is untrusted: not approved; to review and approve it, run prowess trust --mcp docs/acme/support/refunds
+    docs/acme/support/refunds in mcp:docs/acme/support/refunds is untrusted: not approved; to review and approve it: prowess trust --mcp docs/acme/support/refunds
     docs/pdf in mcp:docs/pdf is enabled
     other/pdf in mcp:other/pdf is enabled
     pdf in /home/.agents/skills/pdf is enabled
@@ -273,7 +273,7 @@ fn an_approval_covers_every_file_and_ends_with_any_change() {
     for changed in changes {
         docs.put(changed);
         insta::allow_duplicates! {
-            insta::assert_snapshot!(status(), @"docs/pdf in mcp:docs/pdf is untrusted: changed on its server; to review and approve it again, run prowess trust --mcp docs/pdf");
+            insta::assert_snapshot!(status(), @"docs/pdf in mcp:docs/pdf is untrusted: changed on its server; to review and approve it again: prowess trust --mcp docs/pdf");
         }
         let refused = activated(&registry, "docs/pdf").unwrap_err();
         assert_eq!(

@@ -193,9 +193,9 @@ fn project_skills_need_trust_and_shadow_nothing_without_it() {
         env.skill_lines(),
         [
             "gh in /home/.agents/skills/gh is enabled",
-            "gh in /project/.agents/skills/gh is untrusted: the project is not trusted; to trust it, run prowess trust \
+            "gh in /project/.agents/skills/gh is untrusted: the project is not trusted; to trust it: prowess trust \
              /project",
-            "other in /project/.agents/skills/other is untrusted: the project is not trusted; to trust it, run prowess \
+            "other in /project/.agents/skills/other is untrusted: the project is not trusted; to trust it: prowess \
              trust /project",
         ]
     );
@@ -213,7 +213,7 @@ fn trust_in_a_subdirectory_does_not_extend_to_parents() {
         env.skill_lines(),
         [
             "near in /project/.agents/skills/near is enabled",
-            "top in /.agents/skills/top is untrusted: the project is not trusted; to trust it, run prowess trust ",
+            "top in /.agents/skills/top is untrusted: the project is not trusted; to trust it: prowess trust ",
         ]
     );
 }

@@ -132,7 +132,7 @@ fn a_directory_excluded_from_trust_is_not_known() {
         env.skill_lines(),
         [
             "x in /home/.agents/skills/x is enabled",
-            "y in /home/.agents/skills/y is untrusted: the project is not trusted; to trust it, run prowess trust \
+            "y in /home/.agents/skills/y is untrusted: the project is not trusted; to trust it: prowess trust \
              /dotfiles/bad",
         ]
     );
@@ -155,7 +155,7 @@ fn the_target_of_a_symlink_must_be_trusted_itself() {
     env.create_dir("/.git").trust("").skill("/.agents/skills/top");
     env.symlink(".agents/skills/up", "/.agents/skills/top")
         .symlink("~/.agents/skills/up", "/.agents/skills/top");
-    let untrusted = "is untrusted: the project is not trusted; to trust it, run prowess trust ";
+    let untrusted = "is untrusted: the project is not trusted; to trust it: prowess trust ";
     assert_eq!(
         env.skill_lines(),
         [
@@ -394,7 +394,7 @@ fn a_linked_root_of_an_untrusted_project_stays_untrusted() {
     assert_eq!(
         env.skill_lines(),
         [
-            "out in /project/.agents/skills/out is untrusted: the project is not trusted; to trust it, run prowess trust \
+            "out in /project/.agents/skills/out is untrusted: the project is not trusted; to trust it: prowess trust \
              /project"
         ]
     );

@@ -57,7 +57,13 @@ fn a_record_has_the_decision_its_time_and_the_skills() {
     assert!(record.at > 1_700_000_000);
     let skills: Vec<_> = record.skills.keys().map(|path| env.strip_base(&path.to_string_lossy())).collect();
     assert_eq!(skills, ["/project/.agents/skills/a", "/project/.agents/skills/b"]);
-    assert!(record.skills.values().all(|hash| hash.starts_with("sha256-tree-v1:")));
+    assert!(
+        record
+            .skills
+            .values()
+            .flat_map(|hashes| hashes.as_slice())
+            .all(|hash| hash.starts_with("sha256-tree-v1:"))
+    );
     assert_eq!(trust::record_for(&env.path(".agents"), &env.host_env()), Some(record.clone()));
     let (_, before) = trust::trust(&env.path(""), true, &env.policy, &env.host_env()).unwrap();
     assert_eq!(before, Some(record));
@@ -95,7 +101,7 @@ fn the_nearest_decision_wins() {
         statuses(&env),
         [
             "a enabled",
-            "b untrusted: the project is not trusted; to trust it, run prowess trust /project/.agents/skills/b"
+            "b untrusted: the project is not trusted; to trust it: prowess trust /project/.agents/skills/b"
         ],
         "down to a single skill"
     );
@@ -117,7 +123,7 @@ fn trust_ends_at_a_nested_git_repository() {
     let reason = env.strip_base(&cloned.reason().unwrap());
     assert_eq!(
         reason,
-        "its git repository is not trusted; to trust it, run prowess trust /project/.agents/skills/cloned"
+        "its git repository is not trusted; to trust it: prowess trust /project/.agents/skills/cloned"
     );
 
     let inside = HostEnv { project: env.path("vendor/evil"), ..env.host_env() };
@@ -201,14 +207,14 @@ fn pinned_trust_ends_for_changed_and_added_skills_only() {
     fs::remove_dir_all(env.path(".agents/skills/d")).unwrap();
     env.file(".agents/skills/a/SKILL.md", skill_md("a", "Another text."));
     env.file(".agents/skills/b/scripts/run.sh", "echo").skill(".agents/skills/e");
-    let again = "to trust it again, run prowess trust --pinned /project";
+    let again = "to trust it again: prowess trust --pinned /project";
     assert_eq!(
         statuses(&env),
         [
             format!("a untrusted: changed since it was trusted; {again}"),
             format!("b untrusted: changed since it was trusted; {again}"),
             "c enabled".to_owned(),
-            "e untrusted: added after the project was trusted; to trust it, run prowess trust --pinned /project"
+            "e untrusted: added after the project was trusted; to trust it: prowess trust --pinned /project"
                 .to_owned(),
         ]
     );
@@ -279,9 +285,7 @@ fn pinned_trust_covers_targets_of_symlinks() {
     env.file("/dotfiles/x/run.sh", "echo");
     assert_eq!(
         statuses(&env),
-        [
-            "x untrusted: changed since it was trusted; to trust it again, run prowess trust --pinned /dotfiles"
-        ]
+        ["x untrusted: changed since it was trusted; to trust it again: prowess trust --pinned /dotfiles"]
     );
     env.trust_pinned("/dotfiles");
     assert_eq!(statuses(&env), ["x enabled"]);

@@ -50,7 +50,7 @@ pub(crate) fn read_manifest(
             Code::MissingName,
             start,
             "name is missing",
-            &missing_name_help(folder),
+            &format!("add the line {}", name_line(folder)),
         );
     }
     if is_missing("description") {
@@ -86,9 +86,10 @@ fn key_text<'n>(key: &'n Node<'_>) -> &'n str {
     }
 }
 
-fn missing_name_help(folder: Option<&str>) -> String {
+/// Returns a valid line with the name, for hints.
+fn name_line(folder: Option<&str>) -> String {
     let name = folder.and_then(|folder| SkillName::parse(folder).ok()).map(|name| name.suggestion());
-    format!("add the line name: {}", name.as_deref().unwrap_or("the-folder-name"))
+    format!("name: {}", name.as_deref().unwrap_or("the-directory-name"))
 }
 
 fn report_duplicates(entries: &[(Node<'_>, Node<'_>)], rules: &Rules, sink: &mut DiagnosticSink<'_>) {
@@ -143,7 +144,7 @@ fn read_name(
                 (Code::NameType, format!("name is {}, not text", node.describe()))
             }
         };
-        sink.report(RuleLevel::Reject, code, node.span, message, &missing_name_help(folder));
+        sink.report(RuleLevel::Reject, code, node.span, message, &format!("write {}", name_line(folder)));
         return None;
     };
     let name = match SkillName::parse(raw) {
@@ -154,7 +155,8 @@ fn read_name(
                 crate::NameError::TooLong(_) => Code::NameLong,
                 crate::NameError::Hidden(_) => Code::HiddenText,
             };
-            sink.report(RuleLevel::Reject, code, node.span, error.to_string(), &missing_name_help(folder));
+            let help = format!("write {}", name_line(folder));
+            sink.report(RuleLevel::Reject, code, node.span, error.to_string(), &help);
             return None;
         }
     };
@@ -164,10 +166,10 @@ fn read_name(
         && !name.matches_folder(folder)
     {
         let message =
-            format!("the name {name} does not match the folder {}", hidden::escape_for_display(folder));
+            format!("the name {name} does not match the directory {}", hidden::escape_for_display(folder));
         let folder = hidden::escape_for_display(folder);
         let help = match name.violations(NameRule::Unicode).is_empty() {
-            true => format!("rename the folder to {name}, or write name: {folder}"),
+            true => format!("rename the directory to {name}, or write name: {folder}"),
             false => format!("write name: {folder}"),
         };
         sink.report(rules.name_folder, Code::NameFolder, node.span, message, &help);
@@ -181,7 +183,7 @@ fn check_name_form(name: &SkillName, span: Span, rules: &Rules, sink: &mut Diagn
         && length > limit as usize
     {
         let message = format!("the name has {length} characters; at most {limit} are allowed");
-        sink.report(rules.name_form, Code::NameLong, span, message, "shorten it and the folder name");
+        sink.report(rules.name_form, Code::NameLong, span, message, "shorten it and the directory name");
     }
     let violations = name.violations(rules.name);
     if violations.is_empty() {

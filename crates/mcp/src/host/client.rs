@@ -16,6 +16,7 @@ use rmcp::{ClientHandler, RoleClient};
 use serde_json::{Value, json};
 
 use super::entry::display_text;
+use super::http::transport_error;
 use super::process::ServerProcess;
 use crate::extension;
 
@@ -169,9 +170,7 @@ impl ServerConnection {
             ServiceError::Timeout { .. } => self.timeout_error(),
             ServiceError::McpError(error) => FetchError::Refused(display_text(&error.message)),
             ServiceError::TransportClosed | ServiceError::Cancelled { .. } => closed_error(),
-            ServiceError::TransportSend(error) => {
-                FetchError::Unreachable(display_text(&error.error.to_string()))
-            }
+            ServiceError::TransportSend(error) => transport_error(&*error.error),
             _ => FetchError::Malformed("unexpected type of response".to_owned()),
         }
     }

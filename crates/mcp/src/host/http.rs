@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use prowess::remote::FetchError;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, Response, StatusCode, redirect};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
@@ -15,6 +16,7 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Sse, SseStream};
 
 use super::MESSAGE_MAX;
+use super::entry::display_text;
 
 const SESSION: &str = "mcp-session-id";
 const JSON: &str = "application/json";
@@ -80,14 +82,14 @@ impl BoundedHttpClient {
             return Ok(StreamableHttpPostResponse::Sse(bounded_events(response), session));
         }
         if !kind.starts_with(JSON) && is_request {
-            return Err(StreamableHttpError::UnexpectedContentType(Some(super::entry::display_text(&kind))));
+            return Err(StreamableHttpError::UnexpectedContentType(Some(kind)));
         }
         let body = read_body(response, MESSAGE_MAX).await?;
         match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
             Ok(response) => Ok(StreamableHttpPostResponse::Json(response, session)),
             // A notification has no response.
             Err(_) if !is_request => Ok(StreamableHttpPostResponse::Accepted),
-            Err(error) => Err(response_error(format!("the response is not a valid message: {error}"))),
+            Err(error) => Err(response_error(format!("an invalid message: {error}"))),
         }
     }
 }
@@ -122,12 +124,37 @@ fn handle_error_status(
     Ok(StreamableHttpPostResponse::Json(error, session))
 }
 
+/// Converts an error of a transport.
+pub(super) fn transport_error(error: &(dyn std::error::Error + 'static)) -> FetchError {
+    let Some(failure) = error.downcast_ref::<HttpFailure>() else {
+        return FetchError::Unreachable(display_text(&error.to_string()));
+    };
+    match failure {
+        StreamableHttpError::UnexpectedServerResponse(response) => {
+            FetchError::UnexpectedResponse(display_text(response))
+        }
+        StreamableHttpError::UnexpectedContentType(kind) => FetchError::UnexpectedResponse(match kind {
+            Some(kind) => format!("the content type {}", display_text(kind)),
+            None => "no content type".to_owned(),
+        }),
+        StreamableHttpError::SessionExpired => {
+            FetchError::UnexpectedResponse("HTTP 404 Not Found: the session has expired".to_owned())
+        }
+        StreamableHttpError::Io(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
+            FetchError::UnexpectedResponse(format!("more than {MESSAGE_MAX} bytes"))
+        }
+        StreamableHttpError::Client(error) => FetchError::Unreachable(display_text(&error.to_string())),
+        other => FetchError::Unreachable(display_text(&other.to_string())),
+    }
+}
+
 fn response_error(message: String) -> HttpFailure {
     StreamableHttpError::UnexpectedServerResponse(Cow::from(message))
 }
 
 fn too_long() -> std::io::Error {
-    std::io::Error::other(format!("the response is larger than {MESSAGE_MAX} bytes"))
+    let message = format!("the response is larger than {MESSAGE_MAX} bytes");
+    std::io::Error::new(std::io::ErrorKind::FileTooLarge, message)
 }
 
 async fn read_body(mut response: Response, max: usize) -> Result<Vec<u8>, HttpFailure> {

@@ -93,7 +93,8 @@ impl RemoteServer {
                     format!("the list of skills of {label} is incomplete: {why}")
                 }
             };
-            Diagnostic::warning(Code::SourceProblem, message).help("run prowess doctor to try again")
+            Diagnostic::warning(Code::SourceProblem, message)
+                .help("run `prowess doctor` to contact the server again")
         };
         RemoteListing { skills, diagnostics: problem.map(describe).into_iter().collect() }
     }
@@ -155,7 +156,9 @@ impl RemoteServer {
             match connection.get_entry(&uri).await {
                 Ok(entry) => listing.entries.push(entry),
                 // Skills that no longer exist are skipped.
-                Err(FetchError::Unreachable(_) | FetchError::Timeout(_)) => break,
+                Err(
+                    FetchError::Unreachable(_) | FetchError::UnexpectedResponse(_) | FetchError::Timeout(_),
+                ) => break,
                 Err(_) => {}
             }
         }
@@ -176,7 +179,9 @@ impl RemoteServer {
     pub(super) async fn get_entry(&self, uri: &str) -> Result<Value, FetchError> {
         let connection = self.connection().await?;
         match connection.get_entry(uri).await {
-            Err(FetchError::Unreachable(_)) => self.connection().await?.get_entry(uri).await,
+            Err(FetchError::Unreachable(_) | FetchError::UnexpectedResponse(_)) => {
+                self.connection().await?.get_entry(uri).await
+            }
             other => other,
         }
     }
@@ -185,7 +190,9 @@ impl RemoteServer {
     pub(super) async fn read_resource(&self, uri: &str) -> Result<Vec<u8>, FetchError> {
         let connection = self.connection().await?;
         match connection.read_resource(uri).await {
-            Err(FetchError::Unreachable(_)) => self.connection().await?.read_resource(uri).await,
+            Err(FetchError::Unreachable(_) | FetchError::UnexpectedResponse(_)) => {
+                self.connection().await?.read_resource(uri).await
+            }
             other => other,
         }
     }

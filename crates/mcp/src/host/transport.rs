@@ -16,7 +16,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use super::MESSAGE_MAX;
 use super::client::{ChangeHandler, ClientService, ServerConnection};
 use super::entry::display_text;
-use super::http::BoundedHttpClient;
+use super::http::{BoundedHttpClient, transport_error};
 use super::process::ServerProcess;
 use crate::extension;
 
@@ -116,9 +116,7 @@ fn convert_error(error: &ClientInitializeError) -> FetchError {
         ClientInitializeError::ConnectionClosed(_) => exited_error(),
         // The server may exit before the first request.
         ClientInitializeError::TransportError { error, .. } if is_closed(&*error.error) => exited_error(),
-        ClientInitializeError::TransportError { error, .. } => {
-            FetchError::Unreachable(display_text(&error.error.to_string()))
-        }
+        ClientInitializeError::TransportError { error, .. } => transport_error(&*error.error),
         ClientInitializeError::JsonRpcError(error) => FetchError::Refused(display_text(&error.message)),
         ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
             FetchError::Refused("it supports no common version of the protocol".to_owned())

@@ -9,6 +9,8 @@ use prowess::policy::RefreshPolicy;
 use prowess::registry::Watcher;
 use tokio::sync::broadcast;
 
+use super::ExternalWatcher;
+
 /// How many events a slow receiver may lag behind. Beyond it, the receiver assumes that everything changed.
 const EVENTS_MAX: usize = 64;
 
@@ -52,9 +54,9 @@ impl ChangeBroadcaster {
     }
 
     /// Creates a broadcaster without a watcher. The caller reports changes with [`ChangeBroadcaster::notify`].
-    pub(super) fn without_watcher(is_watched: bool) -> Self {
+    pub(super) fn without_watcher(watcher: ExternalWatcher) -> Self {
         let (sender, _) = broadcast::channel(EVENTS_MAX);
-        Self { sender, _alive: Arc::default(), is_watched }
+        Self { sender, _alive: Arc::default(), is_watched: watcher == ExternalWatcher::Running }
     }
 
     pub(super) fn subscribe(&self) -> broadcast::Receiver<ChangeEvent> {

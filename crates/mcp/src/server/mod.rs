@@ -60,6 +60,15 @@ impl Default for McpServerOptions {
     }
 }
 
+/// Whether the caller of [`McpServer::with_external_watcher`] watches the skills.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExternalWatcher {
+    /// The caller reports every change.
+    Running,
+    /// The skills cannot be watched, so they are checked with each call.
+    Unavailable,
+}
+
 /// A server of skills. Each client gets its own [`Connection`].
 #[derive(Debug, Clone)]
 pub struct McpServer {
@@ -75,7 +84,8 @@ pub(crate) struct Shared {
     manifests: EntryCache,
     instructions: InstructionsCache,
     changes: ChangeBroadcaster,
-    connection_count: AtomicU64,
+    /// The number of the next connection.
+    next_connection: AtomicU64,
     /// Limits how many clients' subscribed files are checked at the same time.
     check_permits: Semaphore,
     /// Held by each open connection.
@@ -105,11 +115,14 @@ impl McpServer {
         Self::build(toolbox, options, changes)
     }
 
-    /// Creates a server whose skills the caller watches. The caller reports changes with
-    /// [`McpServer::notify_skills_changed`]. If the skills cannot be watched (`watched` is `false`), they are checked with
-    /// each call.
-    pub fn with_external_watcher(toolbox: Toolbox, options: McpServerOptions, watched: bool) -> Self {
-        Self::build(toolbox, options, ChangeBroadcaster::without_watcher(watched))
+    /// Creates a server without its own watcher. The caller reports changes with
+    /// [`McpServer::notify_skills_changed`].
+    pub fn with_external_watcher(
+        toolbox: Toolbox,
+        options: McpServerOptions,
+        watcher: ExternalWatcher,
+    ) -> Self {
+        Self::build(toolbox, options, ChangeBroadcaster::without_watcher(watcher))
     }
 
     /// Notifies clients that skills changed.
@@ -126,7 +139,7 @@ impl McpServer {
                 manifests: EntryCache::default(),
                 instructions: InstructionsCache::default(),
                 changes,
-                connection_count: AtomicU64::new(0),
+                next_connection: AtomicU64::new(0),
                 check_permits: Semaphore::new(subscriptions::CHECK_PERMITS),
                 alive: Arc::default(),
             }),
@@ -141,7 +154,7 @@ impl McpServer {
     /// Creates a connection whose pending calls are cancelled when `stop` is cancelled; see
     /// [`connect`](Self::connect).
     pub(crate) fn connect_until(&self, stop: &CancellationToken) -> Connection {
-        let number = self.shared.connection_count.fetch_add(1, Ordering::Relaxed);
+        let number = self.shared.next_connection.fetch_add(1, Ordering::Relaxed);
         Connection::new(Arc::clone(&self.shared), number, stop.child_token())
     }
 

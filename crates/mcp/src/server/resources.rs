@@ -81,7 +81,7 @@ fn read_file(shared: &Shared, uri: &str) -> Result<RawResource, ErrorData> {
     let parts = SkillUriSegments::parse(uri).map_err(ProtocolError::from)?;
     let snapshot = shared.toolbox.snapshot();
     let (skill, path) =
-        parts.resolve(&snapshot).ok_or_else(|| errors::resource_not_found("no such skill"))?;
+        parts.resolve(&snapshot).ok_or_else(|| errors::resource_not_found("skill not found"))?;
     if path.is_empty() {
         return Err(errors::invalid_params("the URI is a directory; read it with resources/directory/read"));
     }

@@ -29,8 +29,8 @@ fn check_source(host: &TestHost, sources: &McpRemoteSources, script: &crate::hos
     let registry = host.registry(sources);
     assert_eq!(
         host.report(&registry),
-        "docs/acme/refunds is untrusted: not approved; to review and approve it, run prowess trust --mcp docs/acme/refunds\n\
-         docs/pdf is untrusted: not approved; to review and approve it, run prowess trust --mcp docs/pdf\n"
+        "docs/acme/refunds is untrusted: not approved; to review and approve it: prowess trust --mcp docs/acme/refunds\n\
+         docs/pdf is untrusted: not approved; to review and approve it: prowess trust --mcp docs/pdf\n"
     );
     host.approve(sources, "docs/pdf", NO_GRANTS);
     registry.refresh();

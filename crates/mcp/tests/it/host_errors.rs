@@ -225,7 +225,7 @@ fn a_changed_skill_needs_approval_again() {
     );
     // The host fetched the entry, so the change is known.
     assert!(script.requests().contains(&"skills/get skill://pdf/SKILL.md".to_owned()));
-    let expected = "docs/pdf is untrusted: changed on its server; to review and approve it again, run prowess trust --mcp docs/pdf\n";
+    let expected = "docs/pdf is untrusted: changed on its server; to review and approve it again: prowess trust --mcp docs/pdf\n";
     assert_eq!(host.report(&registry), expected);
     assert_eq!(
         host.report(&host.registry(&host.sources(&script))),

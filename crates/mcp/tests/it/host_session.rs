@@ -72,7 +72,7 @@ fn unapproved_skills_are_neither_listed_nor_loaded() {
     );
     assert_eq!(
         conversation.call_error("skills.activate", json!({"name": "pdf"})),
-        "NOT_FOUND: no skill named pdf"
+        "NOT_FOUND: skill pdf not found"
     );
 }
 

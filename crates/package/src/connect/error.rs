@@ -106,7 +106,7 @@ impl ConnectError {
                     CLIENTS.iter().map(|client| client.id).collect::<Vec<_>>().join(", ")
                 )
             }
-            Self::NoProjectConfig { id, .. } => format!("run prowess mcp install --client {id} --user"),
+            Self::NoProjectConfig { id, .. } => format!("run `prowess mcp install --client {id} --user`"),
             Self::NoHome => "pass --home DIR or set PROWESS_HOME".to_owned(),
             Self::HttpUnsupported { .. } => "omit --http, so that the client starts Prowess".to_owned(),
             Self::TokenUnsupported { .. } => {
@@ -124,7 +124,7 @@ impl ConnectError {
             Self::Entry { source: EditEntryError::Malformed { .. }, .. } => {
                 "fix the file first; nothing was changed".to_owned()
             }
-            Self::Entry { .. } => "run prowess mcp install --print and add the output by hand".to_owned(),
+            Self::Entry { .. } => "run `prowess mcp install --print` and add the output by hand".to_owned(),
             Self::File(EditFileError::ConcurrentChange { .. }) => {
                 "another program is writing the file; close that program or try again".to_owned()
             }

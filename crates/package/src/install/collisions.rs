@@ -19,6 +19,12 @@ pub(crate) fn check_collisions<'p>(paths: impl Iterator<Item = &'p InnerPath>) -
             match seen.get(&folded) {
                 // The same directory, on the path of another file.
                 Some((known, false)) if !is_file && *known == name => {}
+                Some((known, true)) if is_file && *known == name => {
+                    return Err(PackageError::DuplicatePath(name.to_owned()));
+                }
+                Some((known, _)) if *known == name => {
+                    return Err(PackageError::FileDirConflict(name.to_owned()));
+                }
                 Some((known, _)) => {
                     return Err(PackageError::CaseCollision((*known).to_owned(), name.to_owned()));
                 }
@@ -45,8 +51,9 @@ mod tests {
         assert_eq!(collide(&["a/x", "a/y", "b"]), None);
         assert!(collide(&["SKILL.md", "skill.md"]).is_some());
         assert!(collide(&["A/x", "a/y"]).is_some());
-        assert!(collide(&["a", "a/x"]).is_some());
-        assert!(collide(&["x", "x"]).is_some());
+        assert_eq!(collide(&["a", "a/x"]).as_deref(), Some("a is both a file and a directory"));
+        assert_eq!(collide(&["a/x", "a"]).as_deref(), Some("a is both a file and a directory"));
+        assert_eq!(collide(&["x", "x"]).as_deref(), Some("duplicate path x"));
         assert!(collide(&["\u{e9}", "e\u{301}"]).is_some());
     }
 }

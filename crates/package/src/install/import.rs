@@ -157,7 +157,7 @@ fn tree_from_files(files: &[(String, Vec<u8>)]) -> Result<MemoryTree, PackageErr
     let mut paths: Vec<&InnerPath> = accepted.iter().map(|file| &file.path).collect();
     paths.sort();
     if let Some([duplicate, _]) = paths.array_windows().find(|[a, b]| a == b) {
-        return Err(PackageError::CaseCollision(duplicate.to_string(), duplicate.to_string()));
+        return Err(PackageError::DuplicatePath(duplicate.to_string()));
     }
     Ok(MemoryTree::new(accepted))
 }

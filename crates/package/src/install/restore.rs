@@ -44,7 +44,7 @@ pub fn plan_restore(
             code: prowess::ErrorCode::NotFound,
             message: format!("no locked skills: {} does not exist", target.lock_path.display()),
             hint: Some(
-                "run prowess install SOURCE to create it; use --project or --user to choose the scope"
+                "run `prowess install SOURCE` to create it; use --project or --user to choose the scope"
                     .to_owned(),
             ),
         });

@@ -104,7 +104,7 @@ pub(crate) fn find_locked<'f>(
         PackageError::FetchFailed {
             code: prowess::ErrorCode::NotFound,
             message: format!("{name} no longer exists at its source: no {file} in {}", locked.source),
-            hint: Some(format!("run prowess remove {name} to remove it here, too")),
+            hint: Some(format!("run `prowess remove {name}` to remove it here, too")),
         }
     })
 }

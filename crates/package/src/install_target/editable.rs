@@ -14,12 +14,12 @@ pub enum NotEditableReason {
     /// It is on a server.
     #[error("it is provided by a server")]
     Remote,
-    /// It is part of the program.
-    #[error("it is bundled with Prowess")]
-    Embedded,
-    /// It is part of the application.
-    #[error("it is part of the application and read-only")]
-    Bundled,
+    /// It is bundled with Prowess, in its binary.
+    #[error("it is bundled with Prowess and read-only")]
+    BundledWithProwess,
+    /// It is bundled with the application, in a directory.
+    #[error("it is bundled with the application and read-only")]
+    BundledWithApplication,
     /// It belongs to the project.
     #[error("it belongs to the project; edit it there")]
     Project,
@@ -61,8 +61,8 @@ impl InstallTarget {
         let is_explicit = policy.scan.roots.iter().any(|spec| spec.is_explicit && spec.path() == root.path());
         match root.scope() {
             Scope::Remote => return Err(NotEditableReason::Remote),
-            Scope::Bundled if root.is_embedded() => return Err(NotEditableReason::Embedded),
-            Scope::Bundled => return Err(NotEditableReason::Bundled),
+            Scope::Bundled if root.is_embedded() => return Err(NotEditableReason::BundledWithProwess),
+            Scope::Bundled => return Err(NotEditableReason::BundledWithApplication),
             Scope::User => {}
             // An explicit root is editable.
             Scope::Project | Scope::Plugin if is_explicit => {}

@@ -17,7 +17,7 @@ use prowess::lock::{self, GrantedAccess, LockEntry, LockFile};
 use prowess::policy::{ProjectTrust, RootLocation, RunPolicy};
 use prowess::{HostEnv, Policy, Preset, RootSpec, Scope};
 use prowess_format::hidden;
-use prowess_fs::{LockGuard, SyncPolicy, lock_path, write_atomic};
+use prowess_fs::{LockGuard, SyncPolicy, failed_path, lock_path, write_atomic};
 
 use crate::error::PackageError;
 use prowess_archive::InnerPath;
@@ -277,7 +277,7 @@ impl InstallTarget {
         let mode = if self.project.is_some() { 0o644 } else { 0o600 };
         let sync = if lock.pending.is_some() { SyncPolicy::NoSync } else { SyncPolicy::Sync };
         write_atomic(&self.lock_path, &lock.to_bytes(), mode, sync)
-            .map_err(PackageError::io("write", &self.lock_path))
+            .map_err(|error| PackageError::io("write", &failed_path(&self.lock_path, &error))(error))
     }
 }
 

@@ -89,8 +89,8 @@ impl PackError {
         match self {
             Self::NotRegularFile { .. } => Some("replace it by a regular file, or remove it".to_owned()),
             Self::NotASkill { dir: folder, .. } => Some(match folder.join("SKILL.md").exists() {
-                true => format!("run prowess check {}", quote_path(folder)),
-                false => format!("to pack a directory of skills, run prowess index {}", quote_path(folder)),
+                true => format!("run `prowess check {}`", quote_path(folder)),
+                false => format!("to pack a directory of skills: prowess index {}", quote_path(folder)),
             }),
             Self::NoSkills(_) => {
                 Some("pass the directory that contains the directories of the skills".to_owned())

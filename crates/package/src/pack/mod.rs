@@ -18,7 +18,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use prowess_archive as archive;
-use prowess_fs::{AtomicFile, SyncPolicy};
+use prowess_fs::{AtomicFile, SyncPolicy, failed_path};
 
 pub use error::PackError;
 pub use publish::{PublishedSite, PublishedSkill, SkillArtifact, build_artifact, build_index, publish_site};
@@ -72,7 +72,7 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<(), PackError> {
         }
         None => Err(io::ErrorKind::InvalidFilename.into()),
     };
-    written.map_err(|error| write_error(path, &error))
+    written.map_err(|error| write_error(&failed_path(path, &error), &error))
 }
 
 fn write_error(path: &Path, error: &io::Error) -> PackError {

@@ -79,7 +79,7 @@ fn invalid_skills_are_not_packed() {
     let error = pack_error("name", &|folder| write_file(folder, "a\\b", "", 0o644));
     assert!(matches!(error, PackError::InvalidPath { reason: InnerPathError::SpecialChar, .. }));
     let error = pack_error("case", &|folder| write_file(folder, "skill.md", "", 0o644));
-    assert!(matches!(error, PackError::InvalidArchive(archive::ArchiveError::Duplicate { .. })));
+    assert!(matches!(error, PackError::InvalidArchive(archive::ArchiveError::CaseCollision { .. })));
     let error = pack_error("large", &|folder| {
         fs::File::create(folder.join("large"))
             .unwrap()

@@ -89,10 +89,10 @@ impl ParseSourceError {
             Self::UnsupportedPage | Self::NotASkill => {
                 "use the URL of the repository, of a directory in it (…/tree/REF/path), or of a SKILL.md"
             }
-            Self::Missing(_) => "check the path; run prowess install --help to see the supported sources",
+            Self::Missing(_) => "check the path; run `prowess install --help` to see the supported sources",
             _ => {
                 "a source is owner/repo, a git URL (https://, ssh://, user@host:path), a directory or an archive; run \
-                 prowess install --help to see all of them"
+                 `prowess install --help` to see all of them"
             }
         };
         Some(hint.to_owned())

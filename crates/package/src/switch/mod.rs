@@ -121,9 +121,9 @@ impl SwitchObstacle {
         Self { reason: why.into(), location: None, source: None }
     }
 
-    fn at_location(why: &str, mention: ConfigLocation) -> Self {
-        let why = format!("{why} ({} file {mention})", mention.layer.as_str());
-        Self { reason: why, location: Some(mention), source: None }
+    fn at_location(why: &str, location: ConfigLocation) -> Self {
+        let why = format!("{why} ({} file {location})", location.layer.as_str());
+        Self { reason: why, location: Some(location), source: None }
     }
 }
 
@@ -132,7 +132,7 @@ impl SwitchObstacle {
 #[non_exhaustive]
 pub enum SwitchError {
     /// The skill does not exist.
-    #[error("no skill named {name}")]
+    #[error("skill {name} not found")]
     SkillNotFound {
         /// The requested name.
         name: String,

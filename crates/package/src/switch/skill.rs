@@ -36,7 +36,7 @@ enum DisablingEntry<'f> {
 impl DisablingEntry<'_> {
     fn location(&self) -> &ConfigLocation {
         match self {
-            Self::List(.., mention) | Self::Plugin(.., mention) => mention,
+            Self::List(.., location) | Self::Plugin(.., location) => location,
         }
     }
 }
@@ -178,16 +178,16 @@ fn check_project_may_enable(
     disabled: DisabledReason,
 ) -> Result<(), SwitchError> {
     let user_files: Vec<_> = all.iter().filter(|file| file.layer != ConfigLayer::Project).cloned().collect();
-    let mention = match disabled {
+    let location = match disabled {
         DisabledReason::Configuration => {
             disabling_entries(&user_files, names).first().map(|entry| entry.location().clone())
         }
         DisabledReason::NotListed => {
-            find_entry(&user_files, SkillList::EnabledBundled, |_| true).map(|(_, mention)| mention)
+            find_entry(&user_files, SkillList::EnabledBundled, |_| true).map(|(_, location)| location)
         }
         DisabledReason::Source | DisabledReason::Default | DisabledReason::TooMany(_) => None,
     };
-    mention.map_or(Ok(()), |mention| Err(SwitchError::ProjectCannotEnable { location: mention }))
+    location.map_or(Ok(()), |location| Err(SwitchError::ProjectCannotEnable { location }))
 }
 
 /// Returns what prevents the desired state, with the file and the line.
@@ -199,7 +199,7 @@ fn find_obstacle(
     to: DesiredState,
 ) -> Option<SwitchObstacle> {
     let all = files::config_files(configuration, env.inputs);
-    let surroundings = &env.inputs.host;
+    let host = &env.inputs.host;
     let disabled = match (to, skill.status()) {
         (DesiredState::Disabled, SkillStatus::Enabled) => {
             let origin = &configuration.setting("skills.disabled")?.origin;
@@ -214,16 +214,18 @@ fn find_obstacle(
             disabling_entries(&all, names).first().map(|entry| (entry.location().clone(), None))
         }
         DisabledReason::NotListed => {
-            find_entry(&all, SkillList::EnabledBundled, |_| true).map(|(_, mention)| (mention, None))
+            find_entry(&all, SkillList::EnabledBundled, |_| true).map(|(_, location)| (location, None))
         }
-        DisabledReason::Source => find_entry(&all, SkillList::Disabled, |text| {
-            source::disables_root(skill.root(), text, surroundings)
-        })
-        .map(|(text, mention)| (mention, text.strip_prefix("source:").map(ToOwned::to_owned))),
+        DisabledReason::Source => {
+            find_entry(&all, SkillList::Disabled, |text| source::disables_root(skill.root(), text, host))
+                .map(|(text, location)| (location, text.strip_prefix("source:").map(ToOwned::to_owned)))
+        }
         DisabledReason::Default | DisabledReason::TooMany(_) => None,
     };
     Some(match found {
-        Some((mention, source)) => SwitchObstacle { source, ..SwitchObstacle::at_location(&reason, mention) },
+        Some((location, source)) => {
+            SwitchObstacle { source, ..SwitchObstacle::at_location(&reason, location) }
+        }
         None => SwitchObstacle::new(reason),
     })
 }
@@ -239,11 +241,11 @@ fn disabling_entries<'f>(files: &'f [ConfigFile], names: &SkillNames) -> Vec<Dis
         };
         for key in keys {
             let texts = file.entries(*key).into_iter().filter(|(text, _)| names.matches(text));
-            entries.extend(texts.map(|(text, mention)| DisablingEntry::List(file, *key, text, mention)));
+            entries.extend(texts.map(|(text, location)| DisablingEntry::List(file, *key, text, location)));
         }
         let plugins =
             file.plugins().into_iter().filter(|(plugin, enabled, _)| !enabled && names.matches(plugin));
-        entries.extend(plugins.map(|(plugin, _, mention)| DisablingEntry::Plugin(file, plugin, mention)));
+        entries.extend(plugins.map(|(plugin, _, location)| DisablingEntry::Plugin(file, plugin, location)));
     }
     entries
 }

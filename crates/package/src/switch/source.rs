@@ -44,11 +44,11 @@ pub(super) fn switch_source(
         DesiredState::Enabled => {
             let all = files::config_files(&configuration, env.inputs);
             let mut user_files = all.iter().filter(|file| file.layer != ConfigLayer::Project);
-            let mention = user_files.find_map(|file| {
+            let location = user_files.find_map(|file| {
                 file.entries(SkillList::Disabled).into_iter().find(|(text, _)| is_match(text))
             });
-            if let (ConfigScope::Project, Some((_, mention))) = (scope, mention) {
-                return Err(SwitchError::ProjectCannotEnable { location: mention });
+            if let (ConfigScope::Project, Some((_, location))) = (scope, location) {
+                return Err(SwitchError::ProjectCannotEnable { location });
             }
             for file in &own {
                 for (text, _) in
@@ -88,8 +88,8 @@ fn find_obstacle(
         (DesiredState::Enabled, true) => {
             let files = files::config_files(&configuration, env.inputs);
             let mut texts = files.iter().flat_map(|file| file.entries(SkillList::Disabled));
-            let (_, mention) = texts.find(|(text, _)| is_match(text))?;
-            Some(SwitchObstacle::at_location("disabled in the configuration", mention))
+            let (_, location) = texts.find(|(text, _)| is_match(text))?;
+            Some(SwitchObstacle::at_location("disabled in the configuration", location))
         }
     }
 }

@@ -77,8 +77,11 @@ fn a_project_cannot_extend_the_users_list() {
     let home = TestHome::new();
     home.write_file("home/.prowess/config.toml", "skills.enabled-bundled = [\"gh\"]\n");
     let error = home.switch("hello-world", DesiredState::Enabled, ConfigScope::Project).unwrap_err();
-    let SwitchError::ProjectCannotEnable { location: mention } = &error else { panic!("{error}") };
-    assert_eq!((mention.line, mention.layer, error.code()), (1, ConfigLayer::User, ErrorCode::AccessDenied));
+    let SwitchError::ProjectCannotEnable { location } = &error else { panic!("{error}") };
+    assert_eq!(
+        (location.line, location.layer, error.code()),
+        (1, ConfigLayer::User, ErrorCode::AccessDenied)
+    );
     assert_eq!(home.text("project/.prowess/config.toml"), None);
 }
 

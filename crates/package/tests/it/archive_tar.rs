@@ -138,8 +138,11 @@ fn contradictory_sizes_are_rejected() {
 fn duplicate_paths_are_rejected() {
     let duplicate_error =
         |a: &[u8], b: &[u8]| read_error(&[tar_entry(a, b'0', b"1"), tar_entry(b, b'0', b"2")]);
-    assert_eq!(duplicate_error(b"a", b"./a"), ArchiveError::Duplicate { name: name("a"), other: name("a") });
-    assert_eq!(duplicate_error(b"A", b"a"), ArchiveError::Duplicate { name: name("a"), other: name("A") });
+    assert_eq!(duplicate_error(b"a", b"./a"), ArchiveError::DuplicatePath { name: name("a") });
+    assert_eq!(
+        duplicate_error(b"A", b"a"),
+        ArchiveError::CaseCollision { name: name("a"), other: name("A") }
+    );
     assert_eq!(duplicate_error(b"a", b"a/x"), ArchiveError::FileDirConflict { name: name("a") });
 }
 

@@ -103,9 +103,10 @@ fn links_and_special_files_of_all_systems_are_rejected() {
 fn duplicate_paths_are_rejected() {
     let duplicate_error =
         |a: &str, b: &str| read_error(zip([ZipEntry::stored(a, b"1"), ZipEntry::stored(b, b"2")]));
-    let error = |a: &str, b: &str| ArchiveError::Duplicate { name: name(b), other: name(a) };
-    for (a, b) in [("a/x", "a/x"), ("a/X", "a/x"), ("./a", "a"), ("\u{e9}", "e\u{301}")] {
-        assert_eq!(duplicate_error(a, b), error(a.trim_start_matches("./"), b));
+    assert_eq!(duplicate_error("a/x", "a/x"), ArchiveError::DuplicatePath { name: name("a/x") });
+    assert_eq!(duplicate_error("./a", "a"), ArchiveError::DuplicatePath { name: name("a") });
+    for (a, b) in [("a/X", "a/x"), ("\u{e9}", "e\u{301}")] {
+        assert_eq!(duplicate_error(a, b), ArchiveError::CaseCollision { name: name(b), other: name(a) });
     }
     assert_eq!(duplicate_error("a", "a/x"), ArchiveError::FileDirConflict { name: name("a") });
     assert_eq!(duplicate_error("a/x", "a"), ArchiveError::FileDirConflict { name: name("a") });

@@ -74,7 +74,7 @@ impl Guard {
         let detail = match self.has_authentication() {
             true => "authentication required: send Authorization: Bearer TOKEN",
             false => {
-                "this server belongs to another user of this machine; in a browser, open the address that prowess serve \
+                "this server belongs to another user of this machine; in a browser, open the address that `prowess serve` \
                  printed; for programs, start the server with PROWESS_TOKEN or --token-file"
             }
         };

@@ -19,6 +19,8 @@ pub(super) fn upload_problem(error: PackageError) -> Problem {
             | PackageError::NoSkills(_)
             | PackageError::InvalidManifest { .. }
             | PackageError::CaseCollision(..)
+            | PackageError::DuplicatePath(_)
+            | PackageError::FileDirConflict(_)
             | PackageError::FetchFailed { .. }
     );
     let code = match (&error, error.code()) {

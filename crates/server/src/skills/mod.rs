@@ -85,7 +85,7 @@ fn find<'s>(snapshot: &'s Snapshot, id: &str) -> ApiResult<&'s Skill> {
         .or_else(|| copies().find(|skill| skill.id() == id))
         .or_else(|| copies().find(|skill| skill.name() == id))
         .ok_or_else(|| {
-            Problem::new(ErrorCode::NotFound, format!("no such skill: {}", hidden::escape_for_display(id)))
+            Problem::new(ErrorCode::NotFound, format!("skill {} not found", hidden::escape_for_display(id)))
         })
 }
 

@@ -96,7 +96,7 @@ async fn procedure(test_store: &TestStore, preset: Preset, provider: ChatProvide
     assert!(first.contains(NAME) && !first.contains("_MARKER_"), "{first}");
     let given = tool_results(provider, requests.last().unwrap());
     assert!(given[0].1.contains(BODY), "{given:?}");
-    assert!(given[1].1.contains("no skill named no-such-skill-here"));
+    assert!(given[1].1.contains("skill no-such-skill-here not found"));
     for ((_, marker), (_, content)) in FILES.iter().zip(&given[2..5]) {
         assert!(content.contains(marker) && content.matches("_MARKER_").count() == 1);
     }

@@ -48,10 +48,10 @@ fn s001_19_unknown_names_are_reported_with_a_suggestion() {
         let (code, message) = error(&answer);
         format!("{code} {message}")
     };
-    assert_eq!(told("code-reviw"), "NOT_FOUND no skill named code-reviw; did you mean code-review?");
-    assert_eq!(told("zzzz"), "NOT_FOUND no skill named zzzz");
-    assert_eq!(told("x\u{202e}\n\u{1b}[31m"), "NOT_FOUND no skill named x\\u{202e} \\u{1b}[31m");
-    assert_eq!(told("../code-review"), "NOT_FOUND no skill named ../code-review; did you mean code-review?");
+    assert_eq!(told("code-reviw"), "NOT_FOUND skill code-reviw not found; did you mean code-review?");
+    assert_eq!(told("zzzz"), "NOT_FOUND skill zzzz not found");
+    assert_eq!(told("x\u{202e}\n\u{1b}[31m"), "NOT_FOUND skill x\\u{202e} \\u{1b}[31m not found");
+    assert_eq!(told("../code-review"), "NOT_FOUND skill ../code-review not found; did you mean code-review?");
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn manual_skills_are_hidden_until_the_user_requests_them() {
         assert!(!system_prompt(&toolbox, &session, Some("deploy and ship it")).contains(name));
         let mut call = |tool: &str, params| toolbox.call(&mut session, tool, params);
         let answer = call("skills.activate", json!({"name": name}));
-        assert_eq!(error(&answer), ("NOT_FOUND", &*format!("no skill named {name}")));
+        assert_eq!(error(&answer), ("NOT_FOUND", &*format!("skill {name} not found")));
         assert!(call("skills.listResources", json!({"name": name})).error.is_some());
         assert!(call("skills.readResource", json!({"name": name, "path": "SKILL.md"})).error.is_some());
         assert_eq!(call("skills.search", json!({"query": name})).data["matches"], json!([]));

@@ -19,9 +19,7 @@ pub(super) fn to_store_error(path: &Path, busy_timeout: Duration, error: rusqlit
         Code::PermissionDenied | Code::ReadOnly | Code::CannotOpen => {
             StoreError::Refused(format!("cannot open or write {}", display_path(path)))
         }
-        Code::SystemIoFailure => {
-            StoreError::Unreachable(format!("I/O error in {}: {error}", display_path(path)))
-        }
+        Code::SystemIoFailure => StoreError::Io(format!("I/O error in {}: {error}", display_path(path))),
         _ => StoreError::Internal(error.to_string()),
     }
 }

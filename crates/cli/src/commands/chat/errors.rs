@@ -19,7 +19,11 @@ pub(in crate::commands) fn store_failure(error: StoreError) -> Failure {
         StoreError::Busy(_) => failure.hint("try again later, or stop the program that uses it"),
         StoreError::Full => failure.hint("free some disk space and try again"),
         StoreError::Unreachable(_) => failure.hint(
-            "check that it exists and has free space; --store, PROWESS_STORE and chat.store set the location",
+            "check that the database is running and accepts connections; --store, PROWESS_STORE and chat.store set \
+             its address",
+        ),
+        StoreError::Io(_) => failure.hint(
+            "check the disk and its free space; --store, PROWESS_STORE and chat.store set the location",
         ),
         StoreError::Refused(_) => failure.hint("check its permissions, or select another store with --store"),
         StoreError::NotAStore(_) => {

@@ -31,7 +31,7 @@ fn join(argument: Option<&str>, stdin: Option<&str>) -> String {
 /// Validates a message before anything is stored.
 pub(super) fn check_message(message: &str) -> Result<(), Failure> {
     if message.trim().is_empty() {
-        let hint = "pass a message, prowess chat \"…\", or pipe it to standard input";
+        let hint = "pass a message as in `prowess chat \"…\"`, or pipe it to standard input";
         return Err(Failure::usage("no message given").hint(hint));
     }
     if message.len() > MESSAGE_MAX {

@@ -195,7 +195,7 @@ fn from_agent(
     }
     let names: Vec<String> = found.iter().map(|candidate| candidate.name.clone()).collect();
     if let Some(missing) = call.skill.iter().find(|name| !names.contains(name)) {
-        let message = format!("{name} has no skill named {}", crate::output::clean(missing));
+        let message = format!("skill {} not found in {name}", crate::output::clean(missing));
         return Err(Failure::new(ErrorCode::NotFound, message)
             .hint(format!("available skills: {}", names.join(", "))));
     }

@@ -160,16 +160,16 @@ fn removable_from(
     };
     let root = skill.root();
     if root.is_remote() {
-        return Err(refuse(
-            "it comes from an MCP server; run `prowess untrust --mcp` to revoke your approval".to_owned(),
-        ));
+        return Err(refuse(format!(
+            "it comes from an MCP server; run `prowess untrust --mcp {name}` to revoke your approval"
+        )));
     }
     if root.is_embedded() {
         return Err(refuse("it is bundled with Prowess".to_owned()));
     }
     if root.scope() == Scope::Bundled {
         return Err(refuse(format!(
-            "{} is read-only, because it is part of the application",
+            "{} is read-only, because it is bundled with the application",
             display_path(root.path(), context)
         )));
     }

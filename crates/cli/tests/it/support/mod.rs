@@ -158,7 +158,7 @@ impl TestEnv {
         let text = &without_sandbox(text);
         text.replace(&format!("{base}/project"), "[PROJECT]")
             .replace(&format!("{base}/home"), "[HOME]")
-            .replace(&base, "[WORLD]")
+            .replace(&base, "[TEMP]")
             .replace(&format!("prowess {version}"), "prowess [VERSION]")
             .replace(&format!("\"version\":\"{version}\""), "\"version\":\"[VERSION]\"")
     }

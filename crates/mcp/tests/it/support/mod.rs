@@ -131,8 +131,8 @@ impl TestHome {
     /// Replaces the temporary directory in a text.
     pub fn redact_path(&self, text: &str) -> String {
         let canonical = self.dir.path().canonicalize().unwrap();
-        text.replace(canonical.to_str().unwrap(), "[WORLD]")
-            .replace(self.dir.path().to_str().unwrap(), "[WORLD]")
+        text.replace(canonical.to_str().unwrap(), "[TEMP]")
+            .replace(self.dir.path().to_str().unwrap(), "[TEMP]")
     }
 }
 

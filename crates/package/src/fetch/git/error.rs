@@ -174,7 +174,7 @@ impl GitError {
                 format!("did you mean {}?", near.join(", "))
             }
             Self::Redirected { to, .. } => {
-                format!("if you trust that host, run prowess install {}", prowess::shell::quote(to))
+                format!("if you trust that host: prowess install {}", prowess::shell::quote(to))
             }
             Self::TooManyEntries => "select a directory in the repository".to_owned(),
             Self::TooLarge => "use an archive of the required directory".to_owned(),

@@ -119,11 +119,11 @@ pub(super) const SOL_SOCKET: u64 = 1;
 /// Options that set the buffer sizes of a socket: `SO_SNDBUF`, `SO_RCVBUF` and their `FORCE` variants.
 pub(super) const BUFFER_SIZES: &[u64] = &[7, 8, 32, 33];
 
-/// Commands of `fcntl` that set the receiver of signals for an open file.
-pub(super) const OWNERS: &[u64] = &[8, 15];
+/// Commands of `fcntl` that set the receiver of signals for an open file: `F_SETOWN` and `F_SETOWN_EX`.
+pub(super) const FCNTL_SET_SIGNAL_OWNER: &[u64] = &[8, 15];
 
-/// Requests of `ioctl` that set the receiver of signals for an open file.
-pub(super) const OWNER_REQUESTS: &[u64] = &[0x8901, 0x8902];
+/// Requests of `ioctl` that set the receiver of signals for an open file: `FIOSETOWN` and `SIOCSPGRP`.
+pub(super) const IOCTL_SET_SIGNAL_OWNER: &[u64] = &[0x8901, 0x8902];
 
 /// Calls for extended attributes of files by name.
 pub(super) const ATTRIBUTES: &[i64] = &[
@@ -154,8 +154,8 @@ pub(super) const MODES: &[i64] = &[libc::SYS_fchmodat, libc::SYS_fchmodat2];
 
 /// Calls that set owners of files by name.
 #[cfg(target_arch = "x86_64")]
-pub(super) const OWNERSHIP: &[i64] = &[libc::SYS_chown, libc::SYS_lchown, libc::SYS_fchownat];
+pub(super) const CHANGE_FILE_OWNER: &[i64] = &[libc::SYS_chown, libc::SYS_lchown, libc::SYS_fchownat];
 
 /// Calls that set owners of files by name.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) const OWNERSHIP: &[i64] = &[libc::SYS_fchownat];
+pub(super) const CHANGE_FILE_OWNER: &[i64] = &[libc::SYS_fchownat];

@@ -146,10 +146,10 @@ impl SeccompRules {
         if signals == SignalPolicy::Denied {
             rules.always(lists::SIGNALS);
             // Signals about events on an open file, to any process.
-            for command in lists::OWNERS {
+            for command in lists::FCNTL_SET_SIGNAL_OWNER {
                 rules.when(libc::SYS_fcntl, &[(1, SeccompCmpOp::Eq, *command)])?;
             }
-            for request in lists::OWNER_REQUESTS {
+            for request in lists::IOCTL_SET_SIGNAL_OWNER {
                 rules.when(libc::SYS_ioctl, &[(1, SeccompCmpOp::Eq, *request)])?;
             }
         }
@@ -160,7 +160,7 @@ impl SeccompRules {
             rules.when(libc::SYS_sched_setaffinity, &[(0, SeccompCmpOp::Ne, 0)])?;
         }
         if around >= NameableFiles::OwnFiles {
-            rules.always(lists::OWNERSHIP);
+            rules.always(lists::CHANGE_FILE_OWNER);
         }
         if around >= NameableFiles::OwnPrograms {
             rules.always(&[libc::SYS_fchown, libc::SYS_fsetxattr, libc::SYS_fremovexattr]);
