@@ -97,6 +97,7 @@ export const large = (env, browser, check, prowess) => [
       );
       assert((await page.locator(".rows .row").count()) < 60);
       await page.keyboard.press("Enter");
+      await page.locator(".detail").waitFor();
       await page.locator(".detail .file").first().waitFor();
       await page.fill("#skills-filter", "skill-4321");
       await page.locator(".row[data-id=skill-4321]").waitFor();

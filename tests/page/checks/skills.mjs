@@ -380,6 +380,25 @@ export const skills = (env, browser, check) => [
     return page;
   }),
 
+  check("a change of another skill does not discard details that are being read", async () => {
+    const page = await openDialog(browser, env);
+    let answer;
+    const mayAnswer = new Promise((resolve) => (answer = resolve));
+    await page.route("**/api/skills/notes/files", async (route) => {
+      await mayAnswer;
+      await route.continue();
+    });
+    await row(page, "notes").locator(".row-open").click();
+    write(join(env.userSkills, "another"), {
+      "SKILL.md": skillMd("another", "Came while reading. Use when asked to."),
+    });
+    await env.api("/api/rescan", { method: "POST" });
+    await row(page, "another").waitFor();
+    answer();
+    await page.locator(".detail .file").first().waitFor();
+    return page;
+  }),
+
   check("a skill that is created elsewhere appears automatically", async () => {
     const page = await openDialog(browser, env);
     write(join(env.userSkills, "from-outside"), {

@@ -58,9 +58,9 @@ export class SkillDetail extends HTMLElement {
 
   /** The same skill, as it is now. @param {Skill} skill */
   update(skill) {
-    const same = JSON.stringify(skill) === JSON.stringify(this.#skill);
+    // Replacing an equal skill would discard what is being read for it.
+    if (JSON.stringify(skill) === JSON.stringify(this.#skill)) return;
     this.#skill = skill;
-    if (same) return;
     this.#render();
     this.#read();
   }
