@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use prowess::ScanProgress;
@@ -14,6 +15,45 @@ const SHOW_AFTER: Duration = Duration::from_millis(400);
 
 /// The interval between updates of the progress line.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The progress line of this process.
+static LINE: ProgressLine = ProgressLine::new();
+
+/// A line at the cursor that is replaced or removed as a whole.
+struct ProgressLine {
+    /// Whether the line is on the terminal. Locked while the line is written.
+    shown: Mutex<bool>,
+}
+
+impl ProgressLine {
+    const fn new() -> Self {
+        Self { shown: Mutex::new(false) }
+    }
+
+    /// Replaces the line; an empty text leaves it as it is. The text is computed while no one else can write the line.
+    fn draw(&self, terminal: &mut impl Write, text: impl FnOnce() -> String) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = text();
+        if !text.is_empty() {
+            *shown = true;
+            let _ = write!(terminal, "\r\x1b[K{text}");
+        }
+    }
+
+    /// Removes the line. `prevent` runs first and must keep [`draw`](Self::draw) from showing it again.
+    fn remove(&self, terminal: &mut impl Write, prevent: impl FnOnce()) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        prevent();
+        if std::mem::take(&mut *shown) {
+            let _ = write!(terminal, "\r\x1b[K");
+        }
+    }
+}
+
+/// Hides the progress of a task until its next step, so that a prompt can be shown.
+pub(crate) fn hide_task_progress(task: &Task) {
+    LINE.remove(&mut std::io::stderr(), || task.begin_step("", 0));
+}
 
 /// Runs `work` and shows the number of searched directories if it takes long.
 pub(crate) fn with_scan_progress<T: Send>(
@@ -49,20 +89,35 @@ fn with_progress_line<T>(global: &Global, line: impl Fn() -> String + Send, work
         let (done, wait) = channel::<()>();
         scope.spawn(move || {
             let mut interval = SHOW_AFTER;
-            let mut shown = false;
             while let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(interval) {
-                let text = line();
-                (interval, shown) = (UPDATE_INTERVAL, shown || !text.is_empty());
-                if !text.is_empty() {
-                    let _ = write!(std::io::stderr(), "\r\x1b[K{text}");
-                }
+                interval = UPDATE_INTERVAL;
+                LINE.draw(&mut std::io::stderr(), &line);
             }
-            if shown {
-                let _ = write!(std::io::stderr(), "\r\x1b[K");
-            }
+            LINE.remove(&mut std::io::stderr(), || ());
         });
         let result = work();
         drop(done);
         result
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_on_a_line_of_its_own() {
+        let (line, mut terminal) = (ProgressLine::new(), Vec::new());
+        line.remove(&mut terminal, || ());
+        line.draw(&mut terminal, || "auditing … 1 of 2".to_owned());
+        line.draw(&mut terminal, String::new);
+        line.remove(&mut terminal, || ());
+        terminal.extend(b"Install it? y\n");
+        line.remove(&mut terminal, || ());
+        line.draw(&mut terminal, || "writing …".to_owned());
+        assert_eq!(
+            String::from_utf8(terminal).unwrap(),
+            "\r\x1b[Kauditing … 1 of 2\r\x1b[KInstall it? y\n\r\x1b[Kwriting …"
+        );
+    }
 }

@@ -1,6 +1,6 @@
 //! Prompts on a terminal, or their answers from options.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal, Stderr, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use super::render;
 use crate::args::Global;
 use crate::args::packages::{Answers, ConflictChoice};
 use crate::output::{clean, truncate};
+use crate::progress;
 
 /// Answers prompts from options, or asks on the terminal.
 pub(in crate::commands) struct TerminalPrompter<'a> {
@@ -37,12 +38,25 @@ impl<'a> TerminalPrompter<'a> {
         Ok(matches!(self.ask(&format!("{question} [y/N] "))?.to_lowercase().as_str(), "y" | "yes"))
     }
 
+    /// Returns the standard error stream without a progress line.
+    fn stderr(&self) -> Stderr {
+        progress::hide_task_progress(&self.task);
+        std::io::stderr()
+    }
+
+    /// Prints the findings of the audit before a prompt.
+    fn show_findings(&self, prepared: &PreparedSkill) {
+        let mut err = self.stderr();
+        for finding in prepared.verdict.unsuppressed() {
+            let location = format!("{}:{}", clean(&finding.path), finding.line);
+            let _ = writeln!(err, "  {} {location} {}", finding.severity.as_str(), clean(&finding.message));
+        }
+    }
+
     /// Asks a question and reads a line. The end of the input is an error.
     fn ask(&self, question: &str) -> Result<String, PackageError> {
         let failed = |_| choose("cannot prompt for an answer", "answer with options; see --help");
-        // Hide the progress line while the prompt is shown.
-        self.task.begin_step("", 0);
-        let mut err = std::io::stderr();
+        let mut err = self.stderr();
         err.write_all(question.as_bytes()).and_then(|()| err.flush()).map_err(failed)?;
         self.wait()?;
         let mut line = String::new();
@@ -78,7 +92,7 @@ impl Prompter for TerminalPrompter<'_> {
             let there = candidates.iter().map(|candidate| candidate.name.clone()).collect();
             return Err(PackageError::MultipleSkills { source_text: source.to_owned(), available: there });
         }
-        let mut err = std::io::stderr();
+        let mut err = self.stderr();
         let _ = writeln!(err, "{} contains {} skills:", clean(source), candidates.len());
         let digits = candidates.len().to_string().len();
         let width =
@@ -115,7 +129,7 @@ impl Prompter for TerminalPrompter<'_> {
             _ if !self.terminal => return Err(render::conflict_error(conflict)),
             _ => {}
         }
-        let mut err = std::io::stderr();
+        let mut err = self.stderr();
         let _ = writeln!(err, "{}", clean(&render::conflict_error(conflict).to_string()));
         let free = free_name(conflict);
         loop {
@@ -136,7 +150,7 @@ impl Prompter for TerminalPrompter<'_> {
         if !self.terminal {
             return Ok(false);
         }
-        show_findings(prepared);
+        self.show_findings(prepared);
         self.confirm(&format!("The audit rejects {}. Install it anyway?", clean(&prepared.name)))
     }
 
@@ -147,7 +161,7 @@ impl Prompter for TerminalPrompter<'_> {
         if !self.terminal {
             return Ok(false);
         }
-        show_findings(prepared);
+        self.show_findings(prepared);
         self.confirm(&format!(
             "The audit has high-severity findings in {}. Install it?",
             clean(&prepared.name)
@@ -161,21 +175,12 @@ impl Prompter for TerminalPrompter<'_> {
         if !self.terminal {
             return Ok(false);
         }
-        let mut err = std::io::stderr();
+        let mut err = self.stderr();
         let _ = writeln!(err, "the update of {} adds capabilities:", clean(&item.name));
         for line in item.changes().map(|changes| render::change_lines(&changes)).unwrap_or_default() {
             let _ = writeln!(err, "    {line}");
         }
         self.confirm("Install the update?")
-    }
-}
-
-/// Prints the findings of the audit before the prompt.
-fn show_findings(prepared: &PreparedSkill) {
-    let mut err = std::io::stderr();
-    for finding in prepared.verdict.unsuppressed() {
-        let location = format!("{}:{}", clean(&finding.path), finding.line);
-        let _ = writeln!(err, "  {} {location} {}", finding.severity.as_str(), clean(&finding.message));
     }
 }
 

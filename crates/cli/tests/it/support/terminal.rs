@@ -133,12 +133,9 @@ impl<'w> TerminalSession<'w> {
     }
 }
 
-/// Removes the progress line, which is shown only if a command takes long.
+/// Removes the progress line, which is shown only if a command takes long. Other output ends with a line break.
 fn without_progress(seen: &str) -> String {
-    let parts: Vec<&str> = seen.split("\r\u{1b}[K").collect();
-    let kept_part = |(at, part): (usize, &&str)| match at + 1 < parts.len() && at > 0 {
-        true => String::new(),
-        false => (*part).to_owned(),
-    };
-    parts.iter().enumerate().map(kept_part).collect()
+    let mut parts = seen.split("\r\u{1b}[K");
+    let first = parts.next().unwrap_or_default();
+    std::iter::once(first).chain(parts.filter(|part| part.contains('\n'))).collect()
 }
