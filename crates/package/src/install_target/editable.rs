@@ -5,7 +5,7 @@ use std::path::Path;
 use prowess::policy::RootLocation;
 use prowess::{HostEnv, Policy, Preset, Scope, Skill, lock};
 
-use super::{InstallScope, InstallTarget};
+use super::{InstallScope, InstallTarget, no_home};
 use crate::error::PackageError;
 
 /// The reason why the user may not edit a skill.
@@ -101,12 +101,5 @@ impl InstallTarget {
             run_policy: policy.run.clone(),
             is_project: is_explicit || in_project && policy.preset != Preset::App,
         })
-    }
-}
-
-fn no_home() -> PackageError {
-    PackageError::InvalidArgument {
-        message: "no home directory to install skills in".to_owned(),
-        hint: "set HOME, or pass --home DIR".to_owned(),
     }
 }

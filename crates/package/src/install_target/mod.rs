@@ -59,6 +59,13 @@ impl InstallScope {
     }
 }
 
+fn no_home() -> PackageError {
+    PackageError::InvalidArgument {
+        message: "no home directory to install skills in".to_owned(),
+        hint: "set HOME, or pass --home DIR".to_owned(),
+    }
+}
+
 /// A directory of skills and its lock file.
 #[derive(Debug, Clone)]
 pub struct InstallTarget {
@@ -84,79 +91,43 @@ pub struct InstallTarget {
 impl InstallTarget {
     /// Returns the target for a scope under a policy.
     pub fn new(scope: InstallScope, policy: &Policy, host: &HostEnv) -> Result<Self, PackageError> {
-        let no_home = || PackageError::InvalidArgument {
-            message: "no home directory to record installed skills in".to_owned(),
-            hint: "set HOME, or pass --home DIR".to_owned(),
-        };
         let explicit =
             policy.scan.roots.iter().find(|spec| spec.is_explicit).map(|spec| spec.path().to_owned());
-        let user_lock = || lock::user_lock_path(host).ok_or_else(no_home);
-        let host = host.clone();
-        let needs_trust = false;
-        let plugins = None;
-        let run = policy.run.clone();
-        let of_project = explicit.is_some() || scope == InstallScope::Project;
-        if let Some(root) = explicit {
-            let lock = user_lock()?;
-            let scope = InstallScope::User;
-            return Ok(Self {
-                scope,
-                root,
-                lock_path: lock,
-                project: None,
-                host,
-                needs_trust,
-                plugin_config: plugins,
-                run_policy: run,
-                is_project: of_project,
-            });
-        }
-        match scope {
-            InstallScope::Project => {
+        let is_project = explicit.is_some() || scope == InstallScope::Project;
+        let scope = if explicit.is_some() { InstallScope::User } else { scope };
+        let (root, plugin_config) = match (explicit, scope) {
+            (Some(root), _) => (root, None),
+            (None, InstallScope::Project) => {
                 let root = project_root(policy).ok_or_else(|| PackageError::InvalidArgument {
                     message: "this configuration has no project directory for skills".to_owned(),
                     hint: "install for the current user with --user".to_owned(),
                 })?;
-                let base = host.project.clone();
-                let (root, lock) = (base.join(root), lock::project_lock_path(&base));
-                let needs_trust = policy.trust == ProjectTrust::Required;
-                let base = Some(base);
-                Ok(Self {
-                    scope,
-                    root,
-                    lock_path: lock,
-                    project: base,
-                    host,
-                    needs_trust,
-                    plugin_config: plugins,
-                    run_policy: run,
-                    is_project: of_project,
-                })
+                (host.project.join(root), None)
             }
-            InstallScope::User => {
-                let root = user_root(policy, &host).ok_or_else(|| match host.home {
-                    None => no_home(),
-                    Some(_) => PackageError::InvalidArgument {
-                        message: "this configuration has no user directory for skills".to_owned(),
-                        hint: "install into the project with --project".to_owned(),
-                    },
+            (None, InstallScope::User) => {
+                let home = host.home.as_ref().ok_or_else(no_home)?;
+                let root = user_root(policy, host).ok_or_else(|| PackageError::InvalidArgument {
+                    message: "this configuration has no user directory for skills".to_owned(),
+                    hint: "install into the project with --project".to_owned(),
                 })?;
-                let home = host.home.clone().ok_or_else(no_home)?;
-                let plugins = (policy.preset == Preset::Harness).then(|| home.join(".agent/config.yaml"));
-                let lock = user_lock()?;
-                Ok(Self {
-                    scope,
-                    root,
-                    lock_path: lock,
-                    project: None,
-                    host,
-                    needs_trust,
-                    plugin_config: plugins,
-                    run_policy: run,
-                    is_project: of_project,
-                })
+                (root, (policy.preset == Preset::Harness).then(|| home.join(".agent/config.yaml")))
             }
-        }
+        };
+        let in_project = scope == InstallScope::Project;
+        Ok(Self {
+            scope,
+            root,
+            lock_path: match scope {
+                InstallScope::Project => lock::project_lock_path(&host.project),
+                InstallScope::User => lock::user_lock_path(host).ok_or_else(no_home)?,
+            },
+            project: in_project.then(|| host.project.clone()),
+            host: host.clone(),
+            needs_trust: in_project && policy.trust == ProjectTrust::Required,
+            plugin_config,
+            run_policy: policy.run.clone(),
+            is_project,
+        })
     }
 
     /// Returns what the user grants to a skill in this target.
