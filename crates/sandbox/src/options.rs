@@ -104,19 +104,26 @@ impl SandboxHelper {
     }
 }
 
-/// Cancels a run from another thread.
+/// Cancels runs and calls from another thread. Clones share the flag.
+///
+/// ```
+/// let cancel = prowess_sandbox::Cancel::default();
+/// cancel.clone().cancel();
+/// assert!(cancel.is_cancelled());
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Cancels the run and everything it started.
+    /// Cancels the run and everything it started. A tool of a skill is stopped after a short time, in which it may end by
+    /// itself.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.store(true, Ordering::Release);
     }
 
     /// Returns `true` after [`cancel`](Self::cancel).
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.load(Ordering::Acquire)
     }
 }
 

@@ -14,9 +14,6 @@ pub struct Session {
     pub ledger: Ledger,
     /// Information about the conversation for the tools of skills.
     pub info: ConversationInfo,
-    /// Cancels running calls of skill tools.
-    #[cfg(feature = "toolsets")]
-    pub cancel: prowess_toolset::Cancel,
     /// The conversation for which tool programs run; they end with it.
     #[cfg(feature = "toolsets")]
     pub(crate) conversation: prowess_toolset::Conversation,
@@ -33,8 +30,6 @@ impl Clone for Session {
             ledger: self.ledger.clone(),
             info: self.info.clone(),
             #[cfg(feature = "toolsets")]
-            cancel: self.cancel.clone(),
-            #[cfg(feature = "toolsets")]
             conversation: self.conversation.clone(),
             call_options: self.call_options.clone(),
             invoked: self.invoked.clone(),
@@ -46,7 +41,8 @@ impl Clone for Session {
 /// Options of a call: cancellation, output, and the form of the response.
 #[derive(Clone, Default)]
 pub struct CallOptions {
-    /// Cancels scripts early, instead of the handle of the [`ScriptRunner`](crate::ScriptRunner).
+    /// Cancels scripts and tools of skills early. By default, scripts are cancelled by the handle of the
+    /// [`ScriptRunner`](crate::ScriptRunner).
     pub cancel: Option<prowess_sandbox::Cancel>,
     /// Receives the output of scripts as it arrives.
     pub on_output: Option<Arc<OutputCallback>>,

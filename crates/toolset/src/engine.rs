@@ -14,9 +14,10 @@ use prowess::Skill;
 
 use super::error::ToolsetError;
 use super::js_engine::JsEngine;
-use super::limits::{Cancel, ToolsetLimits};
+use super::limits::ToolsetLimits;
 use super::response::{ToolCall, ToolDescriptor, ToolResult};
 use super::sources::{FileDigests, ModuleSources};
+use prowess_sandbox::Cancel;
 
 /// How much longer than its own limit to wait for the engine.
 const WAIT_MARGIN: Duration = Duration::from_secs(1);

@@ -8,10 +8,11 @@ use prowess::{Skill, SkillStatus, resources};
 
 use super::engine::Engine;
 use super::error::ToolsetError;
-use super::limits::{Cancel, ToolsetLimits};
+use super::limits::ToolsetLimits;
 use super::loads;
 use super::response::{ToolCall, ToolDescriptor, ToolResult};
 use super::sources::are_unchanged;
+use prowess_sandbox::Cancel;
 
 /// Runs the toolsets of skills.
 ///

@@ -10,11 +10,12 @@ use rquickjs::{Context, Ctx, FromJs, Module, Object, Promise, Runtime, Value};
 
 use super::bindings::HostBindings;
 use super::error::ToolsetError;
-use super::limits::{Cancel, ToolsetLimits};
+use super::limits::ToolsetLimits;
 use super::modules::ModuleLoader;
 use super::response::{EngineResponse, ThrownError, ToolCall, ToolDescriptor, ToolResult, parse_response};
 use super::sources::ModuleSources;
 use super::watch::{ExecutionWatch, StopCause};
+use prowess_sandbox::Cancel;
 
 /// The language features. The only clock is `Date`, in milliseconds.
 type Intrinsics = (

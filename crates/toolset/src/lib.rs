@@ -27,8 +27,9 @@ mod watch;
 
 pub use error::{SourceLocation, ToolsetError};
 pub use host::{LoadedTools, Toolsets, is_module};
-pub use limits::{Cancel, ToolsetLimits};
+pub use limits::ToolsetLimits;
 pub use lint::lint;
 pub use program::{Conversation, ProgramLimits, Programs};
 pub use program_fault::{PROTOCOL, ProgramFault};
+pub use prowess_sandbox::Cancel;
 pub use response::{ToolCall, ToolDescriptor, ToolResult};

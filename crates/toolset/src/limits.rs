@@ -1,7 +1,5 @@
-//! Limits of toolsets, and cancellation.
+//! Limits of toolsets.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The limits of a toolset. The default is suitable for untrusted skills.
@@ -55,27 +53,5 @@ impl Default for ToolsetLimits {
             engines: 16,
             idle: Duration::from_secs(600),
         }
-    }
-}
-
-/// A flag that cancels calls. Clones share the flag.
-///
-/// ```
-/// let cancel = prowess_toolset::Cancel::default();
-/// cancel.clone().cancel();
-/// assert!(cancel.is_cancelled());
-/// ```
-#[derive(Debug, Clone, Default)]
-pub struct Cancel(Arc<AtomicBool>);
-
-impl Cancel {
-    /// Cancels the call: `ctx.abort` is set at once, and the call is stopped after a short time.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Release);
-    }
-
-    /// Returns `true` after [`cancel`](Self::cancel).
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Acquire)
     }
 }

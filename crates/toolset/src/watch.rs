@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
-use super::limits::Cancel;
+use prowess_sandbox::Cancel;
 
 /// Why an engine was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,26 +14,16 @@ const QUOTED_MAX: usize = 100;
 
 /// Cancels everything that a turn started, explicitly or when dropped.
 #[derive(Debug, Default)]
-pub(super) struct CancelOnDrop {
-    scripts: prowess_sandbox::Cancel,
-    #[cfg(feature = "toolsets")]
-    toolsets: prowess_toolset::Cancel,
-}
+pub(super) struct CancelOnDrop(prowess_sandbox::Cancel);
 
 impl CancelOnDrop {
     /// Connects a session to this guard.
     pub(super) fn bind(&self, session: &mut Session) {
-        session.call_options.cancel = Some(self.scripts.clone());
-        #[cfg(feature = "toolsets")]
-        {
-            session.cancel = self.toolsets.clone();
-        }
+        session.call_options.cancel = Some(self.0.clone());
     }
 
     pub(super) fn cancel(&self) {
-        self.scripts.cancel();
-        #[cfg(feature = "toolsets")]
-        self.toolsets.cancel();
+        self.0.cancel();
     }
 }
 

@@ -136,22 +136,15 @@ struct CancellationGuard(tokio::task::JoinHandle<()>);
 
 impl CancellationGuard {
     fn new(session: &mut Session, cancelled: &CancellationToken, closed: &CancellationToken) -> Self {
-        let scripts = prowess_sandbox::Cancel::default();
-        session.call_options.cancel = Some(scripts.clone());
-        #[cfg(feature = "toolsets")]
-        let toolsets = {
-            session.cancel = prowess_toolset::Cancel::default();
-            session.cancel.clone()
-        };
+        let call = prowess_sandbox::Cancel::default();
+        session.call_options.cancel = Some(call.clone());
         let (cancelled, closed) = (cancelled.clone(), closed.clone());
         Self(tokio::spawn(async move {
             tokio::select! {
                 () = cancelled.cancelled() => {}
                 () = closed.cancelled() => {}
             }
-            scripts.cancel();
-            #[cfg(feature = "toolsets")]
-            toolsets.cancel();
+            call.cancel();
         }))
     }
 }

@@ -12,9 +12,9 @@ use super::session::{CallFailure, CancelFlags};
 use super::tool::ProgramTool;
 use crate::error::ToolsetError;
 use crate::host::{LoadedTools, is_module};
-use crate::limits::Cancel;
 use crate::program_fault::ProgramFault;
 use crate::response::{ToolCall, ToolResult};
+use prowess_sandbox::Cancel;
 use prowess_sandbox::RunOptions;
 
 /// A program and its tools.

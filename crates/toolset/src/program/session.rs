@@ -8,10 +8,10 @@ use super::limits::ProgramLimits;
 use super::output::ProgramOutput;
 use super::protocol::{self, ProgramMessage};
 use super::tool::merge_metadata;
-use crate::limits::Cancel;
 use crate::program_fault::PROTOCOL;
 use crate::program_fault::ProgramFault;
 use crate::response::{ToolCall, ToolResult, one_line, tool_result};
+use prowess_sandbox::Cancel;
 use prowess_sandbox::log::RunEnd;
 use prowess_sandbox::{OutputStream, RunLimit, RunningScript};
 

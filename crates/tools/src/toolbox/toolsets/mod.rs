@@ -197,7 +197,7 @@ fn run_tool(
     tool: &SkillTool<'_>,
     call: ToolCall,
 ) -> Result<ToolResult, ToolsetError> {
-    let cancel = session.cancel.clone();
+    let cancel = session.call_options.cancel.clone().unwrap_or_default();
     match tool.kind {
         ToolBackend::Module => toolbox.toolsets.call(tool.skill, call, cancel),
         ToolBackend::Program => {
