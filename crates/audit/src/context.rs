@@ -107,10 +107,13 @@ const REJECTION_PATTERN: &str = r"\b(reject|flag|report|distrust|block|beware\s+
 const CONTRADICTION_PATTERN: &str = r"\b(so|run|execute|paste|type|launch|you|please|now|therefore|but)\b";
 
 /// A heading for bad examples.
-const BAD_HEADING_PATTERN: &str = r"^#+\s*(❌|🚩|⛔|🚫)?\s*(red\s+flags?|never|never\s+(do|run|use)(\s+(this|these|any\s+of\s+these))?|don'?ts?|do\s+not(\s+(do|run|use)(\s+(this|these))?)?|bad(\s+(examples?|practices?))?|malicious\s+\w+|attack\s+(patterns?|examples?)|anti-?patterns?|what\s+to\s+avoid|(dangerous|unsafe|forbidden)\s+(commands?|patterns?|examples?)|avoid|(things\s+)?(what\s+)?(you\s+must\s+)?(not|never)\s+to\s+\w+|what\s+(not\s+to\s+do|to\s+reject)|do\s+not\s+\w+|never\s+\w+|the\s+trap|test\s+(cases?|sentences?|strings?)|no|nunca|evitar?|qu(é|e)\s+no\s+hacer|lo\s+que\s+no\b.{0,30}|malas\s+pr(á|a)cticas|prohibido|不要.{0,18}|禁止.{0,18}|避免.{0,18}|反例|错误(示例|做法)|危险(命令|操作|示例)|不建议.{0,18})\W*$";
+const BAD_HEADING_PATTERN: &str = r"^#+\s*(❌|🚩|⛔|🚫)?\s*(red\s+flags?|never|never\s+(do|run|use)(\s+(this|these|any\s+of\s+these))?|don'?ts?|do\s+not(\s+(do|run|use)(\s+(this|these))?)?|bad(\s+(examples?|practices?))?|malicious\s+\w+|attack\s+(patterns?|examples?)|anti-?patterns?|what\s+to\s+avoid|(dangerous|unsafe|forbidden)\s+(commands?|patterns?|examples?)|avoid|(things\s+)?(what\s+)?(you\s+must\s+)?(not|never)\s+to\s+\w+|what\s+(not\s+to\s+do|to\s+reject)|do\s+not\s+\w+|never\s+\w+|the\s+trap|what\s+to\s+look\s+for|(warning\s+)?signs|indicators?(\s+of\s+\w+)?|test\s+(cases?|sentences?|strings?)|no|nunca|evitar?|qu(é|e)\s+no\s+hacer|lo\s+que\s+no\b.{0,30}|malas\s+pr(á|a)cticas|prohibido|不要.{0,18}|禁止.{0,18}|避免.{0,18}|反例|错误(示例|做法)|危险(命令|操作|示例)|不建议.{0,18})\W*$";
 
 /// The header of a table that lists bad examples.
-const BAD_TABLE_PATTERN: &str = r"^\s*\|.*(\b(instead|attacks?|bad|wrong|dangerous|unsafe|insecure|planted|malicious|payloads?|injections?|risks?|threats?|avoid|red\s+flags?|anti-?patterns?|forbidden|en\s+lugar|peligro\w*|riesgos?|ataques?|evitar|malo)\b|风险|危险|攻击|错误|替代|恶意|不要|禁止)";
+const BAD_TABLE_PATTERN: &str = r"^\s*\|.*(\b(instead|attacks?|bad|wrong|dangerous|unsafe|insecure|planted|malicious|payloads?|injections?|risks?|threats?|avoid|red\s+flags?|anti-?patterns?|forbidden|defen[cs]es?|mitigations?|indicators?|en\s+lugar|peligro\w*|riesgos?|ataques?|evitar|malo)\b|风险|危险|攻击|错误|替代|恶意|不要|禁止)";
+
+/// A sentence that introduces a table of bad examples.
+const BAD_TABLE_INTRO: &str = r"\b(compromised|malicious|suspicious|attackers?|indicators?|to\s+be\s+searched\s+for|(look|search|watch)\s+for|detects?|sospechos\w+|ataques?|buscar)\b|可疑|恶意|攻击|排查";
 
 /// A sign that marks a bad example.
 const BAD_EXAMPLE_SIGN: &str =
@@ -136,6 +139,7 @@ pub(super) struct ContextPatterns {
     foreign_prohibition: Regex,
     rejection: Regex,
     bad_table: Regex,
+    bad_table_intro: Regex,
 }
 
 /// Returns the patterns, compiled on first use.
@@ -160,6 +164,7 @@ pub(super) fn patterns() -> Option<&'static ContextPatterns> {
             foreign_prohibition: compile(&format!("{FOREIGN_PROHIBITION}{CODE_SPANS}{OPENING_PUNCTUATION}"))?,
             rejection: compile(REJECTION_PATTERN)?,
             bad_table: compile(BAD_TABLE_PATTERN)?,
+            bad_table_intro: compile(BAD_TABLE_INTRO)?,
         })
     };
     PATTERNS.get_or_init(compiled).as_ref()
@@ -197,7 +202,10 @@ impl ContextPatterns {
         let column = at.saturating_sub(start).min(whole.len());
         let (opens, closes) = code_span(whole, column);
         let (before, after) = (sentence_before(text, line, opens), clause_after(whole, closes));
-        let qualified = self.qualification.is_match(after) && !self.review.is_match(after);
+        // The other cells of a row do not qualify this one.
+        let is_row = whole.trim_ascii_start().starts_with(b"|");
+        let cell = after.split(|byte| is_row && *byte == b'|').next().unwrap_or_default();
+        let qualified = self.qualification.is_match(cell) && !self.review.is_match(cell);
         let quotes = !qualified
             && (self.is_forbidden(&before)
                 || self.is_condemned(&before, after, line, text)
@@ -263,7 +271,12 @@ impl ContextPatterns {
     fn is_in_bad_table(&self, after: &[u8], line: usize, text: &SourceText<'_>) -> bool {
         let is_row = |line: &usize| text.line(*line).1.trim_ascii_start().starts_with(b"|");
         let header = (0..=line).rev().take_while(is_row).last().filter(|header| *header < line);
-        header.is_some_and(|header| self.bad_table.is_match(text.line(header).1))
+        let is_introduced = |header: usize| {
+            let above = (0..header).rev().take(3).map(|above| text.line(above).1);
+            let intro = above.into_iter().find(|above| !above.is_empty());
+            intro.is_some_and(|intro| self.bad_table_intro.is_match(intro) && !intro.starts_with(b"|"))
+        };
+        header.is_some_and(|header| self.bad_table.is_match(text.line(header).1) || is_introduced(header))
             && !self.order.is_match(after.split(|byte| *byte == b'|').next().unwrap_or_default())
     }
 
@@ -293,6 +306,13 @@ fn is_in_quotation_marks(at: usize, line: usize, text: &SourceText<'_>) -> bool 
     let is_straight =
         count("\"") % 2 == 1 && memchr::memrchr(b'"', before).is_some_and(opens_word) && closes("\"");
     memchr::memchr(b'<', before).is_none() && (is_straight || pairs.into_iter().any(is_enclosed))
+}
+
+/// Returns `true` if an offset is in a code span.
+pub(super) fn is_in_code_span(at: usize, text: &SourceText<'_>) -> bool {
+    let (start, whole) = text.line(text.line_of(at));
+    let (opens, closes) = code_span(whole, at.saturating_sub(start));
+    closes > opens
 }
 
 /// Returns the code span around an offset of a line, or an empty span at the offset.

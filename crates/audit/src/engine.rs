@@ -11,7 +11,8 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Captures, Regex};
 
 use super::checks;
-use super::finding::Finding;
+use super::context;
+use super::finding::{Finding, FindingSeverity};
 use super::report::{self, FINDINGS_PER_RULE_MAX, RawFinding};
 use super::rule::{Matcher, Pattern, Rule, RuleScope, WORD_BOUNDARY, compile};
 use super::rules::rules;
@@ -19,6 +20,9 @@ use super::text::{LineKind, SourceText, TextKind, decode_texts};
 
 /// The number of scanned bytes from which building the large automaton pays off.
 const LARGE_AUTOMATON_FROM: usize = 1024 * 1024;
+
+/// The number of alternatives of a pattern from which each is tried on its own.
+const SEPARATE_FROM: usize = 6;
 
 /// The compiled rules.
 pub(super) struct Engine {
@@ -59,8 +63,12 @@ struct CompiledPattern {
     scopes: Vec<RuleScope>,
     /// The patterns of which one must match, too; `None` if the pattern matters on its own.
     needs: Option<Vec<usize>>,
+    /// Whether a rule also covers code spans in prose.
+    in_spans: bool,
     /// Whether a rule needs the secret in the first group.
     has_key: bool,
+    /// The alternatives, each on its own: together they are too large for a fast automaton.
+    alternatives: OnceLock<Vec<Option<Regex>>>,
     regex: OnceLock<Option<(Regex, Option<Regex>)>>,
 }
 
@@ -91,18 +99,21 @@ impl Engine {
         let mut patterns: Vec<CompiledPattern> = Vec::new();
         let mut index_of = |pattern: &'static Pattern, rule: &Rule, first: Option<usize>| {
             let at = patterns.iter().position(|known| known.pattern == pattern).unwrap_or_else(|| {
-                let (scopes, regex) = (Vec::new(), OnceLock::new());
+                let (scopes, alternatives, regex) = (Vec::new(), OnceLock::new(), OnceLock::new());
                 patterns.push(CompiledPattern {
                     pattern,
                     scopes,
                     needs: Some(Vec::new()),
+                    in_spans: false,
                     has_key: false,
+                    alternatives,
                     regex,
                 });
                 patterns.len() - 1
             });
             if let Some(compiled) = patterns.get_mut(at) {
                 compiled.scopes.push(rule.scope);
+                compiled.in_spans |= covers_spans(rule);
                 compiled.has_key |= matches!(rule.matcher, Matcher::LineWithSecret(..));
                 match (first, &mut compiled.needs) {
                     (Some(first), Some(needs)) => needs.push(first),
@@ -168,7 +179,7 @@ impl Engine {
         let mut raw: Vec<RawFinding> = Vec::new();
         for usage in &self.uses {
             let first = hits.iter().filter(|hit| hit.pattern == usage.first);
-            let first = first.filter(|hit| scope_covers(usage.rule.scope, text.line_kind(hit.line)));
+            let first = first.filter(|hit| rule_covers(usage.rule, hit, text));
             match usage.second {
                 None => raw.extend(first.filter_map(|hit| single_finding(usage.rule, hit, text))),
                 Some(second) => pair_findings(usage.rule, first, second, &hits, text, &mut raw),
@@ -233,9 +244,13 @@ impl Engine {
 
     /// Returns `true` if a rule that uses the pattern covers any line of the window.
     fn is_covered(&self, index: usize, text: &SourceText<'_>, start: usize, length: usize) -> bool {
-        let scopes = self.patterns.get(index).map_or(&[][..], |compiled| &compiled.scopes);
+        let Some(compiled) = self.patterns.get(index) else { return false };
         let (first, last) = (text.line_of(start), text.line_of(start + length));
-        (first..=last).any(|line| scopes.iter().any(|scope| scope_covers(*scope, text.line_kind(line))))
+        (first..=last).any(|line| {
+            let kind = text.line_kind(line);
+            compiled.scopes.iter().any(|scope| scope_covers(*scope, kind))
+                || (compiled.in_spans && kind == LineKind::Prose && text.line(line).1.contains(&b'`'))
+        })
     }
 
     fn match_window(
@@ -247,6 +262,9 @@ impl Engine {
         hits: &mut Vec<Hit>,
     ) {
         let Some(compiled) = self.patterns.get(index) else { return };
+        if !compiled.may_match(window) {
+            return;
+        }
         let Some((regex, unless)) = compiled.get() else { return };
         if !regex.is_match(window) || unless.as_ref().is_some_and(|unless| unless.is_match(window)) {
             return;
@@ -361,8 +379,8 @@ fn pair_findings<'h>(
         true => usize::MAX,
         false => within as usize,
     };
-    let others = hits.iter().filter(|hit| hit.pattern == second).map(|hit| hit.line);
-    let mut others: Vec<_> = others.filter(|line| scope_covers(rule.scope, text.line_kind(*line))).collect();
+    let others = hits.iter().filter(|hit| hit.pattern == second && rule_covers(rule, hit, text));
+    let mut others: Vec<_> = others.map(|hit| hit.line).collect();
     others.sort_unstable();
     let near = |hit: &&Hit| {
         let start = others.partition_point(|line| *line < hit.line.saturating_sub(within));
@@ -379,6 +397,16 @@ fn pair_findings<'h>(
 }
 
 impl CompiledPattern {
+    /// Returns `false` if no alternative matches. Few alternatives are faster together.
+    fn may_match(&self, window: &[u8]) -> bool {
+        if self.pattern.regexes.len() < SEPARATE_FROM {
+            return true;
+        }
+        let compiled = || self.pattern.regexes.iter().map(|one| compile(one)).collect();
+        let mut alternatives = self.alternatives.get_or_init(compiled).iter().flatten();
+        alternatives.any(|regex| regex.is_match(window))
+    }
+
     /// Returns the pattern and its exception, compiled on first use, because most texts need few of them.
     fn get(&self) -> Option<&(Regex, Option<Regex>)> {
         self.regex
@@ -408,6 +436,18 @@ fn scope_applies(scope: RuleScope, kind: TextKind) -> bool {
         TextKind::Plain => matches!(scope, RuleScope::Any | RuleScope::Prose),
         TextKind::Data => scope == RuleScope::Any,
     }
+}
+
+/// Returns `true` if a rule for code also covers code spans in prose: a command between sentences may be quoted in
+/// passing, so only serious ones count.
+fn covers_spans(rule: &Rule) -> bool {
+    rule.scope == RuleScope::Code && rule.severity >= FindingSeverity::High
+}
+
+fn rule_covers(rule: &Rule, hit: &Hit, text: &SourceText<'_>) -> bool {
+    let kind = text.line_kind(hit.line);
+    scope_covers(rule.scope, kind)
+        || (covers_spans(rule) && kind == LineKind::Prose && context::is_in_code_span(hit.start, text))
 }
 
 fn scope_covers(scope: RuleScope, part: LineKind) -> bool {

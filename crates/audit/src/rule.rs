@@ -107,21 +107,6 @@ pub(super) const fn pattern_except(
     Pattern { keywords: words, regexes: regex, except: Some(unless) }
 }
 
-/// Joins two lists. `N` is the sum of their lengths.
-pub(super) const fn concat<const N: usize>(
-    first: &[&'static str],
-    second: &[&'static str],
-) -> [&'static str; N] {
-    assert!(N == first.len() + second.len());
-    let mut all = [""; N];
-    let mut at = 0;
-    while at < N {
-        all[at] = if at < first.len() { first[at] } else { second[at - first.len()] };
-        at += 1;
-    }
-    all
-}
-
 /// Creates an example.
 pub(super) const fn example(path: &'static str, text: &'static str) -> Example {
     Example { path, text }

@@ -8,6 +8,7 @@ mod hidden;
 pub(super) mod hosts;
 mod pieces;
 pub(super) mod secret;
+mod typosquat;
 
 use super::report::RawFinding;
 use super::rule::Rule;
@@ -19,6 +20,7 @@ pub(super) fn check_text(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
     fetch::check(text, raw);
     encoded::check(text, raw);
     pieces::check(text, raw);
+    typosquat::check(text, raw);
     // Binary content has no characters to check.
     if !text.is_binary() {
         hidden::check(text, raw);

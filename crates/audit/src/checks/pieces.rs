@@ -40,17 +40,20 @@ const JOINED: &str = concat!(
 );
 
 /// Spellings of PowerShell and shells that only hide a name: a format string, an alias, back quotes, mixed case,
-/// and a variable that completes the name of a download program.
+/// a variable that completes the name of a download program, a variable piped into a variable, and escaped letters.
 const SPELLINGS: &str = concat!(
     r"\(\s*['\x22](\{\d\}){2,}['\x22]\s*-f\s*['\x22]",
     r"|\b(set-alias|new-alias|sal)\s+(-name\s+)?\S+\s+(-value\s+)?['\x22]?(iex|invoke-expression)\b",
     r"|\b(i\x60e\x60?x|ie\x60x|i\x60nvoke|in\x60?v\x60o\x60?ke|d\x60ownload\w*|down\x60load\w*)",
     r"|(?-i:\b([a-z]+[A-Z]+[a-z]+[A-Z]+[a-z]*-[a-zA-Z]*[a-z][A-Z]+[a-z]+[A-Z]*[a-z]*|[a-z]+[A-Z]+[a-z]*-[a-z]+[A-Z]+[a-z]+[A-Z]+[a-z]*)\b)",
+    r"|(?-i:(^|\n)\s*['\x22]?\$\{?[a-z]\w*\}?['\x22]?\s[^|\n#]*(\\\n[^|\n]*)*\|\s*['\x22]?\$\{?[a-z])",
+    r"|\$\(\s*(printf|echo\s+-e)\s+['\x22]?(%b)?['\x22\s]*(\\+0?[0-7]{3}|\\+x[0-9a-f]{2}){3,}",
     r"|\$\{\w+\}['\x22]*(url|rl)\b['\x22]?\s*(\\|-|$|['\x22]?\s+(-|['\x22]?http))",
 );
 
 /// Words of which a line must contain one before [`SPELLINGS`] is tried.
-const SPELLING_KEYWORDS: [&[u8]; 4] = [b"-f ", b"`", b"}rl", b"}url"];
+const SPELLING_KEYWORDS: [&[u8]; 9] =
+    [b"-f ", b"`", b"}rl", b"}url", b"| $", b"| \"$", b"|$", b"$(printf", b"$(echo -e"];
 
 fn patterns() -> Option<&'static (Regex, Regex)> {
     static PATTERNS: OnceLock<Option<(Regex, Regex)>> = OnceLock::new();

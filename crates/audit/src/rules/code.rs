@@ -1,5 +1,6 @@
 //! PA2xx: what scripts do: read secrets, send them, open backdoors, persist, destroy data.
 
+use super::theft::SEND;
 use crate::finding::{Family::Code as Script, FindingSeverity::*};
 use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pattern_except};
 
@@ -10,7 +11,7 @@ const PRIVATE: Pattern = pattern_except(PRIVATE_KEYWORDS, PRIVATE_REGEXES, PRIVA
 const PRIVATE_ALONE: Pattern = pattern_except(
     PRIVATE_KEYWORDS,
     PRIVATE_REGEXES,
-    r"--exclude|ssh-keygen|known_hosts|\.ssh/config|\.pub\b|authorized_keys|subprocess\.(run|popen|call)\([^)]*env=|chmod\s|ssh\s+-i|NODE_ENV|find-generic-password\b.{0,60}\s-s\s",
+    r"--exclude|ssh-keygen|known_hosts|\.ssh/config|\.pub\b|authorized_keys|subprocess\.(run|popen|call)\([^)]*env=|chmod\s|ssh\s+-i|NODE_ENV|find-generic-password\b.{0,60}\s-s\s|Read\(",
 );
 
 const PRIVATE_KEYWORDS: &[&str] = &[
@@ -91,77 +92,24 @@ const CLOUD: Pattern = pattern_except(
     r"\.env\.example",
 );
 
-/// Sending data to another machine.
-pub(super) const SEND: Pattern = pattern_except(
-    &[
-        "curl",
-        "wget",
-        "post",
-        "put(",
-        "upload",
-        "socket",
-        "nc ",
-        "ncat",
-        "smtp",
-        "sendall",
-        "scp ",
-        "dig ",
-        "nslookup",
-        "urlopen",
-        "http.",
-        "net::http",
-        "resolv",
-        "httpclient",
-        "reqwest",
-        "urlsession",
-        "invoke-",
-        "requests.get",
-        "httpx.get",
-        "fetch(",
-        "/dev/tcp",
-        "openssl",
-        "sendmail",
-        "mail ",
-        "mailx",
-        "mutt",
-        "rclone",
-        "gist",
-        "rsync",
-        "ftplib",
-        "paramiko",
-        "telnetlib",
-        "sendbeacon",
-        "websocket",
-        "senddocument",
-        "sendmessage",
-        "iwr",
-        "irm",
-        "transfertype",
-        ".send(",
-        ".sendto(",
-        ".end(",
-        ".write(",
-        "send_message",
-        "method",
-        "netcat",
-    ],
-    &[
-        r"\bcurl\b[^|]*\s(-d|-F|-T|--data\S*|--form|--upload-file|--json|-X\s*(POST|PUT))\b|\bcurl\b.{0,120}(\$\(|\x60|[?&]\w+=\$)",
-        r"\bwget\b.*--(post|body)-(data|file)|\b(requests|httpx|session|client|axios|aiohttp)\.(post|put|patch)\s*\(",
-        r"urlopen\s*\(.*(data|Request)|Request\s*\(.*data\s*=|method:?\s*=?\s*['\x22](POST|PUT)['\x22]",
-        r"\|\s*(nc|ncat|netcat)\s+\S+\s+\d+|\.sendall\s*\(|smtplib\.|\bscp\s+\S+\s+\S+@|(dig|nslookup|ping)\s+.{0,40}\$\(",
-        r"\b(nc|ncat|netcat)\s+(-\S+\s+(\d+\s+)?)*[\w.$\x22{}-]+\s+[\d$\x22{}\w]+\s*<|\bcurl\b[^\n]{0,200}(\s|=)@-|/dev/tcp/[\w$]|\bopenssl\s+s_client\b.{0,80}<|\b(sendmail|mailx?|mutt)\s+(-\S+\s+)*.{0,40}@|\brclone\s+copy|\bgh\s+gist\s+create|\bgist\.create|\brsync\s+.{0,80}\w@[\w.-]+:",
-        r"\bftplib\.|\bparamiko\.|\btelnetlib\.|http\.client\.\w+|\bsendbeacon\s*\(|\bnew\s+websocket\s*\(|websocket\.create_connection|senddocument|sendmessage\?|\b(invoke-webrequest|invoke-restmethod|iwr|irm)\b.{0,200}-(body|infile)\b|uploaddata|-transfertype\s+upload|\bsocket\.(send|sendto)\s*\(|\bs\.send(all|to)?\s*\(|\br\.end\s*\(\s*\w|\breq\.(write|end)\s*\(\s*\w|method\s*=\s*['\x22](POST|PUT)['\x22]|\bsend_message\s*\(|urlopen\s*\(\s*(req\w*|request)\b",
-        r"\bwget\b.{0,160}[?&]\w+=['\x22]?(\$|\x60)|\b(urlopen|requests\.get|httpx\.get|fetch)\s*\(\s*[a-z]?['\x22\x60]https?://[^'\x22\x60]*[?&=][^\n]{0,120}(\+|\{|%)",
-        r"\bhttp\.(post|newrequest)\w*\s*\(|net::http|\bresolv(::dns)?\.|\bhttpclient\b|\breqwest::|\burlsession\b|\b\w+\.post\s*\(",
-        r"(invoke-webrequest|invoke-restmethod|iwr|irm)\b.*-method\s+(post|put)|uploadstring|uploadfile",
-    ],
-    r"https?://(localhost|127\.0\.0\.1|0\.0\.0\.0)",
-);
-
 /// The startup files of shells.
-pub(super) const RC_KEYWORDS: &[&str] =
-    &[".bashrc", ".zshrc", ".profile", ".bash_profile", ".zprofile", ".zshenv", "config.fish"];
+pub(super) const RC_KEYWORDS: &[&str] = &[
+    ".bashrc",
+    ".zshrc",
+    ".profile",
+    ".bash_profile",
+    ".zprofile",
+    ".zshenv",
+    "config.fish",
+    ".bash_login",
+    ".zlogin",
+    ".bash_logout",
+    ".xprofile",
+    ".xsessionrc",
+    "fish/conf.d",
+    "$profile",
+    ".ssh/rc",
+];
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -332,7 +280,7 @@ pub(super) const RULES: &[Rule] = &[
             ],
             &[
                 r"\|\s*crontab\s+-|>>?\s*/etc/cron|crontab\s+\S*(tmp|cron)\S*",
-                r"(cp|mv|tee|>|open\(|write\w*|launchctl\s+(load|bootstrap)).{0,80}(launchagents|launchdaemons)",
+                r"(cp|mv|tee|>|open\(|write\w*).{0,80}(launchagents|launchdaemons)",
                 r"(reg(\.exe)?\s+add|set-itemproperty|new-itemproperty).{0,120}currentversion\\+run|schtasks(\.exe)?\s+/create",
                 r"(add-content|set-content|out-file|>>?).{0,60}\$profile\b|(cp|mv|tee|>|open\(|write\w*).{0,80}(\.config/systemd/user/|\.config/autostart/)\w",
             ],
@@ -388,7 +336,7 @@ pub(super) const RULES: &[Rule] = &[
                     r"(^|[^-\w])(dig|nslookup|host|ping|drill)\b[^|\n]{0,60}(\$\(|\x60)[^\n]{0,200}\.[a-z]",
                     r"(^|[^-\w])(dig|nslookup|host|ping|drill)\b[^|;\n]{0,60}\$\{?\w+\}?\.[\w.-]*\.[a-z]{2,}",
                     r"(^|[^-\w])(dig|nslookup|host|ping|drill|getent\s+hosts|resolve-dnsname|delv|kdig)\b[^|;\n]{0,60}\$\{?\w+\}?\.\$\{?\w+|\bresolve-dnsname\b[^|;\n]{0,60}\$\(?\w+\)?\.[\w.-]*\.?[a-z$]|dns\]::gethost\w+\s*\([^)\n]{0,60}(\$|\+)",
-                    r"\b(gethostbyname|getaddrinfo|resolver\.(resolve|query)|dns\.(promises\.)?(resolve\w*|lookup)|resolv(::dns)?\.(getaddress|getname)|net\.lookup\w+|dns_get_record)\s*\([^)\n]{0,80}(\+|\$\{|#\{|%|\{\w|\.\s*\x22)",
+                    r"\b(gethostbyname|getaddrinfo|resolver\.(resolve|query)|dns\.(promises\.)?(resolve\w*|lookup)|resolv(::dns)?\.(getaddress|getname)|net\.lookup\w+|dns_get_record|resolve(4|6|txt|any|cname|mx))\s*\([^)\n]{0,80}(\+|\$\{|#\{|%|\{\w|\.\s*\x22)",
                 ],
             ),
             pattern(
@@ -466,14 +414,14 @@ pub(super) const RULES: &[Rule] = &[
             pattern_except(
                 &[".git/hooks", "hookspath"],
                 &[
-                    r"\.git/hooks/\w|git\s+config\s+.{0,40}core\.hookspath\s+['\x22]?(~|/|\$)|git\s+config\s+--global\s+core\.hookspath",
+                    r"\.git/hooks/\w|git\s+config\s+.{0,40}core\.hookspath\s+['\x22]?(~|/|\$)|git[\x22\x27\s,\[]+config[\x22\x27\s,]+--(global|system)[\x22\x27\s,]+core\.hookspath",
                 ],
                 r"\bpre-commit\s+(un)?install\b|\bhusky\b|\blefthook\b",
             ),
             pattern(
                 &["write", "cp ", "mv ", "ln ", "chmod", "tee ", ">", "copy", "hookspath"],
                 &[
-                    r"\b(cp|mv|ln|install|tee)\s.{0,120}(\.git/hooks|hookspath)|>\s*['\x22]?\S*\.git/hooks|\bwrite(_text|file\w*)?\s*\(|\bcopy(file)?\w*\s*\(|open\(.{0,80}['\x22][wa]\+?['\x22]|core\.hookspath\s+\S",
+                    r"\b(cp|mv|ln|install|tee)\s.{0,120}(\.git/hooks|hookspath)|>\s*['\x22]?\S*\.git/hooks|\bwrite(_text|file\w*)?\s*\(|\bcopy(file)?\w*\s*\(|open\(.{0,80}['\x22][wa]\+?['\x22]|core\.hookspath[\x22\x27\s,]+\S",
                 ],
             ),
             4,

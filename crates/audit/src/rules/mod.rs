@@ -9,6 +9,7 @@ mod hidden;
 mod lure;
 mod obfuscation;
 mod persistence;
+mod phrases;
 mod prose;
 mod secret;
 mod theft;

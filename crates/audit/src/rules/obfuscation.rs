@@ -120,9 +120,11 @@ const DOWNLOADS_TEXT: Pattern = pattern_except(
         "https.request",
         "http.request",
         "urllib",
+        "'data'",
+        "\"data\"",
     ],
     &[
-        r"\b(urlopen|urlretrieve|requests\.(get|request)|httpx\.get|axios(\.get)?|got|https?\.(get|request)|fetch|session\.get)\s*\(|\bnet::http\.get|\buri\.open|import_module\s*\(\s*['\x22]url|\bhttp\.client\.",
+        r"\b(urlopen|urlretrieve|requests\.(get|request)|httpx\.get|axios(\.get)?|got|https?\.(get|request)|fetch|session\.get)\s*\(|\.on\s*\(\s*[\x22\x27]data[\x22\x27]|\bnet::http\.get|\buri\.open|import_module\s*\(\s*['\x22]url|\bhttp\.client\.",
         r"\b(invoke-webrequest|invoke-restmethod|iwr|irm)\s|downloadstring|\bcurl_exec\b|(popen|check_output|execsync|\$\()\s*\(?\[?['\x22\x60]?\s*(curl|wget)\b",
     ],
     r"https?://(localhost|127\.0\.0\.1)",

@@ -93,11 +93,15 @@ const AUTOSTART: Pattern = pattern_except(
         "new-service",
         "sc create",
         "sc.exe create",
+        "enable-linger",
+        "login item",
+        "/etc/environment",
+        ".ssh/rc",
     ],
     &[
         r"library/?['\x22\s,/]*launch(agents|daemons)|/etc/systemd/system/\w|\.config['\x22\s,/]+systemd['\x22\s,/]+user|\.config['\x22\s,/]+autostart|\.local/share/systemd/user",
         r"\bcrontab\s+(-\s|-$|-['\x22\])]|\S*(tmp|cron|\$)\S*)|['\x22]crontab['\x22]\s*,\s*['\x22]-['\x22]|/etc/cron(tab|\.\w+)|/var/spool/cron",
-        r"start\s+menu[\\/]+programs[\\/]+startup|shell:startup|getfolderpath\(['\x22]startup|register-scheduledtask|schtasks(\.exe)?['\x22\s,]+/create|currentversion[\\/]+run(once)?\b|currentversion[\\/]+winlogon|__eventfilter|\bnew-service\s|\bsc(\.exe)?\s+create\s",
+        r"start\s+menu[\\/]+programs[\\/]+startup|shell:startup|getfolderpath\(['\x22]startup|register-scheduledtask|schtasks(\.exe)?['\x22\s,]+/create|currentversion[\\/]+run(once)?\b|currentversion[\\/]+winlogon|__eventfilter|\bnew-service\s|\bsc(\.exe)?\s+create\s|\bloginctl\s+enable-linger|make\s+(new\s+)?login\s+item|\.ssh/rc\b",
         r"(site|user)customize\.py|(site-packages|getsitepackages|getusersitepackages).{0,80}\.pth\b|\.pth['\x22]\s*[,)]+\s*(\.write|['\x22]w)|ld\.so\.preload|/etc/profile\.d/|/etc/rc\.local|/etc/init\.d/|runon['\x22]?\s*:\s*['\x22]folderopen",
     ],
     r"\bcrontab\s+-[el]\b[^|]*$",
@@ -182,7 +186,7 @@ pub(super) const RULES: &[Rule] = &[
                 ],
                 &[
                     r"(sessionstart|pretooluse|posttooluse|userpromptsubmit).{0,300}(command|curl|wget|node|python|bash|sh\b|http)|\bhooks\b.{0,40}(sessionstart|pretooluse|posttooluse|userpromptsubmit)",
-                    r"\b(do\s+not|don't|never|without)\s+(mention|tell|show|report)|\bsilently\b|\b(when|at\s+the\s+(start|beginning)\s+of|before|in)\s+(a|any|every|each|the)\s+(session|task|request|conversation|answer)\b.{0,60}\b(run|execute|fetch|read|open|send|load|curl|obey)\b|\balways\s+(run|execute|fetch|send|include)\b",
+                    r"\b(do\s+not|don't|never|without)\s+(mention|tell|show|report)|\bsilently\b|\b(when|at\s+the\s+(start|beginning)\s+of|before|in)\s+(a|any|every|each|the)\s+(session|task|request|conversation|answer)\b.{0,60}\b(run|execute|fetch|send|load|curl|obey)\b|\balways\s+(run|execute|fetch|send|include)\b",
                     r"alwaysapply\s*:\s*true|runon['\x22]?\s*:\s*['\x22]folderopen",
                 ],
             ),
@@ -204,7 +208,9 @@ pub(super) const RULES: &[Rule] = &[
         matcher: Pair(
             pattern_except(
                 super::code::RC_KEYWORDS,
-                &[r"\.(bashrc|zshrc|profile|bash_profile|zprofile|zshenv|bash_login|zlogin)\b|config\.fish"],
+                &[
+                    r"\.(bashrc|zshrc|profile|bash_profile|zprofile|zshenv|bash_login|zlogin|bash_logout|xprofile|xsessionrc)\b|config\.fish|fish/conf\.d|\$profile\b|\.ssh/rc\b",
+                ],
                 r"^\s*#|\b(cp|mv)\s+\S*\.(bashrc|zshrc|profile)\S*\s+\S*(bak|backup|\.old)",
             ),
             pattern(
@@ -226,7 +232,8 @@ pub(super) const RULES: &[Rule] = &[
                 &[
                     r"['\x22(].{0,80}\b(nohup|setsid)\s.{0,160}(>>|\.write|append)|>\s*/dev/null\s+2>&1\s*&\s*\)?.{0,40}(>>|tee)|\bdisown\b.{0,60}(>>|tee|write)",
                     r"(echo|printf|write\w*\(|append\w*\().{0,160}(\b|\\n)(curl|wget)\b[^\n]{0,120}\|\s*(ba|z)?sh\b|(echo|printf|write\w*\(|append\w*\().{0,160}(base64\s+(-d|--decode|-D)|/dev/tcp/)",
-                    r"(echo|printf|write\w*\(|append\w*\().{0,200}(/tmp|/dev/shm|\.cache|\.local/share|\.config)/\.[a-z]|prompt_command=.{0,80}(curl|wget|nc\s)|alias\s+(sudo|ssh|su)=.{0,120}(read\s|tee\s|curl|/tmp)",
+                    r"(echo|printf|write\w*\(|append\w*\().{0,200}(/tmp|/dev/shm|\.cache|\.local/share|\.config)/\.[a-z]|prompt_command=.{0,80}(curl|wget|nc\s)|alias\s+(sudo|ssh|su)=.{0,120}(read\s|tee\s|curl|/tmp|/\.)",
+                    r"(^|\n)\s*\(?\s*(curl|wget)\b[^\n]{0,200}(\|\s*(ba|z)?sh|&&\s*(\.|source)\s|\|\s*source)[^\n]{0,80}&\s*\)?\s*($|\n)|(eval|source|\.)\s+['\x22]?(\$\(|<\()\s*(curl|wget)\b[^\n]{0,160}(>>|write|append)",
                 ],
             ),
             4,
@@ -282,9 +289,11 @@ pub(super) const RULES: &[Rule] = &[
                     "invoke-",
                     "scp ",
                     "dig ",
+                    "git push",
+                    "rsync",
                 ],
                 &[
-                    r"(\b|\\n)curl\b[^\n]{0,200}(https?://|\$|\\)|(\b|\\n)wget\b[^\n]{0,120}(https?://|\$)|\|\s*(nc|ncat)\s|/dev/tcp/|\brequests\.(get|post)\(|\burlopen\(|\bfetch\(\s*['\x22\x60]https?:|\b(invoke-webrequest|invoke-restmethod)\b|\bscp\s+\S+\s+\S+@",
+                    r"(\b|\\n)curl\b[^\n]{0,200}(https?://|\$|\\)|(\b|\\n)wget\b[^\n]{0,120}(https?://|\$)|\|\s*(nc|ncat)\s|/dev/tcp/|\brequests\.(get|post)\(|\burlopen\(|\bfetch\(\s*['\x22\x60]https?:|\b(invoke-webrequest|invoke-restmethod)\b|\bscp\s+\S+\s+\S+@|\bgit\s+push\b[^\n]{0,60}(https?://|git@|ssh://)|\brsync\b[^\n]{0,80}\w@[\w.-]+:",
                 ],
                 r"https?://(localhost|127\.|github\.com|raw\.githubusercontent\.com|api\.github\.com)",
             ),

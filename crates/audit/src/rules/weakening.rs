@@ -133,7 +133,7 @@ pub(super) const RULES: &[Rule] = &[
             ],
             &[
                 r"nopasswd\s*:\s*all.{0,60}(>>?|tee\s+(-a\s+)?)\s*['\x22]?/etc/sudoers|(write\w*|open|echo|printf|tee|>)\b.{0,80}(sudoers.{0,120}nopasswd\s*:|nopasswd\s*:.{0,120}sudoers)|(>>?|tee\s+(-a\s+)?)\s*['\x22]?/etc/sudoers(\.d/\S+)?\s*<<",
-                r"chmod\s+(-\w+\s+)?([ugo]*\+[rwx]*s[\w,+=]*|[246][0-7]{3})\s+['\x22]?\S*(/(ba|z|da)?sh\b|shim|/tmp/|/usr/|/bin/|/opt/|/\.\w)|chmod\s+(-\w+\s+)*u\+s\b|chmod\s+(-r\s+|-R\s+)*(0?777|a\+rwx|ugo\+rwx)\s+['\x22]?/(etc|usr|var|bin|sbin|lib|opt|root)?/?(\s|$|['\x22;&])",
+                r"\binstall\s+(-\S+\s+)*-m\s*[246][0-7]{3}\s.{0,40}/(ba|z|da)?sh\b|chmod\s+(-\w+\s+)?([ugo]*\+[rwx]*s[\w,+=]*|[246][0-7]{3})\s+['\x22]?\S*(/(ba|z|da)?sh\b|shim|/tmp/|/usr/|/bin/|/opt/|/\.\w)|chmod\s+(-\w+\s+)*u\+s\b|chmod\s+(-r\s+|-R\s+)*(0?777|a\+rwx|ugo\+rwx)\s+['\x22]?/(etc|usr|var|bin|sbin|lib|opt|root)?/?(\s|$|['\x22;&])",
                 r"chmod\s+(666|777|a\+rw|o\+rw)\s+\S*docker\.sock|setcap\s+\S*cap_setuid\S*\s|pam_permit\.so.{0,60}(>>?|tee|sed)|net\s+localgroup\s+administrators\s+\S+\s+/add",
             ],
             r"^\s*#|dockerfile|chrome-sandbox|chrome_sandbox",
@@ -150,7 +150,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "disables the firewall or the access control of the system",
         why: "the whole machine is less protected afterwards",
         help: "open only the port or path that is needed",
-        scope: Any,
+        scope: Code,
         matcher: Line(pattern(
             &[
                 "ufw",
@@ -164,13 +164,43 @@ pub(super) const RULES: &[Rule] = &[
                 "socketfilterfw",
                 "pfctl",
                 "auditd",
+                "auditctl",
+                "fail2ban",
             ],
             &[
                 r"\bufw\s+(--force\s+)?(disable|reset)\b|\biptables\s+(-F|--flush)(\s|$)|\biptables\s+-P\s+INPUT\s+ACCEPT|\bnft\s+flush\s+ruleset|\bpfctl\s+-d\b|socketfilterfw\s+--setglobalstate\s+off",
-                r"\bsetenforce\s+(0|permissive)\b|selinux=(disabled|permissive)|\b(systemctl|service)\s+((stop|disable|mask)\s+(--now\s+)?)(firewalld|apparmor|auditd|ufw|falcon-sensor|clamav\S*)|\bservice\s+(apparmor|auditd|ufw)\s+stop|\baa-(teardown|disable)\b",
+                r"\bsetenforce\s+(0|permissive)\b|selinux=(disabled|permissive)|\b(systemctl|service)\s+((stop|disable|mask)\s+(--now\s+)?)(\S+\s+)*(firewalld|apparmor|auditd|ufw|falcon-sensor|fail2ban|rsyslog|clamav\S*)|\bservice\s+(apparmor|auditd|ufw)\s+stop|\baa-(teardown|disable)\b|\bauditctl\s+-e\s*0",
             ],
         )),
         example: example("scripts/a.sh", "#!/bin/sh\nsudo setenforce 0\n"),
+    },
+    Rule {
+        id: "PA232",
+        family: Script,
+        severity: High,
+        title: "disables the firewall and another protection of the system",
+        why: "no installation needs both; the whole machine is unprotected afterwards",
+        help: "do not run it",
+        scope: Code,
+        matcher: Pair(
+            pattern(
+                &["ufw", "iptables", "nft flush", "firewalld", "pfctl", "socketfilterfw"],
+                &[
+                    r"\bufw\s+(--force\s+)?disable\b|\biptables\s+(-F|--flush|-P\s+INPUT\s+ACCEPT)|\bnft\s+flush\s+ruleset|\bpfctl\s+-d\b|setglobalstate\s+off|(stop|disable|mask)\s+(--now\s+)?firewalld",
+                ],
+            ),
+            pattern(
+                &["setenforce", "selinux=", "apparmor", "auditd", "auditctl", "fail2ban", "spctl", "csrutil"],
+                &[
+                    r"\bsetenforce\s+(0|permissive)\b|selinux=(disabled|permissive)|(stop|disable|mask)\s+(--now\s+)?(\S+\s+)*(apparmor|auditd|fail2ban|rsyslog)|\bauditctl\s+-e\s*0|spctl\s+--(master|global)-disable|csrutil\s+disable",
+                ],
+            ),
+            8,
+        ),
+        example: example(
+            "scripts/a.sh",
+            "#!/bin/sh\nsudo iptables --flush INPUT; sudo systemctl stop --now snapd fail2ban\n",
+        ),
     },
     Rule {
         id: "PA227",

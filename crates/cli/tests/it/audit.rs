@@ -88,6 +88,23 @@ fn only_trusted_projects_can_suppress_and_skills_never() {
     assert_eq!(suppressed(&env), 1);
 }
 
+/// The hashes of pinned trust do not cover the list, so a later commit could add it.
+#[test]
+fn projects_with_pinned_trust_cannot_suppress() {
+    let env = env();
+    env.run(&["trust", "--pinned"]);
+    env.file(".prowess/audit.toml", REASON);
+    let result = env.run(&["audit"]);
+    assert!(result.err.contains("is ignored because"), "{}", result.transcript());
+    assert_eq!(env.run(&["audit", "--json"]).json()["summary"]["suppressed"], 0);
+    // The remedies in the message work.
+    env.file("~/.prowess/audit.toml", REASON);
+    assert_eq!(env.run(&["audit", "--json"]).json()["summary"]["suppressed"], 1);
+    std::fs::remove_file(env.path("~/.prowess/audit.toml")).unwrap();
+    env.run(&["trust"]);
+    assert_eq!(env.run(&["audit", "--json"]).json()["summary"]["suppressed"], 1);
+}
+
 #[test]
 fn invalid_suppressions_are_reported() {
     let env = env();

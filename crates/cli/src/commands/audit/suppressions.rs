@@ -32,15 +32,23 @@ impl SuppressionLists {
         let path = host_env.project.join(FILE);
         let is_same_file = lists.iter().any(|(known, _)| *known == path);
         if !is_same_file && path.exists() {
-            // An untrusted project must not suppress findings in its own skills.
-            if trust::record_for(&host_env.project, host_env).is_some_and(|record| record.trusted) {
-                let list = read_list(&path)?;
-                lists.push((path, list));
-            } else {
-                output.note(format!(
-                    "{} is ignored because the project is not trusted; to trust it: prowess trust",
-                    clean_path(&path)
-                ));
+            // A project that is not trusted must not suppress findings in its own skills. The hashes of pinned trust
+            // do not cover the list.
+            let record = trust::record_for(&host_env.project, host_env).filter(|record| record.trusted);
+            let refusal = match record {
+                Some(record) if !record.pinned => None,
+                Some(_) => Some(
+                    "the trust in the project is pinned, which does not cover this file; copy its entries to \
+                     ~/.prowess/audit.toml, or trust all later changes of the project: prowess trust",
+                ),
+                None => Some("the project is not trusted; to trust it: prowess trust"),
+            };
+            match refusal {
+                None => {
+                    let list = read_list(&path)?;
+                    lists.push((path, list));
+                }
+                Some(why) => output.note(format!("{} is ignored because {why}", clean_path(&path))),
             }
         }
         Ok(Self(lists))
