@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::Limits;
 use super::options::NetworkAccess;
@@ -17,22 +18,28 @@ use super::sandbox::{SandboxTier, SandboxedProcess};
 /// The maximum number of entries in the scratch directory.
 const ENTRIES_MAX: usize = 100_000;
 
-/// How many measurements in a row may be incomplete: a process that is just starting cannot be read.
-const INCOMPLETE_MAX: u32 = 3;
+/// How long measurements may be incomplete: a process that is just starting cannot be read, and on a busy machine that
+/// takes a while.
+const INCOMPLETE_MAX: Duration = Duration::from_millis(500);
 
 /// Measures one script.
 #[derive(Debug)]
 pub(super) struct Meter {
     scratch: PathBuf,
     network: NetworkAccess,
-    /// Consecutive measurements that were incomplete.
-    incomplete_processes: u32,
-    incomplete_files: u32,
+    /// The first of the latest consecutive measurements that were incomplete.
+    processes_incomplete_since: Option<Instant>,
+    files_incomplete_since: Option<Instant>,
 }
 
 impl Meter {
     pub(super) fn new(scratch: &Path, network: NetworkAccess) -> Self {
-        Self { scratch: scratch.to_owned(), network, incomplete_processes: 0, incomplete_files: 0 }
+        Self {
+            scratch: scratch.to_owned(),
+            network,
+            processes_incomplete_since: None,
+            files_incomplete_since: None,
+        }
     }
 
     /// Returns the limits that the script exceeds now.
@@ -44,7 +51,8 @@ impl Meter {
             scratch: &self.scratch,
             network: self.network == NetworkAccess::On,
         });
-        let is_incomplete = too_many_incomplete(&mut self.incomplete_processes, usage.incomplete);
+        let is_incomplete =
+            is_incomplete_too_long(&mut self.processes_incomplete_since, usage.incomplete, Instant::now());
         let files = ScratchUsage::measure(running, &self.scratch);
         let in_memory = if files.in_memory { files.bytes } else { 0 };
         if is_incomplete || usage.memory.saturating_add(in_memory) > limits.memory_bytes {
@@ -61,7 +69,9 @@ impl Meter {
                 is_incomplete || ScratchUsage { bytes, ..files }.exceeds(limits)
             }
         };
-        if too_many_incomplete(&mut self.incomplete_files, files.incomplete) || is_exceeded {
+        if is_incomplete_too_long(&mut self.files_incomplete_since, files.incomplete, Instant::now())
+            || is_exceeded
+        {
             hit.push(RunLimit::Scratch);
         }
         hit
@@ -85,10 +95,15 @@ impl Meter {
     }
 }
 
-/// Counts consecutive incomplete measurements. Returns `true` if there are too many.
-fn too_many_incomplete(count: &mut u32, incomplete: bool) -> bool {
-    *count = if incomplete { count.saturating_add(1) } else { 0 };
-    *count >= INCOMPLETE_MAX
+/// Returns `true` if consecutive measurements have been incomplete for too long.
+fn is_incomplete_too_long(since: &mut Option<Instant>, incomplete: bool, now: Instant) -> bool {
+    match incomplete {
+        true => now.duration_since(*since.get_or_insert(now)) >= INCOMPLETE_MAX,
+        false => {
+            *since = None;
+            false
+        }
+    }
 }
 
 /// The usage of the scratch directory.
@@ -118,5 +133,21 @@ impl ScratchUsage {
 
     fn exceeds(&self, limits: &Limits) -> bool {
         self.bytes > limits.scratch_bytes || self.entries >= ENTRIES_MAX as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_long_row_of_incomplete_measurements_counts() {
+        let (mut since, start) = (None, Instant::now());
+        let mut measure = |at, incomplete| {
+            is_incomplete_too_long(&mut since, incomplete, start + Duration::from_millis(at))
+        };
+        let measured = [(0, true), (400, true), (450, false), (500, true), (900, true), (1_000, true)]
+            .map(|(at, incomplete)| measure(at, incomplete));
+        assert_eq!(measured, [false, false, false, false, false, true]);
     }
 }
