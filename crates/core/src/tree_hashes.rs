@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The tree hashes that a skill may have: usually one, and two while the skill is being replaced. In the file, they
-/// are one string, separated by a space.
+/// The tree hashes that a skill may have: usually one, two while the skill is being replaced, and none if its files
+/// could not be read. In the file, they are one string, separated by a space.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct TreeHashes(Vec<String>);
@@ -32,12 +32,29 @@ impl TreeHashes {
 
 impl From<String> for TreeHashes {
     fn from(text: String) -> Self {
-        Self(text.split(' ').map(str::to_owned).collect())
+        // Earlier versions stored an error with the names of files here, which could contain a hash.
+        let hashes = if text.starts_with("no hash") { "" } else { &text };
+        Self(hashes.split_whitespace().map(str::to_owned).collect())
     }
 }
 
 impl From<TreeHashes> for String {
     fn from(hashes: TreeHashes) -> Self {
         hashes.0.join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_not_a_hash() {
+        for text in ["", "no hash: cannot read a b c"] {
+            assert_eq!(TreeHashes::from(text.to_owned()), TreeHashes::default(), "{text}");
+        }
+        let hashes = TreeHashes::from("a b".to_owned());
+        assert!(hashes.contains("a") && hashes.contains("b") && !hashes.contains("a b"));
+        assert_eq!(String::from(hashes), "a b");
     }
 }

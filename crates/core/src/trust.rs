@@ -110,9 +110,9 @@ pub fn skills_in(folder: &Path, policy: &Policy, host: &HostEnv) -> Vec<Skill> {
     skills.into_values().collect()
 }
 
-/// Returns the tree hash of a skill, or text that is not a hash and matches no files.
+/// Returns the tree hash of a skill, or none if its files cannot be read.
 fn hash(folder: &Path) -> TreeHashes {
-    TreeHashes::from(tree_hash_resolved(folder).unwrap_or_else(|error| format!("no hash: {error}")))
+    TreeHashes::new(tree_hash_resolved(folder).into_iter().collect())
 }
 
 fn is_inside(base: &Path, folder: &Path) -> bool {
