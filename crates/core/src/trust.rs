@@ -13,8 +13,9 @@ use crate::policy::{Policy, ProjectTrust};
 use crate::registry::{Registry, Snapshot};
 use crate::skill::Skill;
 pub use crate::tree_hashes::TreeHashes;
-use crate::trust_store::{TrustFile, canonicalize_dir, now};
+use crate::trust_store::{TrustFile, canonicalize_dir};
 pub use crate::trust_store::{TrustRecord, installed_pins, pin_installed, record_for, untrust};
+use crate::usage::now;
 pub use crate::user_state::TrustError;
 use prowess_fs::tree_hash_resolved;
 

@@ -6,10 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::host_env::HostEnv;
 use crate::lock_file::{
-    LockComparison, LockEntry, LockFile, ReadLockError, accepted_tree, compare_with_lock, project_lock_path,
+    LockEntry, LockFile, ReadLockError, accepted_tree, compare_with_lock, project_lock_path,
     resolve_lock_dir, user_lock_path,
 };
-use crate::policy::ProjectTrust;
 use crate::skill::{ResourceUnavailable, Skill, display_name, display_text};
 use prowess_fs::Fingerprint;
 use prowess_fs::{HashedTree, TreeHashError, digest};
@@ -18,7 +17,6 @@ use prowess_fs::{HashedTree, TreeHashError, digest};
 #[derive(Debug)]
 pub(crate) struct LockIndex {
     host: HostEnv,
-    trust: ProjectTrust,
     loaded: Mutex<HashMap<PathBuf, CachedLock>>,
 }
 
@@ -37,8 +35,8 @@ pub(crate) struct Coverage {
 }
 
 impl LockIndex {
-    pub(crate) fn new(host: &HostEnv, trust: ProjectTrust) -> Self {
-        Self { host: host.clone(), trust, loaded: Mutex::default() }
+    pub(crate) fn new(host: &HostEnv) -> Self {
+        Self { host: host.clone(), loaded: Mutex::default() }
     }
 
     /// Returns the lock file that covers a skill: that of its project, or the user's.
@@ -92,12 +90,7 @@ impl LockIndex {
         {
             return Ok(());
         }
-        let difference =
-            coverage.expected().last().map(|locked| compare_with_lock(locked, &tree)).unwrap_or_default();
-        Err(ResourceUnavailable::Modified {
-            name: display_name(skill),
-            difference: describe_difference(&difference),
-        })
+        Err(modified(skill, &coverage, &tree))
     }
 
     /// Verifies one file of a skill that is already in use. See [`Self::verify`].
@@ -115,40 +108,23 @@ impl LockIndex {
         }
     }
 
-    /// Verifies files that were read together against the lock file and pinned trust. Does not read them again,
-    /// so that the verified bytes are the ones that are used.
+    /// Verifies files that were read together. Does not read them again, so that the verified bytes are the ones
+    /// that are used.
     pub(crate) fn verify_tree(
         &self,
         skill: &Skill,
         tree: &HashedTree,
         skipped: &[String],
     ) -> Result<(), ResourceUnavailable> {
-        if !skill.root().is_dir() {
+        let Some(coverage) = self.coverage(skill)? else { return Ok(()) };
+        if skipped.is_empty() && self.accepts(&coverage, &tree.hash()) {
             return Ok(());
         }
-        let hash = tree.hash();
-        if let Some(coverage) = self.coverage(skill)?
-            && (!skipped.is_empty() || !self.accepts(&coverage, &hash))
-        {
-            let tree = match skipped.first() {
-                Some(path) => Err(TreeHashError::NotRegular(path.into())),
-                None => Ok(tree.clone()),
-            };
-            let difference =
-                coverage.expected().last().map(|locked| compare_with_lock(locked, &tree)).unwrap_or_default();
-            return Err(ResourceUnavailable::Modified {
-                name: display_name(skill),
-                difference: describe_difference(&difference),
-            });
-        }
-        let is_trusted = || crate::trust_store::is_still_trusted(skill, &hash, self.trust, &self.host);
-        match skill.root().base().is_some() && !is_trusted() {
-            true => Err(ResourceUnavailable::Untrusted {
-                name: display_name(skill),
-                why: "it is not trusted any more",
-            }),
-            false => Ok(()),
-        }
+        let tree = match skipped.first() {
+            Some(path) => Err(TreeHashError::NotRegular(path.into())),
+            None => Ok(tree.clone()),
+        };
+        Err(modified(skill, &coverage, &tree))
     }
 
     fn accepts(&self, coverage: &Coverage, tree: &str) -> bool {
@@ -158,11 +134,19 @@ impl LockIndex {
     }
 }
 
-fn describe_difference(difference: &LockComparison) -> String {
-    match difference.is_unchanged() {
+/// Returns how a skill differs from its lock file.
+fn modified(
+    skill: &Skill,
+    coverage: &Coverage,
+    tree: &Result<HashedTree, TreeHashError>,
+) -> ResourceUnavailable {
+    let difference =
+        coverage.expected().last().map(|locked| compare_with_lock(locked, tree)).unwrap_or_default();
+    let difference = match difference.is_unchanged() {
         true => "the files changed while they were read".to_owned(),
         false => difference.to_string(),
-    }
+    };
+    ResourceUnavailable::Modified { name: display_name(skill), difference }
 }
 
 impl IndexedLock {

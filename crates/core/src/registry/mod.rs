@@ -26,7 +26,7 @@ use crate::remote::RemoteSource;
 use crate::remote::approvals::{self, ApprovalStatus, Approvals};
 pub use crate::skill::{DisabledReason, ModifiedReason, ShadowedBy, Skill, SkillStatus, UntrustedReason};
 use crate::skill::{DiscoveredSkill, Root, Verify};
-use crate::trust_store::{Repositories, TrustDecisions, TrustGate};
+use crate::trust_store::{Repositories, TrustCheck, TrustDecisions, TrustGate};
 use commands::CommandLookup;
 use resolve::ResolveEnv;
 use verification::RegistryVerifier;
@@ -178,9 +178,10 @@ impl ScanState {
         let commands = CommandLookup::new(&host.path);
         let gate = (policy.trust == ProjectTrust::Required)
             .then(|| TrustGate::new(&trust, present, &configured_targets));
-        let locks = LockIndex::new(host, policy.trust);
+        let locks = LockIndex::new(host);
         let integrity = IntegrityCheck::new(&locks, present, host);
-        let verifier: Arc<dyn Verify> = Arc::new(RegistryVerifier::new(locks, sources));
+        let trust_check = TrustCheck::new(policy.trust, host, present, &configured_targets);
+        let verifier: Arc<dyn Verify> = Arc::new(RegistryVerifier::new(host, trust_check, locks, sources));
         let env = ScanEnv { gate: gate.as_ref(), commands: &commands, verifier, integrity: &integrity };
         let (remote, approvals) =
             scan_sources(if policy.enabled { sources } else { &[] }, &policy.manifest, host);
@@ -343,7 +344,8 @@ impl ResolveEnv for ScanEnv<'_> {
                 ApprovalStatus::Changed => Some(UntrustedReason::Replaced(name())),
             };
         }
-        self.gate?.untrusted_reason(found)
+        let gate = self.gate?;
+        gate.untrusted_reason(found, &|folder| gate.hash(folder))
     }
 
     fn modified_reason(&self, found: &DiscoveredSkill) -> Option<ModifiedReason> {

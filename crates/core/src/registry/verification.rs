@@ -1,22 +1,69 @@
-//! The verifier that a registry passes to its skills: lock files, pinned trust and remote sources.
+//! The verifier that a registry passes to its skills: trust, lock files and remote sources.
 
 use std::sync::Arc;
 
+use crate::host_env::HostEnv;
 use crate::lock::{LockEntry, LockIndex};
+use crate::remote::approvals::{ApprovalStatus, Approvals};
 use crate::remote::{FetchError, RemoteFileError, RemoteSkill, RemoteSource, verify};
-use crate::skill::{ResourceUnavailable, Skill, Verify, display_text};
-use prowess_fs::HashedTree;
+use crate::skill::{ResourceUnavailable, Skill, Verify, display_name, display_text};
+use crate::trust_store::TrustCheck;
+use prowess_fs::{HashedTree, digest};
 
 /// The services of one scan.
 #[derive(Debug)]
 pub(super) struct RegistryVerifier {
+    host: HostEnv,
+    trust: TrustCheck,
     locks: LockIndex,
     sources: Vec<Arc<dyn RemoteSource>>,
 }
 
 impl RegistryVerifier {
-    pub(super) fn new(locks: LockIndex, sources: &[Arc<dyn RemoteSource>]) -> Self {
-        Self { locks, sources: sources.to_vec() }
+    pub(super) fn new(
+        host: &HostEnv,
+        trust: TrustCheck,
+        locks: LockIndex,
+        sources: &[Arc<dyn RemoteSource>],
+    ) -> Self {
+        Self { host: host.clone(), trust, locks, sources: sources.to_vec() }
+    }
+
+    /// Verifies that a skill is still trusted. `hash` returns the tree hash of the files that are used; it is called
+    /// only if trust is pinned.
+    fn verify_trust(
+        &self,
+        skill: &Skill,
+        hash: impl Fn() -> Option<String>,
+    ) -> Result<(), ResourceUnavailable> {
+        let is_trusted = match skill.remote() {
+            Some(remote) => {
+                let approval = Approvals::load(&self.host).status(remote.label(), remote.entry());
+                matches!(approval, ApprovalStatus::Approved(_))
+            }
+            None => self.trust.is_trusted(skill, hash),
+        };
+        match is_trusted {
+            true => Ok(()),
+            false => Err(ResourceUnavailable::Untrusted {
+                name: display_name(skill),
+                why: "it is not trusted any more",
+            }),
+        }
+    }
+
+    /// Verifies that a skill is still trusted and that its file at `path` has these bytes if trust is pinned.
+    fn verify_trust_of_file(
+        &self,
+        skill: &Skill,
+        path: &str,
+        bytes: &[u8],
+    ) -> Result<(), ResourceUnavailable> {
+        self.verify_trust(skill, || {
+            let tree = HashedTree::from_resolved_dir(&skill.canonical_dir()).ok()?;
+            let is_used = tree.file(path).is_some_and(|file| file.digest() == digest(bytes));
+            is_used.then(|| tree.hash())
+        })
     }
 
     /// Returns the source of a remote skill. Labels identify sources, also in approvals.
@@ -37,10 +84,12 @@ impl Verify for RegistryVerifier {
     }
 
     fn verify(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), ResourceUnavailable> {
+        self.verify_trust_of_file(skill, path, bytes)?;
         self.locks.verify(skill, path, bytes)
     }
 
     fn verify_file(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), ResourceUnavailable> {
+        self.verify_trust_of_file(skill, path, bytes)?;
         self.locks.verify_file(skill, path, bytes)
     }
 
@@ -50,6 +99,7 @@ impl Verify for RegistryVerifier {
         tree: &HashedTree,
         skipped: &[String],
     ) -> Result<(), ResourceUnavailable> {
+        self.verify_trust(skill, || skipped.is_empty().then(|| tree.hash()))?;
         self.locks.verify_tree(skill, tree, skipped)
     }
 

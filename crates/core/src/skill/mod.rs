@@ -1,6 +1,6 @@
 //! A skill: its location, its manifest and its status. All of that is plain data.
 //!
-//! The lock file, pinned trust and remote servers are services that a registry passes in as one [`Verify`].
+//! Trust, lock files and remote servers are services that a registry passes in as one [`Verify`].
 //! Each skill carries a handle to it, so that no code can read its files without verification.
 
 mod content_cache;
@@ -33,14 +33,14 @@ pub(crate) trait Verify: Debug + Send + Sync {
     /// Returns the lock file's entry for an installed skill.
     fn lock_entry(&self, skill: &Skill) -> Option<LockEntry>;
 
-    /// Verifies that a skill matches the lock file and that its file at `path` has these bytes.
+    /// Verifies that a skill is trusted and matches the lock file, and that its file at `path` has these bytes.
     fn verify(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), ResourceUnavailable>;
 
-    /// Verifies one file of a skill against the lock file.
+    /// Verifies that a skill is trusted, and one of its files against the lock file.
     fn verify_file(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), ResourceUnavailable>;
 
-    /// Verifies files that were read together against the lock file and pinned trust. Does not read them again,
-    /// so that the verified bytes are the ones that are used.
+    /// Verifies that a skill is trusted and matches the lock file. `tree` has all its files, which are not read again, so
+    /// that the verified bytes are the ones that are used.
     fn verify_tree(
         &self,
         skill: &Skill,

@@ -82,8 +82,13 @@ impl<'a> TrustGate<'a> {
         Self { records, projects, allowed_targets, hashed: Mutex::default(), repositories }
     }
 
-    /// Returns why a skill is not trusted; `None` if it is.
-    pub(crate) fn untrusted_reason(&self, found: &DiscoveredSkill) -> Option<UntrustedReason> {
+    /// Returns why a skill is not trusted; `None` if it is. `hash` returns the tree hash of a directory, which pinned trust
+    /// needs.
+    pub(crate) fn untrusted_reason(
+        &self,
+        found: &DiscoveredSkill,
+        hash: &TreeHasher,
+    ) -> Option<UntrustedReason> {
         let project = self.projects.iter().find(|project| project.root == found.root());
         let reason = project.and_then(|project| {
             let folder = found.root().canonical().join(found.relative_dir());
@@ -92,21 +97,21 @@ impl<'a> TrustGate<'a> {
                     true => nearest(&self.records, &folder, &self.repositories),
                     false => project.decision.clone(),
                 };
-            self.apply(found, decision, project.base)
+            self.apply(found, decision, project.base, hash)
         });
         let is_linked = found.link().is_some() || project.is_some_and(|project| !project.inside);
-        reason.or_else(|| if is_linked { self.untrusted_target(found) } else { None })
+        reason.or_else(|| if is_linked { self.untrusted_target(found, hash) } else { None })
     }
 
     /// Returns why the target of a symlink is not trusted; `None` if it is.
-    fn untrusted_target(&self, found: &DiscoveredSkill) -> Option<UntrustedReason> {
+    fn untrusted_target(&self, found: &DiscoveredSkill, hash: &TreeHasher) -> Option<UntrustedReason> {
         let target = found.link().map_or_else(|| found.canonical_dir(), |link| link.target.clone());
         if self.allowed_targets.iter().any(|dir| target.starts_with(dir)) {
             return None;
         }
         let holder = self.projects.iter().find(|project| target.starts_with(project.root.canonical()));
         let decision = nearest(&self.records, &target, &self.repositories);
-        self.apply(found, decision, holder.map_or(&target, |project| project.base))
+        self.apply(found, decision, holder.map_or(&target, |project| project.base), hash)
     }
 
     fn apply(
@@ -114,6 +119,7 @@ impl<'a> TrustGate<'a> {
         found: &DiscoveredSkill,
         decision: TrustDecision<'_>,
         folder: &Path,
+        hash: &TreeHasher,
     ) -> Option<UntrustedReason> {
         match decision {
             TrustDecision::None => Some(UntrustedReason::Project(folder.to_owned())),
@@ -123,7 +129,7 @@ impl<'a> TrustGate<'a> {
             TrustDecision::Recorded(record) if !record.trusted => {
                 Some(UntrustedReason::Project(record.path.clone()))
             }
-            TrustDecision::Recorded(record) if record.pinned => self.check_pinned(found, record),
+            TrustDecision::Recorded(record) if record.pinned => check_pinned(found, record, hash),
             TrustDecision::Recorded(_) => None,
         }
     }
@@ -141,23 +147,30 @@ impl<'a> TrustGate<'a> {
         below.any(|directory| self.repositories.is_repository(directory))
     }
 
-    fn check_pinned(&self, found: &DiscoveredSkill, record: &TrustRecord) -> Option<UntrustedReason> {
-        let folder = found.canonical_dir();
-        if record.is_pinned_to(&folder, None).is_none() {
-            return Some(UntrustedReason::Added(record.path.clone()));
-        }
+    /// Returns the tree hash of a directory, or `None` if it cannot be read. Each directory is read once.
+    pub(crate) fn hash(&self, folder: &Path) -> Option<String> {
         let hashed = || self.hashed.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = hashed().get(&folder).cloned();
-        // Do not hold the lock while hashing: other threads hash other directories. A directory that cannot be
-        // hashed is not trusted.
-        let now = known.unwrap_or_else(|| {
-            let now = tree_hash_resolved(&folder).ok();
-            hashed().insert(folder.clone(), now.clone());
+        let known = hashed().get(folder).cloned();
+        // Do not hold the lock while hashing: other threads hash other directories.
+        known.unwrap_or_else(|| {
+            let now = tree_hash_resolved(folder).ok();
+            hashed().insert(folder.to_owned(), now.clone());
             now
-        });
-        let same = record.is_pinned_to(&folder, now.as_deref()).unwrap_or(false);
-        (!same).then(|| UntrustedReason::Changed(record.path.clone()))
+        })
     }
+}
+
+/// Returns the tree hash of a directory, or `None` if it cannot be read.
+type TreeHasher<'h> = dyn Fn(&Path) -> Option<String> + 'h;
+
+/// Returns why a skill does not match its pin; `None` if it does. A directory without a hash does not match.
+fn check_pinned(found: &DiscoveredSkill, record: &TrustRecord, hash: &TreeHasher) -> Option<UntrustedReason> {
+    let folder = found.canonical_dir();
+    if record.is_pinned_to(&folder, None).is_none() {
+        return Some(UntrustedReason::Added(record.path.clone()));
+    }
+    let same = record.is_pinned_to(&folder, hash(&folder).as_deref()).unwrap_or(false);
+    (!same).then(|| UntrustedReason::Changed(record.path.clone()))
 }
 
 /// Returns the decision that applies to a directory.

@@ -7,38 +7,63 @@ mod pins;
 mod store;
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub(crate) use gate::{Repositories, TrustGate};
 pub use pins::{installed_pins, pin_installed};
-pub(crate) use store::{TrustFile, canonicalize_dir, now};
+pub(crate) use store::{TrustFile, canonicalize_dir};
 pub use store::{TrustRecord, record_for, untrust};
 
 use crate::file_diagnostic::FileDiagnostic;
 use crate::host_env::HostEnv;
 use crate::policy::ProjectTrust;
-use crate::skill::DiscoveredSkill;
+use crate::skill::{DiscoveredSkill, Root};
+use prowess_fs::{Fingerprint, unix_now};
 
-/// Returns `true` if the trust in a skill still holds: it was not revoked, and the skill matches the hash that it is pinned
-/// to. A state that cannot be read trusts nothing, unless the policy does not need trust.
-pub(crate) fn is_still_trusted(
-    found: &DiscoveredSkill,
-    tree: &str,
+/// Checks whether a skill is still trusted when its files are used, which may be long after the scan.
+#[derive(Debug)]
+pub(crate) struct TrustCheck {
     trust: ProjectTrust,
-    host: &HostEnv,
-) -> bool {
-    let folder = found.canonical_dir();
-    let (state, problem) = TrustFile::load(host);
-    match state.nearest_record(&folder) {
-        Some(record) if record.trusted && record.pinned => {
-            record.is_pinned_to(&folder, Some(tree)).unwrap_or(false)
+    host: HostEnv,
+    roots: Vec<Arc<Root>>,
+    configured_targets: Vec<PathBuf>,
+    /// The decisions, and the fingerprint that their file had when it was read.
+    loaded: Mutex<Option<(Option<Fingerprint>, Arc<TrustDecisions>)>>,
+}
+
+impl TrustCheck {
+    pub(crate) fn new(
+        trust: ProjectTrust,
+        host: &HostEnv,
+        roots: &[Arc<Root>],
+        configured_targets: &[PathBuf],
+    ) -> Self {
+        let (roots, configured_targets) = (roots.to_vec(), configured_targets.to_vec());
+        Self { trust, host: host.clone(), roots, configured_targets, loaded: Mutex::default() }
+    }
+
+    /// Returns `true` if a skill is trusted now. `hash` returns the tree hash of its files, which pinned trust needs.
+    pub(crate) fn is_trusted(&self, found: &DiscoveredSkill, hash: impl Fn() -> Option<String>) -> bool {
+        let needs_trust = found.root().base().is_some() || found.link().is_some();
+        if self.trust == ProjectTrust::NotNeeded || !found.root().is_dir() || !needs_trust {
+            return true;
         }
-        _ if trust == ProjectTrust::NotNeeded => true,
-        Some(record) => record.trusted,
-        // The target of a symlink may have no decision of its own; the project that it is in has one.
-        None => {
-            let base = found.root().base().and_then(|base| std::fs::canonicalize(base).ok());
-            let record = base.as_ref().and_then(|base| state.nearest_record(base));
-            problem.is_none() && record.is_some_and(|record| record.trusted)
+        let decisions = self.load();
+        let gate = TrustGate::new(&decisions, &self.roots, &self.configured_targets);
+        gate.untrusted_reason(found, &|_| hash()).is_none()
+    }
+
+    fn load(&self) -> Arc<TrustDecisions> {
+        let now = TrustFile::path(&self.host).and_then(|path| Fingerprint::from_path(&path));
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*loaded {
+            Some((then, decisions)) if *then == now => Arc::clone(decisions),
+            _ => {
+                let decisions = Arc::new(TrustDecisions::load(&self.host));
+                let is_settled = now.is_none_or(|now| now.is_settled(unix_now()));
+                *loaded = is_settled.then(|| (now, Arc::clone(&decisions)));
+                decisions
+            }
         }
     }
 }

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::store::{TrustFile, TrustRecord, canonicalize_existing_part, find_decision, is_repository, now};
+use super::store::{TrustFile, TrustRecord, canonicalize_existing_part, find_decision, is_repository};
 use crate::host_env::HostEnv;
 use crate::tree_hashes::TreeHashes;
+use crate::usage::now;
 use crate::user_state::TrustError;
 
 /// Pins trust in installed skills to these tree hashes. A skill has two hashes only while it is being replaced;

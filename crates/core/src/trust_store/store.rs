@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::file_diagnostic::FileDiagnostic;
 use crate::host_env::HostEnv;
 use crate::tree_hashes::TreeHashes;
+use crate::usage::now;
 use crate::user_state::{self, TrustError, UserState};
 
 /// All trust decisions.
@@ -58,7 +59,7 @@ impl UserState for TrustFile {
 }
 
 impl TrustFile {
-    fn path(host: &HostEnv) -> Option<PathBuf> {
+    pub(super) fn path(host: &HostEnv) -> Option<PathBuf> {
         Some(host.state_dir()?.join("trust.json"))
     }
 
@@ -165,10 +166,6 @@ pub fn untrust(folder: &Path, host: &HostEnv) -> Result<Option<TrustRecord>, Tru
 pub fn record_for(folder: &Path, host: &HostEnv) -> Option<TrustRecord> {
     let path = canonicalize_dir(folder).ok()?;
     TrustFile::load(host).0.nearest_record(&path).cloned()
-}
-
-pub(crate) fn now() -> u64 {
-    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 pub(crate) fn canonicalize_dir(folder: &Path) -> Result<PathBuf, TrustError> {

@@ -316,6 +316,19 @@ fn an_approval_can_be_withdrawn() {
 }
 
 #[test]
+fn files_are_not_used_after_an_approval_was_withdrawn() {
+    let env = RegistryEnv::new(Preset::Standard);
+    let docs = FakeServer::new("docs");
+    docs.skill("pdf").approve(&env, "pdf", GRANTED_NOTHING);
+    let snapshot = open(&env, &[&docs]).snapshot();
+    let skill = snapshot.get("docs/pdf").unwrap();
+    assert!(activate(skill, None, &env.policy).is_ok());
+    withdraw("docs", None, &env.host_env()).unwrap();
+    assert_eq!(activate(skill, None, &env.policy).unwrap_err().code(), ErrorCode::Untrusted);
+    assert_eq!(resources::read_bytes(skill, "SKILL.md").unwrap_err().code(), ErrorCode::Untrusted);
+}
+
+#[test]
 fn an_unreadable_state_approves_nothing_and_is_not_overwritten() {
     let env = RegistryEnv::new(Preset::Standard);
     let docs = FakeServer::new("docs");

@@ -222,22 +222,63 @@ fn pinned_trust_ends_for_changed_and_added_skills_only() {
     assert_eq!(names(&env.snapshot()), ["a", "b", "c", "e"]);
 }
 
+/// Asserts that no way of using a skill's files works.
+fn assert_unusable(env: &RegistryEnv, skill: &prowess::Skill) {
+    let codes = [
+        prowess::activation::activate(skill, None, &env.policy).unwrap_err().code(),
+        resources::read_bytes(skill, "notes.txt").unwrap_err().code(),
+        resources::read_skill_files(skill).unwrap_err().code(),
+    ];
+    assert_eq!(codes, [prowess::ErrorCode::Untrusted; 3]);
+}
+
 #[test]
 fn files_are_not_used_after_trust_was_revoked_or_became_unreadable() {
     for revoke in [false, true] {
         let env = env();
-        env.trust("");
+        env.file(".agents/skills/a/notes.txt", "Notes.").trust("");
         let snapshot = env.snapshot();
         let skill = snapshot.get("a").unwrap();
-        assert!(resources::read_skill_files(skill).is_ok());
+        assert!(resources::read_bytes(skill, "notes.txt").is_ok());
         if revoke {
             trust::untrust(&env.path(""), &env.host_env()).unwrap();
         } else {
             fs::write(env.path(STATE), "{").unwrap();
         }
-        let error = resources::read_skill_files(skill).unwrap_err();
-        assert_eq!(error.code(), prowess::ErrorCode::Untrusted, "{error}");
+        assert_unusable(&env, skill);
     }
+}
+
+#[test]
+fn files_are_not_used_after_a_pinned_skill_changed() {
+    let env = env();
+    env.file(".agents/skills/a/notes.txt", "Notes.").trust_pinned("");
+    let snapshot = env.snapshot();
+    assert!(resources::read_bytes(snapshot.get("a").unwrap(), "notes.txt").is_ok());
+    env.file(".agents/skills/a/run.sh", "echo");
+    assert_unusable(&env, snapshot.get("a").unwrap());
+}
+
+#[test]
+fn files_behind_a_symlink_are_not_used_after_trust_was_revoked() {
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("/dotfiles/a")
+        .file("/dotfiles/a/notes.txt", "Notes.")
+        .symlink("~/.agents/skills/a", "/dotfiles/a");
+    env.trust("/dotfiles");
+    let snapshot = env.snapshot();
+    assert!(resources::read_bytes(snapshot.get("a").unwrap(), "notes.txt").is_ok());
+    trust::untrust(&env.path("/dotfiles"), &env.host_env()).unwrap();
+    assert_unusable(&env, snapshot.get("a").unwrap());
+}
+
+#[test]
+fn files_are_not_used_after_a_git_repository_appeared() {
+    let env = env();
+    env.file(".agents/skills/a/notes.txt", "Notes.").trust("");
+    let snapshot = env.snapshot();
+    fs::create_dir(env.path(".agents/skills/a/.git")).unwrap();
+    assert_unusable(&env, snapshot.get("a").unwrap());
 }
 
 #[test]
