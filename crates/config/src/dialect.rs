@@ -86,11 +86,9 @@ fn apply_section(
             Some(("plugins", None)) => {}
             Some(("pluginsDir", None)) => set_root(entry, &written, Scope::Plugin, reader),
             Some(("userDir", None)) => set_root(entry, &written, Scope::User, reader),
-            _ => reader.report_unknown(
-                &written,
-                entry,
-                suggestion(section, &entry.key, &known().collect::<Vec<_>>()),
-            ),
+            _ => reader.report_unknown(&written, entry, || {
+                suggestion(section, &entry.key, &known().collect::<Vec<_>>())
+            }),
         }
     }
     // Disabled plugins are added to the disabled skills, regardless of the order in the file.
@@ -184,7 +182,7 @@ fn apply_plugin(item: &ConfigTree, reader: &mut LayerReader<'_>) {
             ("enabled", _) => "true or false",
             ("url" | "ref" | "name" | "installedAt", _) => "text",
             _ => {
-                reader.report_unknown(&written, entry, suggestion(section, &entry.key, &PLUGIN_KEYS));
+                reader.report_unknown(&written, entry, || suggestion(section, &entry.key, &PLUGIN_KEYS));
                 continue;
             }
         };

@@ -115,19 +115,22 @@ impl<'s> LayerReader<'s> {
             } else if !child_names(&name).is_empty() {
                 self.apply_table(&name, &entry.value);
             } else {
-                let help = suggestion(section, &entry.key);
-                self.report_unknown(&name, entry, help);
+                self.report_unknown(&name, entry, || suggestion(section, &entry.key));
             }
         }
     }
 
-    /// Reports an unknown key.
-    pub(super) fn report_unknown(&mut self, written: &str, entry: &TreeEntry, help: String) {
+    /// Reports an unknown key. `help` is called only if the problem is listed: finding a similar key takes a while.
+    pub(super) fn report_unknown(&mut self, written: &str, entry: &TreeEntry, help: impl FnOnce() -> String) {
+        if self.reported >= DIAGNOSTICS_MAX {
+            self.reported += 1;
+            return;
+        }
         let message = format!("unknown key {}", clip_for_display(written));
         // Do not show the line: it may contain an API key.
         let secret = written.starts_with("chat.") || written.starts_with("embeddings.");
         let span = (!secret).then_some(entry.span);
-        self.report(Code::ConfigKey, span, message, Some(help));
+        self.report(Code::ConfigKey, span, message, Some(help()));
     }
 
     /// Applies one value. `written` is the name of the key in the file.
