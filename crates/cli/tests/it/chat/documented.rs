@@ -44,7 +44,7 @@ fn chats_guide() {
             if line == "prowess chats" {
                 id = result.split_whitespace().next().unwrap().to_owned();
             }
-            assert_eq!(bind_filters(&result, &id), bind_filters(expected, ID), "$ {line}");
+            assert_eq!(redact(&result, &id), redact(expected, ID), "$ {line}");
             typed += 1;
         }
     }
@@ -52,7 +52,7 @@ fn chats_guide() {
 }
 
 /// Replaces ids and times with those of the document.
-fn bind_filters(text: &str, id: &str) -> String {
+fn redact(text: &str, id: &str) -> String {
     let word = |word: &str| match word.len() == 20 && word.ends_with('Z') && word.starts_with("20") {
         true => TIME.to_owned(),
         false => word.to_owned(),

@@ -96,6 +96,8 @@ pub fn bind_filters() -> impl Drop {
     settings.add_filter(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ", "[TIME]");
     settings.add_filter(r"127\.0\.0\.1:\d+", "127.0.0.1:[PORT]");
     settings.add_filter(r#""(at|created|updated|exported)": ?\d+"#, r#""$1": [TIME]"#);
+    // The size of a result depends on the length of the paths in it.
+    settings.add_filter(r#"\b(bytes"?: ?)\d+"#, "$1[N]");
     settings.add_filter(r"tokens: \d+ \(.*\)", "tokens: [N]");
     settings.add_filter(r"\d+ tokens", "[N] tokens");
     settings.add_filter(r"\d+ (input|output) tokens", "[N] $1 tokens");
