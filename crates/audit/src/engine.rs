@@ -291,7 +291,8 @@ impl KeywordSet {
     fn new(patterns: &[CompiledPattern], is_included: impl Fn(&CompiledPattern) -> bool) -> Self {
         let mut words: Vec<(&'static str, KeywordTrigger)> = Vec::new();
         for (index, compiled) in patterns.iter().enumerate().filter(|(_, compiled)| is_included(compiled)) {
-            words.extend(compiled.pattern.keywords.iter().map(|word| KeywordTrigger::parse(index, word)));
+            let keywords = compiled.pattern.keywords.split(',');
+            words.extend(keywords.map(|word| KeywordTrigger::parse(index, word)));
         }
         words.sort_by_key(|(word, trigger)| (*word, trigger.pattern));
         let mut wanted: Vec<Vec<KeywordTrigger>> = Vec::new();

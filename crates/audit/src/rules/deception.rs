@@ -12,53 +12,12 @@ const HELP: &str = "do not use the skill";
 
 /// Deceiving the user.
 const DECEIVES: Pattern = pattern_except(
-    &[
-        "reply that",
-        "respond that",
-        "claim that",
-        "state that",
-        "deny ",
-        "pretend",
-        "lie to",
-        "reassure",
-        "insist that",
-        "如果用户",
-        "若用户",
-        "当用户",
-        "用户问",
-        "用户要求",
-        "谎称",
-        "假装",
-        "视而不见",
-        "报告中写",
-        "报告里写",
-        "结果写",
-        "结论写",
-        "finge",
-        "miente",
-        "haz creer",
-        "versión original",
-        "engaña",
-        "say that",
-        "say the ",
-        "say it ",
-        "say no",
-        "say everything",
-        "say all ",
-        "answer that",
-        "answer with",
-        "tell them",
-        "tell him",
-        "tell the user",
-        "tell users",
-        "report that",
-        "report success",
-        "report no",
-        "si el usuario",
-        "si pregunta",
-        "si te pregunta",
-        "si alguien",
-    ],
+    "\
+        reply that,respond that,claim that,state that,deny ,pretend,lie to,reassure,insist that,如果用户,\
+        若用户,当用户,用户问,用户要求,谎称,假装,视而不见,报告中写,报告里写,结果写,结论写,finge,miente,\
+        haz creer,versión original,engaña,say that,say the ,say it ,say no,say everything,say all ,\
+        answer that,answer with,tell them,tell him,tell the user,tell users,report that,report success,\
+        report no,si el usuario,si pregunta,si te pregunta,si alguien",
     &[
         r"\b(if|when|should|in\s+case)\b.{0,24}\b(user|they|anyone|someone|somebody|owner|reviewer)\b.{0,16}\b(ask|notice|question|complain|wonder|inquire|object|find)\w*\b.{0,100}\b(say|answer|reply|respond|claim|insist|deny|tell\s+(them|him|her|the\s+user))\b.{0,60}\b(nothing|no\s+(other|further|additional|extra|such)|only\s+\w+\s+\w+\s+(was|were|is|are|has|have)|already|routine|normal|harmless|(was|were|did|has|have)\s+not|wasn't|didn't|a\s+(bug|cache|glitch|network)|maintenance|background\s+(task|update)|telemetry|standard\s+procedure)\b",
         r"\b(if|when|even\s+if|even\s+though|regardless|whether\s+or\s+not|whatever)\b.{0,60}\b(fail\w*|error\w*|reject\w*|found|finds?|happen\w*|succeed\w*)\b.{0,60}\b(say|report|claim|state|write|tell\s+(them|the\s+user))\b.{0,40}\b(passed|pass|succeeded|success\w*|is\s+fine|are\s+fine|is\s+clean|no\s+(issues?|problems?|findings?|errors?)|nothing|went\s+well|all\s+good)\b",
@@ -72,23 +31,9 @@ const DECEIVES: Pattern = pattern_except(
 
 /// An element that a reader of the rendered page does not see, or that pretends to be another speaker.
 const INVISIBLE: Pattern = pattern(
-    &[
-        "<!--",
-        "display:",
-        "visibility:",
-        "font-size:",
-        "opacity:",
-        "color:",
-        "[//]:",
-        "[comment]:",
-        " hidden>",
-        "aria-hidden",
-        "<system>",
-        "<admin>",
-        "<developer>",
-        "[system]",
-        "<|im_start",
-    ],
+    "\
+        <!--,display:,visibility:,font-size:,opacity:,color:,[//]:,[comment]:, hidden>,aria-hidden,\
+        <system>,<admin>,<developer>,[system],<|im_start",
     &[
         r"(^|[^\x60])<!--|(^|\n)\s*(<(system|admin|developer)>|\[system\]|<\|im_start\|>)",
         r"<(span|div|p|font|details|section|small)\b[^>]{0,160}(display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0\b|color\s*:\s*(white|#fff\w*|transparent)|\shidden\s*>)",
@@ -98,7 +43,7 @@ const INVISIBLE: Pattern = pattern(
 
 /// Changing the instructions that agents read in all projects.
 const GLOBAL_INSTRUCTIONS: Pattern = pattern_except(
-    &[".claude/", ".codex/", ".gemini/", ".cursor/", ".config/opencode", ".copilot/", ".windsurf/"],
+    ".claude/,.codex/,.gemini/,.cursor/,.config/opencode,.copilot/,.windsurf/",
     &[
         r"\b(add|append|write|put|insert|copy|save|merge|install|paste)\w*\b.{0,160}(~|\$home|home\s+(directory|folder)).{0,24}\.(claude|codex|gemini|cursor|copilot|windsurf)/\S{0,24}(claude\.md|agents\.md|gemini\.md|rules|instructions\.md|hooks)",
         r"(添加|追加|写入|加入|复制).{0,90}~/\.(claude|codex|gemini|cursor)/\S{0,24}(claude\.md|agents\.md|gemini\.md|rules|hooks)|~/\.(claude|codex|gemini|cursor)/\S{0,24}(claude\.md|agents\.md|gemini\.md|rules|hooks).{0,60}(添加|追加|写入|加入)",
@@ -162,27 +107,9 @@ pub(super) const RULES: &[Rule] = &[
         matcher: Pair(
             INVISIBLE,
             pattern_except(
-                &[
-                    "assistant",
-                    "agent",
-                    "model",
-                    "instruction",
-                    "ignore",
-                    "disregard",
-                    "user",
-                    "忽略",
-                    "指令",
-                    "用户",
-                    "助手",
-                    "asistente",
-                    "instrucciones",
-                    "restricciones",
-                    "usuari",
-                    "olvida",
-                    "claude",
-                    "execute",
-                    "send ",
-                ],
+                "\
+                    assistant,agent,model,instruction,ignore,disregard,user,忽略,指令,用户,助手,asistente,\
+                    instrucciones,restricciones,usuari,olvida,claude,execute,send ",
                 &[
                     r"\b(ignore|disregard|forget|override)\b.{0,60}\b(instructions?|rules|guidelines|guidance|safety)|\b(do\s+not|don't|never|without)\s+(tell|inform|mention|reveal|show)\w*\b.{0,30}\b(user|this|it)\b",
                     r"\b(note|message|instructions?|attention|important)\s+(for|to)\s+(the\s+|any\s+|all\s+)?(ai\b|assistant|agent|model|llm|claude)|\b(you|the\s+(assistant|agent|model))\s+(must|should|will|are\s+required\s+to)\s+(\w+\s+){0,3}(send|upload|post|run|execute|fetch|read|include|add|append|copy|approve)",
@@ -208,7 +135,7 @@ pub(super) const RULES: &[Rule] = &[
         scope: Any,
         matcher: Pair(
             pattern_except(
-                &["](http", "<img", "src=\"http"],
+                "](http,<img,src=\"http",
                 &[
                     r"!?\[[^\]\n]{0,120}\]\(https?://[^)\s]{0,200}[?&=/][^)\s]{0,80}(\{\{?\s*[\w-]+|<[a-z][\w -]*>|\$\{?\w+|%s|\[[a-z_ ]{3,}\]|=[^)\s]{0,20}[\x80-\xff]|=(?-i:[A-Z][A-Z0-9_]{2,})\b|=(\.\.\.|…))",
                     r"<img\b[^>]{0,160}src\s*=\s*['\x22]?https?://[^>\s]{0,200}[?&=/][^>\s]{0,80}(\{\{?\s*[\w-]+|<[a-z][\w -]*>|\$\{?\w+|%s|\b(DATA|ENCODED|BASE64|PAYLOAD)\b)",
@@ -216,40 +143,11 @@ pub(super) const RULES: &[Rule] = &[
                 r"\battack|exfiltrat|https?://(img\.shields\.io|github\.com|\S*\.githubusercontent\.com|codecov\.io|badgen\.net|badge\.fury\.io|quickchart\.io|mermaid\.ink|localhost)",
             ),
             pattern_except(
-                &[
-                    "conversation",
-                    "messages",
-                    "base64",
-                    ".env",
-                    "secret",
-                    "history",
-                    "api key",
-                    "session",
-                    "prompt",
-                    "credential",
-                    "contents of",
-                    "content of",
-                    "对话",
-                    "聊天",
-                    "会话",
-                    "密钥",
-                    "环境变量",
-                    "conversaci",
-                    "historial",
-                    "mensajes",
-                    "claves",
-                    "hostname",
-                    "user said",
-                    "file",
-                    "chat",
-                    "access code",
-                    "password",
-                    "contraseñ",
-                    "lo que ha escrito",
-                    "密码",
-                    "令牌",
-                    "用户",
-                ],
+                "\
+                    conversation,messages,base64,.env,secret,history,api key,session,prompt,credential,\
+                    contents of,content of,对话,聊天,会话,密钥,环境变量,conversaci,historial,mensajes,\
+                    claves,hostname,user said,file,chat,access code,password,contraseñ,lo que ha escrito,\
+                    密码,令牌,用户",
                 &[
                     r"\b(conversation|(user('s)?|chat|previous|last)\s+(\w+\s+)?(messages?|history|prompt|input|question)|system\s+prompt|chat\s+(history|log)|\.env\b|api\s+keys?|credentials|secrets?\b|private\s+key|environment\s+variables|hostname|contents?\s+of\s+(the\s+)?(\S+\s+)?(file|\.env)|what\s+the\s+user|(in|of|from)\s+(this|the)\s+(chat|session)\b|(access|verification)\s+codes?|passwords?\b.{0,40}\b(chat|notes|files?|text))",
                     r"\b(base64|url-?encode)\w*.{0,60}\b(text|file|answer|summary|reply|context|content|session|message)|\b(text|file|answer|summary|reply|context|content|session|message)s?\b.{0,60}\bbase64",
@@ -275,10 +173,7 @@ pub(super) const RULES: &[Rule] = &[
         matcher: Pair(
             SEED_PHRASE,
             pattern_except(
-                &[
-                    "curl", "https://", "http://", "post", "fetch(", "send", "envía", "发送", "上传", "提交",
-                    "api",
-                ],
+                "curl,https://,http://,post,fetch(,send,envía,发送,上传,提交,api",
                 &[
                     r"\bcurl\b[^\n]{0,200}(-d|--data|-F|-X\s*(POST|PUT)|\$)|\b(POST|PUT)\b.{0,60}https?://|https?://\S+.{0,40}\b(post|verify|validate|check)|\b(requests|axios|httpx)\.post|\bfetch\(",
                     r"\b(send|submit|post|forward|upload|pass|transmit)\s+(it|them|the\s+(phrase|words|key|result|value))\b.{0,40}\bto\b|\b(env(í|i)a|manda|sube)(la|lo|las|los)?\b.{0,60}\b(a|al)\b|(发送|上传|提交|发给|传到)",
@@ -314,25 +209,9 @@ pub(super) const RULES: &[Rule] = &[
         matcher: Pair(
             GLOBAL_INSTRUCTIONS,
             pattern(
-                &[
-                    "uninstall",
-                    "desinstal",
-                    "卸载",
-                    "session",
-                    "sesión",
-                    "会话",
-                    "first",
-                    "primero",
-                    "mention",
-                    "tell",
-                    "commented",
-                    "comentarlo",
-                    "decirlo",
-                    "提及",
-                    "告诉",
-                    "silently",
-                    "settings.json",
-                ],
+                "\
+                    uninstall,desinstal,卸载,session,sesión,会话,first,primero,mention,tell,commented,\
+                    comentarlo,decirlo,提及,告诉,silently,settings.json",
                 &[
                     r"\b(even|also)\s+(if|after|when)\b.{0,60}\b(uninstalled|removed|deleted)|\baunque\s+se\s+(desinstale|borre|elimine)|(卸载|删除).{0,18}(后|也|仍)",
                     r"\b(every|each|any|all|toda|cada)\s+(new\s+)?(sessions?|sesi(ó|o)n)\b.{0,60}\b(run|execute|fetch|curl|send|load|ejecuta|env(í|i)a|descarga)|每(次|个)(新)?会话.{0,40}(运行|执行|上传|发送)",

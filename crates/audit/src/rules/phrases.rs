@@ -7,62 +7,12 @@ use crate::rule::{Pattern, pattern, pattern_except};
 pub(super) const SECURITY_TOPIC: &str = r"(detect|inject|attack|tests?\b|testing\b|regex).*(ignor|disregard|forget|overrid|bypass|instruct|rules|guideline)";
 
 /// Keywords of [`IGNORE_RULES`].
-pub(super) const IGNORE_KEYWORDS: &[&str] = &[
-    "ignore",
-    "disregard",
-    "forget",
-    "override",
-    "忽略",
-    "无视",
-    "忘记",
-    "忽视",
-    "不要理会",
-    "绕过",
-    "ignora",
-    "olvida",
-    "descarta",
-    "omite",
-    "caso omiso",
-    "作废",
-    "失效",
-    "解除",
-    "不再",
-    "开发者模式",
-    "不受",
-    "没有任何限制",
-    "anulad",
-    "sin efecto",
-    "modo ",
-    "disabled",
-    "no longer",
-    "are void",
-    "suspended",
-    "lifted",
-    "revoked",
-    "不必理会",
-    "desactivad",
-    "suspendid",
-    "sin restricciones",
-    "mantenimiento activado",
-    "has authori",
-    "has approved",
-    "has granted",
-    "not apply",
-    "忘掉",
-    "抛开",
-    "不再遵守",
-    "不适用",
-    "无限制模式",
-    "olvide",
-    "descarte",
-    "prescinde",
-    "desobedece",
-    "anula ",
-    "tengas en cuenta",
-    "hagas caso",
-    " mode",
-    " restrictions",
-];
+pub(super) const IGNORE_KEYWORDS: &str = "\
+    ignore,disregard,forget,override,忽略,无视,忘记,忽视,不要理会,绕过,ignora,olvida,descarta,omite,\
+    caso omiso,作废,失效,解除,不再,开发者模式,不受,没有任何限制,anulad,sin efecto,modo ,disabled,\
+    no longer,are void,suspended,lifted,revoked,不必理会,desactivad,suspendid,sin restricciones,\
+    mantenimiento activado,has authori,has approved,has granted,not apply,忘掉,抛开,不再遵守,不适用,\
+    无限制模式,olvide,descarte,prescinde,desobedece,anula ,tengas en cuenta,hagas caso, mode, restrictions";
 
 /// Phrases that set other instructions aside, or claim a mode without rules.
 pub(super) const IGNORE_RULES: &[&str] = &[
@@ -87,37 +37,10 @@ pub(super) const HIDDEN_FROM_USER_EN: &str = concat!(
 
 /// Setting other instructions aside, or hiding something from the user, in other languages.
 pub(super) const OTHER_LANGUAGES: Pattern = pattern(
-    &[
-        "oublie",
-        "abstraction",
-        "ignorez",
-        "ignore les",
-        "ignore toutes",
-        "pas compte",
-        "ignorier",
-        "vergiss",
-        "vergessen sie",
-        "missachte",
-        "verwirf",
-        "esqueça",
-        "desconsidere",
-        "ignore as",
-        "ignore todas",
-        "無視",
-        "忘れ",
-        "гнорируй",
-        "абудь",
-        "무시",
-        "utilisat",
-        "nutzer",
-        "anwender",
-        "usuári",
-        "utilizador",
-        "ユーザー",
-        "利用者",
-        "пользовател",
-        "사용자",
-    ],
+    "\
+        oublie,abstraction,ignorez,ignore les,ignore toutes,pas compte,ignorier,vergiss,vergessen sie,\
+        missachte,verwirf,esqueça,desconsidere,ignore as,ignore todas,無視,忘れ,гнорируй,абудь,무시,\
+        utilisat,nutzer,anwender,usuári,utilizador,ユーザー,利用者,пользовател,사용자",
     &[
         r"\b(ignore[zr]?|oublie[zr]?|fais\s+abstraction|faites\s+abstraction|ne\s+(tiens|tenez)\s+pas\s+compte)\s+(de\s+)?((toutes|tous|les|des|tes|vos|l'ensemble)\s+)*(instructions|consignes|r(è|e)gles|directives)\s+(\S+\s+)?(pr(é|e)c(é|e)dentes|ant(é|e)rieures|ci-dessus|du\s+syst(è|e)me|re(ç|c)ues)|\b(ignoriere|vergiss|missachte|verwirf|ignorieren\s+sie|vergessen\s+sie)\s+.{0,30}\b(anweisungen|regeln|vorgaben|instruktionen|richtlinien)\b",
         r"\b(ignore|esque(ç|c)a|desconsidere|descarte)\s+((todas|todos|as|os|quaisquer|suas)\s+)*(instru(ç|c)(õ|o)es|regras|orienta(ç|c)(õ|o)es|diretrizes)\s+(\S+\s+)?(anteriores|pr(é|e)vias|do\s+sistema|recebidas)|(これまで|以前|上記|前|すべて|全て|システム)の.{0,30}(指示|命令|ルール|プロンプト|制約|指令).{0,18}(無視|忘れ|破棄)|((И|и)гнорируй|(З|з)абудь).{0,60}(инструкци|указани|правил)|(이전|위의|앞의|모든).{0,30}(지시|명령|규칙).{0,18}무시",
@@ -129,37 +52,11 @@ pub(super) const OTHER_LANGUAGES: Pattern = pattern(
 );
 
 /// Keywords of [`LEFT_OUT`].
-pub(super) const LEFT_OUT_KEYWORDS: &[&str] = &[
-    "in any summar",
-    "user need not",
-    "user needn't",
-    "回复中",
-    "回答中",
-    "总结中",
-    "摘要中",
-    "报告中",
-    "输出中",
-    "思考",
-    "日志",
-    "el resumen",
-    "el informe",
-    "la respuesta",
-    "en secreto",
-    "no debe ser",
-    "no es visible",
-    "out of ",
-    "mention ",
-    "announce ",
-    "acknowledge ",
-    "need to ",
-    "necessary to ",
-    "in your ",
-    "in the summar",
-    "in the final",
-    "in the visible",
-    "in the conversation",
-    "menciones",
-];
+pub(super) const LEFT_OUT_KEYWORDS: &str = "\
+    in any summar,user need not,user needn't,回复中,回答中,总结中,摘要中,报告中,输出中,思考,日志,\
+    el resumen,el informe,la respuesta,en secreto,no debe ser,no es visible,out of ,mention ,announce ,\
+    acknowledge ,need to ,necessary to ,in your ,in the summar,in the final,in the visible,\
+    in the conversation,menciones";
 
 /// Leaving an action out of what the user reads.
 pub(super) const LEFT_OUT: &str = concat!(
@@ -183,99 +80,21 @@ pub(super) const OUTRANKS: &[&str] = &[
     r"\b(prevalece|prima|est(á|a)n?\s+por\s+encima|tiene\s+(prioridad|preferencia)|tienen\s+(prioridad|preferencia)|prioridad)\w*\s+(\S+\s+)?(sobre|de|a)\s+.{0,30}(sistema|usuario|seguridad|otras\s+(instrucciones|habilidades)|cualquier\s+otra\s+instrucci)",
 ];
 
-pub(super) const OUTRANK_KEYWORDS: &[&str] = &[
-    "outrank",
-    "overrid",
-    "supersede",
-    "precedence",
-    "priority",
-    "higher authority",
-    "prevail",
-    "rank above",
-    "stand above",
-    "trump",
-    "高于",
-    "优先于",
-    "凌驾",
-    "优先级",
-    "覆盖",
-    "prevalece",
-    "por encima",
-    "prioridad",
-    "preferencia",
-    "prima ",
-];
+pub(super) const OUTRANK_KEYWORDS: &str = "\
+    outrank,overrid,supersede,precedence,priority,higher authority,prevail,rank above,stand above,trump,\
+    高于,优先于,凌驾,优先级,覆盖,prevalece,por encima,prioridad,preferencia,prima ";
 
 /// Obeying a text that comes from elsewhere.
 pub(super) const OBEYS_TEXT: Pattern = pattern_except(
-    &[
-        "carry out",
-        "obey",
-        "comply",
-        "as though",
-        "as if",
-        "continuation of",
-        "directive",
-        "addressed to you",
-        "written for you",
-        "given by the server",
-        "read this file again",
-        "reload this",
-        "re-read",
-        "给你的",
-        "逐条执行",
-        "照做",
-        "遵照",
-        "按照",
-        "遵循",
-        "遵守",
-        "服从",
-        "以服务器",
-        "依照",
-        "执行其中",
-        "执行里面",
-        "视为",
-        "dirigidas a ti",
-        "para ti",
-        "cúmpl",
-        "cumpl",
-        "obedece",
-        "sigue ",
-        "síguel",
-        "al pie de la letra",
-        "ejecútal",
-        "misma autoridad",
-        "trátal",
-        "trata ",
-        "ejecuta ",
-        "remainder of",
-        "exactly as",
-        "as written",
-        "verbatim",
-        "word for word",
-        "without review",
-        "without question",
-        "not ask",
-        "n't ask",
-        "never ask",
-        "no review",
-        "no confirmation",
-        "no approval",
-        "rest of th",
-        "lo que diga",
-        "lo que indique",
-        "follow ",
-        "execute ",
-        "treat ",
-        "do what",
-        "do as",
-        "act on",
-        "act upon",
-        " precedence",
-        "latest instructions",
-        "current instructions",
-        "new instructions",
-    ],
+    "\
+        carry out,obey,comply,as though,as if,continuation of,directive,addressed to you,written for you,\
+        given by the server,read this file again,reload this,re-read,给你的,逐条执行,照做,遵照,按照,遵循,\
+        遵守,服从,以服务器,依照,执行其中,执行里面,视为,dirigidas a ti,para ti,cúmpl,cumpl,obedece,sigue ,\
+        síguel,al pie de la letra,ejecútal,misma autoridad,trátal,trata ,ejecuta ,remainder of,exactly as,\
+        as written,verbatim,word for word,without review,without question,not ask,n't ask,never ask,\
+        no review,no confirmation,no approval,rest of th,lo que diga,lo que indique,follow ,execute ,\
+        treat ,do what,do as,act on,act upon, precedence,latest instructions,current instructions,\
+        new instructions",
     &[
         r"\b(carry\s+out|obey|act\s+(up)?on|comply\s+with|do|execute|perform|run|follow)\s+(exactly\s+|precisely\s+|immediately\s+)?(everything|whatever|anything|what|as|each|every|all|any)\s+(\w+\s+){0,3}?(it|they|there|the\s+(page|text|file|response|server|document|feed|reply|body|answer|output|content)|that)\s*(\w+\s+){0,2}?(says?|tells?|contains?|asks?|lists?|orders?|returns?|instructs?|states?|requests?|finds?)",
         r"\b((carry\s+out|obey|act\s+(up)?on|comply\s+with|follow)\s+(exactly\s+)?(them|it)\b|(carry\s+out|obey|act\s+(up)?on|comply\s+with|execute|perform|follow|apply)\s+(exactly\s+)?((the|its|these|those|all|any|every|each)\s+(\w+\s+){0,3}?(instructions?|directives?|orders?|steps|commands?|tasks?|rules)\s+(it|they|there|from|you\s+(find|get|receive|see)|that\s+(it|the\s+(page|server|response|file|issue))|returned|received|(in|on|at|of)\s+(it|the\s+(page|response|reply|issue|comment|document|feed|site|url|gist|readme|ticket|message|mail|email|web)|that\s+\w+|there))|its\s+(instructions?|directives?|orders?|steps|commands?)))\b.{0,80}\b(as\s+(if|though)|without|precedence|immediately|straight\s+away|at\s+once|in\s+(the\s+)?order|verbatim|to\s+the\s+letter|before\s+(anything|any|you|continuing|doing)|first|no\s+matter|even\s+if|silently)",
@@ -292,30 +111,9 @@ pub(super) const OBEYS_TEXT: Pattern = pattern_except(
 
 /// A text that is fetched from the network.
 pub(super) const FETCHED: Pattern = pattern_except(
-    &[
-        "https://",
-        "http://",
-        "dig ",
-        "nslookup",
-        "curl",
-        "wget",
-        "webfetch",
-        "remote ",
-        "web page",
-        "issue",
-        "txt record",
-        "registro txt",
-        "refresh",
-        "gist",
-        "feed",
-        "el dns",
-        "服务器",
-        "远程",
-        "网址",
-        "endpoint",
-        "scripts/",
-        "downloaded",
-    ],
+    "\
+        https://,http://,dig ,nslookup,curl,wget,webfetch,remote ,web page,issue,txt record,registro txt,\
+        refresh,gist,feed,el dns,服务器,远程,网址,endpoint,scripts/,downloaded",
     &[
         r"https?://[\w$<{\[]",
         r"\b(dig|nslookup)\s+.{0,20}\btxt\b|\b(curl|wget)\s+\S|\bweb_?fetch\b|\bremote\s+(server|url|endpoint|file|page|host|config)|\btxt\s+record|\bregistro\s+txt|scripts/[\w.-]+.{0,80}\b(print\w*|output\w*|returns?|fetch\w*|latest|current|newest|imprim\w+)|scripts/\w*(refresh|update|sync|actualiz\w+)\w*\.|\b(the|each|every)\s+downloaded\s+(text|file|rules|steps|page)|\bendpoint\b|\b(the|its|this)\s+feed\b|\b(github|gitlab|newest|latest|open|new|each|every)\s+(\w+\s+)?(issues?|pull\s+requests?|tickets?|comments?|e-?mails?)\b|\bweb\s*pages?\b",

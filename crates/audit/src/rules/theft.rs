@@ -5,63 +5,12 @@ use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern_exce
 
 /// Sending data to another machine.
 pub(super) const SEND: Pattern = pattern_except(
-    &[
-        "curl",
-        "wget",
-        "post",
-        "put(",
-        "upload",
-        "socket",
-        "nc ",
-        "ncat",
-        "smtp",
-        "sendall",
-        "scp ",
-        "dig ",
-        "nslookup",
-        "urlopen",
-        "http.",
-        "net::http",
-        "resolv",
-        "httpclient",
-        "reqwest",
-        "urlsession",
-        "invoke-",
-        "requests.get",
-        "httpx.get",
-        "fetch(",
-        "/dev/tcp",
-        "openssl",
-        "sendmail",
-        "mail ",
-        "mailx",
-        "mutt",
-        "rclone",
-        "aws s3",
-        "gsutil",
-        "sftp",
-        "curl_setopt",
-        "xmlhttprequest",
-        "gist",
-        "rsync",
-        "ftplib",
-        "paramiko",
-        "telnetlib",
-        "sendbeacon",
-        "websocket",
-        "senddocument",
-        "sendmessage",
-        "iwr",
-        "irm",
-        "transfertype",
-        ".send(",
-        ".sendto(",
-        ".end(",
-        ".write(",
-        "send_message",
-        "method",
-        "netcat",
-    ],
+    "\
+        curl,wget,post,put(,upload,socket,nc ,ncat,smtp,sendall,scp ,dig ,nslookup,urlopen,http.,\
+        net::http,resolv,httpclient,reqwest,urlsession,invoke-,requests.get,httpx.get,fetch(,/dev/tcp,\
+        openssl,sendmail,mail ,mailx,mutt,rclone,aws s3,gsutil,sftp,curl_setopt,xmlhttprequest,gist,rsync,\
+        ftplib,paramiko,telnetlib,sendbeacon,websocket,senddocument,sendmessage,iwr,irm,transfertype,\
+        .send(,.sendto(,.end(,.write(,send_message,method,netcat",
     &[
         r"\bcurl\b[^|]*\s(-d|-F|-T|--data\S*|--form|--upload-file|--json|-X\s*(POST|PUT))\b|\bcurl\b.{0,120}(\$\(|\x60|[?&]\w+=\$)",
         r"\bwget\b.*--(post|body)-(data|file)|\b(requests|httpx|session|client|axios|aiohttp)\.(post|put|patch)\s*\(",
@@ -78,23 +27,9 @@ pub(super) const SEND: Pattern = pattern_except(
 
 /// The environment as a whole.
 const ENVIRONMENT: Pattern = pattern_except(
-    &[
-        "environ",
-        "process.env",
-        "printenv",
-        "env >",
-        "env)",
-        "(env",
-        "env:",
-        "getenvironmentvariables",
-        "export -p",
-        "env|",
-        "env |",
-        "/proc/self/environ",
-        "env.to_h",
-        "$_env",
-        "getenv()",
-    ],
+    "\
+        environ,process.env,printenv,env >,env),(env,env:,getenvironmentvariables,export -p,env|,env |,\
+        /proc/self/environ,env.to_h,$_env,getenv()",
     &[
         r"\b(dumps|stringify|str|repr|urlencode|encode|b64encode|dict|list|join)\s*\(.{0,120}\b(os\.environ|process\.env)\b\s*([),}\]]|\.(items|copy)\(\))|\b(for|of|in)\b.{0,60}\b(os\.environ(\.items\(\))?|object\.(entries|keys|values)\(process\.env\))\s*[:)\]]",
         r"object\.(entries|keys|values)\s*\(\s*process\.env\s*\)|:\s*process\.env\s*[,}]|=\s*process\.env\s*;|\b(body|data|json|params|payload)\s*[:=]\s*(dict\()?\{?\s*(\*\*)?(os\.environ|process\.env)\b\s*[)},\n]",
@@ -105,66 +40,14 @@ const ENVIRONMENT: Pattern = pattern_except(
 
 /// Password stores, and the sessions of desktop programs.
 const STORES: Pattern = pattern_except(
-    &[
-        ".password-store",
-        "keyrings",
-        "export-secret-keys",
-        "secret-tool",
-        "dump-keychain",
-        "export-secret",
-        "keychain-db",
-        "vaultcmd",
-        "cmdkey",
-        "cryptunprotectdata",
-        "win32crypt",
-        "browser_cookie3",
-        "safe storage",
-        "safestorage",
-        "tdata",
-        "local storage",
-        "leveldb",
-        "discord",
-        "state.vscdb",
-        "bw export",
-        "bw list",
-        "op item",
-        "local state",
-        "signal/config",
-        "kwallet",
-        "lsass",
-        "ntds.dit",
-        "sam hive",
-        "hklm\\sam",
-        "mimikatz",
-        "lazagne",
-        "keepass",
-        ".kdbx",
-        "network/cookies",
-        "web data",
-        "id.json",
-        "wallets",
-        "exodus",
-        "keystore",
-        "ledger live",
-        "atomic",
-        "credentialmanager",
-        "passwordvault",
-        "_history",
-        "near-credentials",
-        "sui_config",
-        "keystores",
-        "coinomi",
-        "guarda",
-        "wasabi",
-        "sparrow",
-        "trezor suite",
-        "jaxx",
-        "mytonwallet",
-        "keepassxc-cli",
-        "pass show",
-        "chrome-extension_",
-        "extension settings",
-    ],
+    "\
+        .password-store,keyrings,export-secret-keys,secret-tool,dump-keychain,export-secret,keychain-db,\
+        vaultcmd,cmdkey,cryptunprotectdata,win32crypt,browser_cookie3,safe storage,safestorage,tdata,\
+        local storage,leveldb,discord,state.vscdb,bw export,bw list,op item,local state,signal/config,\
+        kwallet,lsass,ntds.dit,sam hive,hklm\\sam,mimikatz,lazagne,keepass,.kdbx,network/cookies,web data,\
+        id.json,wallets,exodus,keystore,ledger live,atomic,credentialmanager,passwordvault,_history,\
+        near-credentials,sui_config,keystores,coinomi,guarda,wasabi,sparrow,trezor suite,jaxx,mytonwallet,\
+        keepassxc-cli,pass show,chrome-extension_,extension settings",
     &[
         r"\.password-store\b|local/share/keyrings|--export-secret-(sub)?keys(\s+(--armor|-a))*\s*($|[|>)\n;]|2>)|secret-tool\s+search\s+--all|security['\x22\s,]+(dump-keychain|export)\b|keychains?/login\.keychain|\bvaultcmd\b.{0,20}/list|\bcmdkey\s+/list|passwordvault\b.{0,60}retrieveall|kwallet(-query|d)",
         r"cryptunprotectdata|\bwin32crypt\b|browser_?cookie3|(chrome|brave|edge|chromium)\s+safe\s+storage|['\x22]local\s+state['\x22]|/local\s+state\b|network/cookies\b|\blsass\b|ntds\.dit|reg\s+save\s+hklm\\+(sam|system|security)|mimikatz|lazagne",
@@ -178,25 +61,10 @@ const STORES: Pattern = pattern_except(
 
 /// The clipboard, the keyboard and the screen.
 const SPIES: Pattern = pattern_except(
-    &[
-        "pbpaste",
-        "xclip",
-        "xsel",
-        "wl-paste",
-        "get-clipboard",
-        "pyperclip.paste",
-        "clipboard.readtext",
-        "clipboardy",
-        "pynput",
-        "keyboard.on_press",
-        "getasynckeystate",
-        "imagegrab",
-        "screencapture",
-        "gnome-screenshot",
-        "iohook",
-        "node-global-key-listener",
-        "mss()",
-    ],
+    "\
+        pbpaste,xclip,xsel,wl-paste,get-clipboard,pyperclip.paste,clipboard.readtext,clipboardy,pynput,\
+        keyboard.on_press,getasynckeystate,imagegrab,screencapture,gnome-screenshot,iohook,\
+        node-global-key-listener,mss()",
     &[
         r"\bpbpaste\b|\bxclip\b.{0,40}-o|\bxsel\b.{0,40}(-o|-b)|\bwl-paste\b|\bget-clipboard\b|pyperclip\.(paste|waitfor)|clipboard\.readtext|clipboardy\.read",
         r"pynput\.keyboard|from\s+pynput\s+import|keyboard\.(on_press|hook|record)\s*\(|getasynckeystate|imagegrab\.grab|\bscreencapture\s+-|iohook|global-key-listener",
