@@ -384,6 +384,8 @@ fn pair_findings<'h>(
     let mut others: Vec<_> = others.map(|hit| hit.line).collect();
     others.sort_unstable();
     let near = |hit: &&Hit| {
+        let is_span = rule.scope == RuleScope::Code && text.line_kind(hit.line) == LineKind::Prose;
+        let within = if is_span { 0 } else { within };
         let start = others.partition_point(|line| *line < hit.line.saturating_sub(within));
         others.get(start).is_some_and(|line| line.abs_diff(hit.line) <= within)
     };
@@ -439,10 +441,12 @@ fn scope_applies(scope: RuleScope, kind: TextKind) -> bool {
     }
 }
 
-/// Returns `true` if a rule for code also covers code spans in prose: a command between sentences may be quoted in
-/// passing, so only serious ones count.
+/// Returns `true` if a rule for code also covers code spans in prose. A span may name a file or a command in passing, so
+/// only those count that contain both parts of something serious.
 fn covers_spans(rule: &Rule) -> bool {
-    rule.scope == RuleScope::Code && rule.severity >= FindingSeverity::High
+    rule.scope == RuleScope::Code
+        && rule.severity >= FindingSeverity::High
+        && matches!(rule.matcher, Matcher::Pair(..))
 }
 
 fn rule_covers(rule: &Rule, hit: &Hit, text: &SourceText<'_>) -> bool {

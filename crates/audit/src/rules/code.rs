@@ -46,13 +46,13 @@ const SEVERAL: Pattern = pattern_except(
 /// Locations of secrets that a tool for the service in question reads legitimately.
 const CLOUD: Pattern = pattern_except(
     "\
-        .aws,.kube,gcloud,.netrc,.npmrc,.pypirc,.docker/config,.git-credentials,hosts.yml,.azure,.env,\
+        .aws,.kube,gcloud,.netrc,.npmrc,.pypirc,.docker/config,.git-credentials,hosts.yml,.azure,.env,credentials.toml,\
         netrc.netrc,.config/gh,credential fill,auth token,auth print,configure get,get-access-token,\
         export-credentials",
     &[
         r"(cat|open|read\w*|cp|copy\w*|tar|zip|base64|load|Path)\b.{0,80}(\.aws\b[^a-z]{0,6}(credentials|config)|\.kube/config|gcloud/(application_default|credentials)|\.netrc|\.npmrc|\.pypirc|\.docker/config\.json|\.git-credentials|gh/hosts\.yml|\.azure/(accessTokens|msal))",
         r"(cat|tar|zip|base64)\s+\S*\.env\s*\|\s*(curl|nc|ncat|base64|gzip)",
-        r"\bnetrc\.netrc\s*\(|['\x22/](\.netrc|_netrc|\.git-credentials|\.pypirc)['\x22]|\.aws['\x22\s,/\\]+credentials\b|\.kube['\x22\s,/\\]+config\b|\.docker['\x22\s,/\\]+config\.json|gcloud['\x22\s,/\\]+(application_default|credentials|access_tokens)|\.config/gh\b|gh['\x22\s,/\\]+hosts\.yml|(home\(\)|homedir\(\)|~|\$home).{0,20}\.npmrc|\bgit\s+credential\s+fill|([?&]\w+=|-d\s|--data\S*\s|-F\s)\S*\$\(\s*(gh\s+auth\s+token|gcloud\s+auth\s+print|aws\s+configure\s+get|az\s+account\s+get-access-token)|aws\s+configure\s+export-credentials",
+        r"\bnetrc\.netrc\s*\(|['\x22/](\.netrc|_netrc|\.git-credentials|\.pypirc)['\x22]|(\.cargo|cargo_home|read|open|load|join)\b.{0,60}\bcredentials\.toml|\.aws['\x22\s,/\\]+credentials\b|\.kube['\x22\s,/\\]+config\b|\.docker['\x22\s,/\\]+config\.json|gcloud['\x22\s,/\\]+(application_default|credentials|access_tokens)|\.config/gh\b|gh['\x22\s,/\\]+hosts\.yml|(home\(\)|homedir\(\)|~|\$home).{0,20}\.npmrc|\bgit\s+credential\s+fill|([?&]\w+=|-d\s|--data\S*\s|-F\s)\S*\$\(\s*(gh\s+auth\s+token|gcloud\s+auth\s+print|aws\s+configure\s+get|az\s+account\s+get-access-token)|aws\s+configure\s+export-credentials",
     ],
     r"\.env\.example",
 );
@@ -200,40 +200,20 @@ pub(super) const RULES: &[Rule] = &[
         ),
     },
     Rule {
-        id: "PA209",
-        family: Script,
-        severity: Medium,
-        title: "sets up something to run automatically",
-        why: "it remains after the skill is removed",
-        help: "find out what would run; check crontab, LaunchAgents or the registry's Run key afterwards",
-        scope: Any,
-        matcher: Line(pattern(
-            "\
-                crontab,launchagents,launchdaemons,currentversion\\run,schtasks,systemctl,$profile,\
-                systemd/user,autostart",
-            &[
-                r"\|\s*crontab\s+-|>>?\s*/etc/cron|crontab\s+\S*(tmp|cron)\S*",
-                r"(cp|mv|tee|>|open\(|write\w*).{0,80}(launchagents|launchdaemons)",
-                r"(reg(\.exe)?\s+add|set-itemproperty|new-itemproperty).{0,120}currentversion\\+run|schtasks(\.exe)?\s+/create",
-                r"(add-content|set-content|out-file|>>?).{0,60}\$profile\b|(cp|mv|tee|>|open\(|write\w*).{0,80}(\.config/systemd/user/|\.config/autostart/)\w",
-            ],
-        )),
-        example: example("scripts/init.sh", "#!/bin/sh\necho '0 * * * * /opt/x' | crontab -\n"),
-    },
-    Rule {
         id: "PA210",
         family: Script,
         severity: High,
-        title: "deletes the home directory or the whole system",
+        title: "deletes the home directory, the whole system or the backups",
         why: "this cannot be undone",
         help: "do not run it",
         scope: Code,
         matcher: Line(pattern_except(
-            "rm ,mkfs,of=/dev/,:(){,rmtree,format c",
+            "rm ,mkfs,of=/dev/,:(){,rmtree,timeshift,restic,subvolume delete,snapper,tmutil,wbadmin,zfs destroy",
             &[
                 r"\brm\s+(-\w+\s+)*-\w*(r\w*f|f\w*r)\w*\s+(--no-preserve-root\s+)?['\x22]?(/|~/?|\$\{?HOME\}?/?)(\*|['\x22]|\s|;|&|$)",
                 r"\bmkfs(\.\w+)?\s+(-\w+\s+)*/dev/(sd|nvme|disk)|\bdd\s+.*of=/dev/(sd|nvme|disk)\w*|:\(\)\s*\{\s*:\s*\|\s*:",
                 r"rmtree\s*\(\s*(Path\.home\(\)|os\.path\.expanduser\(['\x22]~['\x22]\)|['\x22]/['\x22])\s*[,)]",
+                r"\btimeshift\s+.{0,20}--delete-all|\brestic\s+forget\s+.{0,40}--keep-\w+[\s=]0\b|\bbtrfs\s+subvolume\s+delete\s+\S*snapshots|\bsnapper\s+.{0,20}delete\s+\d*-|\btmutil\s+(disable|deletelocalsnapshots)|\bwbadmin\s+delete|\bzfs\s+destroy\s+-\w*[rR]",
             ],
             // Comments are not executed.
             r"^\s*(//|#|\*)",

@@ -24,7 +24,7 @@ const SAVES_DOWNLOAD: Pattern = pattern(
         requests.get,fetch(,http.get,https.get,writefile",
     &[
         r"\bcurl\b[^|\n]*\s(-\w*[oO]|--output|--remote-name)\b[^\n]*|\bcurl\b[^|\n]*https?://[^|\n]*[^2]>\s*\S|\bwget\s+[^|\n]*(http|\$)|\burlretrieve\s*\(|-outfile\s|\bdownloadfile\b|start-bitstransfer",
-        r"createwritestream\s*\(|\b(urlopen|requests\.get)\s*\([^\n]{0,160}\.(read\(\)|content)|\bwritefile(sync)?\s*\([^\n]{0,120}(arraybuffer|await|body|data|buffer)",
+        r"createwritestream\s*\(|\b(urlopen|requests\.get)\s*\([^\n]{0,160}\.(read\(\)|content)|\bwritefile(sync)?\s*\([^\n]{0,120}(arraybuffer|await|body|data|buffer)|\b(command::new|spawn\w*|execfile\w*|run|popen|call)\s*\(\s*\[?\s*['\x22](curl|wget)['\x22]",
     ],
 );
 
@@ -44,14 +44,14 @@ const KNOWN_INDEX: &str = r"\bnpm\s+(login|ping|publish|view|whoami|logout|addus
 /// Running a file whose name is in a variable, or that is in a temporary directory.
 const RUNS_FILE: Pattern = pattern_except(
     "\
-        chmod,bash ,sh ,python,node ,perl ,start-process,subprocess,os.system,os.startfile,popen,spawn,\
+        chmod,bash ,sh ,python,node ,perl ,start-process,subprocess,os.system,os.startfile,popen,spawn,command::new,\
         exec,source ,nohup,open ,& $,invoke-item,. /tmp,. \"$,0o7",
     &[
         r"\bchmod\s+(-\w+\s+)?(\+x|a\+x|u\+x|[ugo]*\+[rw]*x|0?7[0-7][0-7]|['\x22]?\$\w+['\x22]?)\s+['\x22]?(\$|/tmp|/var/tmp|/dev/shm|\./|~/\.)",
         r"(^|[;&|(\n]|\bsudo|\bnohup|\bthen|\bdo)\s*(ba|z|da)?sh\s+(-\w+\s+)*['\x22]?(\$\{?\w|/tmp/|/var/tmp/|/dev/shm/|\$tmp)|\b(python3?|node|perl|ruby|php)\s+['\x22]?(\$\{?\w+\}?['\x22]?(\s|$|;|&)|/tmp/\S|/var/tmp/\S)|\b(curl|wget)\b[^\n]{0,240}(&&|;)\s*(sudo\s+)?((ba|z)?sh|python3?|node|perl|source)\s+[\w./$~\x22-]+|(^|\n)\s*(sudo\s+)?(ba|z)?sh\s+(\./)?[\w-]+\.sh\b|(^|\n|[;&])\s*(source|\.)\s+['\x22]?(\$\{?\w*(tmp|file|out|dest|job|script)|/tmp/)",
         r"\bstart-process\b[^\n]{0,80}\$|\binvoke-item\s+\$|(^|\n)\s*&\s*['\x22]?\$\w|os\.startfile\s*\(|\bopen\s+['\x22]?(\$|/tmp/)\S*\.(app|pkg|dmg|command)|\bnohup\s+['\x22]?(\$|/tmp/|\./)",
         r"\bchmod(sync)?\s*\(\s*[^)\n]{0,60}(0o?7[0-7][0-7]|['\x22]?7[0-7][0-7]|s_ix)|\b(subprocess\.(run|call|popen|check_call|check_output)|os\.(system|execv?\w*)|execfile\w*|spawn(sync)?|execsync)\s*\(\s*\[?\s*(str\()?(sys\.executable\s*,\s*(str\()?)?(tmp|temp|path|dest|target|out|file|bin|exe|installer|script|payload|loader|helper|local)\w*",
-        r"\b(subprocess\.\w+|os\.system|execsync|spawn(sync)?|exec)\s*\(\s*[\[f(]*['\x22\x60](bash|sh|python3?|node|/bin/sh|/bin/bash)['\x22\x60]?[\s,]+['\x22\x60]?(\{|\$|/tmp|tmp|temp|path|dest|target|out|file)",
+        r"\b(subprocess\.\w+|os\.system|execsync|spawn(sync)?|exec)\s*\(\s*[\[f(]*['\x22\x60](bash|sh|python3?|node|/bin/sh|/bin/bash)['\x22\x60]?[\s,]+['\x22\x60]?(\{|\$|/tmp|tmp|temp|path|dest|target|out|file)|command::new\(\s*\x22((ba)?sh|python3?|node)\x22\s*\)\s*\.args?\(\s*&?\[?&?(\w*(path|out|file|script|tmp|dest)\w*)",
     ],
     r"^\s*#|\bsha(256|512)|checksum|gpg\s+--verify|cosign\s+verify|minisign",
 );
@@ -207,7 +207,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA122",
         family: Dropper,
-        severity: Medium,
+        severity: Low,
         title: "redirects package installs to another index",
         why: "that host decides the content of every package installed afterwards",
         help: "find out who runs the index; company indexes are common, others are suspicious",
@@ -233,16 +233,15 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA126",
         family: Dropper,
-        severity: High,
+        severity: Medium,
         title: "redirects all later package installs of the user to an unknown index",
         why: "that host decides the content of every package installed afterwards, in all projects",
         help: "do not run it; check the configuration of your package managers",
-        scope: Any,
+        scope: Code,
         matcher: Line(pattern_except(
-            "config set,goproxy,gosumdb,replace-with,composer config,trusted=yes,insecure-registries",
+            "config set,config --,goproxy,composer config",
             &[
-                r"\b(npm|yarn|pnpm|bun)\s+config\s+set\s+(-\S+\s+)*registry[=\s]+['\x22]?https?://|\bpip3?\s+config\s+(--(global|user)\s+)?set\s+(global|user|install)\.(extra-)?index-url\s+['\x22]?https?://|\bgo\s+env\s+-w\s+.{0,40}GOPROXY=['\x22]?https?://",
-                r"\bgo\s+env\s+-w\s+.{0,60}(GOSUMDB=['\x22]?off|GONOSUMDB=['\x22]?\*|GOINSECURE=['\x22]?\*)|\bcomposer\s+config\s+(-g|--global)\s+.{0,40}https?://|\bdeb\s+\[[^\]]*trusted=yes|insecure-registries['\x22]?\s*:\s*\[\s*['\x22]",
+                r"\b(npm|yarn|pnpm|bun)\s+config\s+set\s+(-\S+\s+)*registry[=\s]+['\x22]?https?://|\bpip3?\s+config\s+(--(global|user)\s+)?set\s+(global|user|install)\.(extra-)?index-url\s+['\x22]?https?://|\bgo\s+env\s+-w\s+.{0,40}GOPROXY=['\x22]?https?://|\bcomposer\s+config\s+(-g|--global)\s+.{0,40}https?://",
             ],
             KNOWN_INDEX,
         )),
@@ -310,18 +309,19 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA123",
         family: Dropper,
         severity: High,
-        title: "redirects package installs to an unencrypted index or a bare IP address",
+        title: "redirects package installs to an unencrypted index or a bare IP address, or disables their checks",
         why: "anyone on the network can replace the packages, and the owner of the index is unknown",
         help: "do not run it; check the configuration of your package managers",
         scope: Any,
         matcher: Line(pattern_except(
             "\
                 registry,index-url,index_url,index,gem sources,source \"http:,source 'http:,goproxy,\
-                npmregistryserver,sparse+http,mirrorof,find-links,find_links",
+                npmregistryserver,sparse+http,mirrorof,find-links,find_links,gosumdb,goinsecure,trusted=yes,insecure-registries",
             &[
                 r"\b(npm|yarn|pnpm|bun)\s+config\s+set\s+.{0,40}registry[=\s]+['\x22]?(http://|https?://\d+\.\d+\.\d+\.\d+)|(^|\n)\s*(@[\w-]+:)?registry\s*=\s*(http://|https?://\d+\.\d+\.\d+\.\d+)|NPM_CONFIG_REGISTRY\s*=\s*['\x22]?http://|npmregistryserver['\x22]?\s*[:=]\s*['\x22]?http://|--registry[=\s]+['\x22]?(http://|https?://\d+\.\d+\.\d+\.\d+)",
                 r"\bpip3?\s+config\s+set\s+\S*index-url\s+['\x22]?http://|(^|[\s'\x22;n\\])(extra-)?index-url\s*=\s*['\x22]?http://|\b(PIP|UV)_(EXTRA_|DEFAULT_)?INDEX(_URL)?\s*=\s*['\x22]?http://|(--(extra-)?index-url|\s-i|--find-links|find_links\s*=)[=\s]+['\x22]?https?://\d+\.\d+\.\d+\.\d+",
                 r"sparse\+http://|(^|\n)\s*(index|registry)\s*=\s*['\x22](sparse\+)?(http://|https?://\d+\.\d+\.\d+\.\d+)|\bgem\s+sources?\s+.{0,60}(--add|-a)\s+['\x22]?http://|(^|\n)\s*source\s+['\x22]http://|\bGOPROXY\s*=\s*['\x22]?http://|<mirrorof>.{0,200}<url>\s*http://|\bgem\s+install\b.{0,80}--(clear-sources\s+)?-?-?source\s+http://",
+                r"\bgo\s+env\s+-w\s+.{0,60}(GOSUMDB=['\x22]?off|GONOSUMDB=['\x22]?\*|GOINSECURE=['\x22]?\*)|\bdeb\s+\[[^\]]*trusted=yes|insecure-registries['\x22]?\s*:\s*\[\s*['\x22]",
             ],
             r"https?://(localhost|127\.|10\.|192\.168\.|0\.0\.0\.0|172\.(1[6-9]|2\d|3[01])\.|\[::1|[\w-]+[:/]|[\w.-]+\.(local|internal|lan|corp)\b)",
         )),

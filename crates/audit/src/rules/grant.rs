@@ -106,7 +106,7 @@ pub(super) const RULES: &[Rule] = &[
                     r"(~|\$home|\$\{home\}|homedir\(\)|home\(\)|%userprofile%|\bhome|user\s+settings|expanduser).{0,30}(\.(claude|codex|gemini|cursor|copilot|qwen)\b.{0,12}(settings|config)|settings\.json|\.vscode|code/user)|\b(add|merge|write|put|set|paste|copy|save|create|append|edit|añade|combina|escribe|copia|pon)\b.{0,80}\.(claude|codex|gemini|cursor)/(settings|config)|(写入|添加|合并|加入).{0,60}\.(claude|codex|gemini|cursor)/(settings|config)",
                     r"\balias\s+\w+=.{0,60}(dangerously|yolo|full-auto|bypass)|(dangerously|yolo|full-auto|bypass).{0,60}>>\s*\S*\.(bashrc|zshrc|profile|bash_profile|zprofile)",
                 ],
-                r"\b(never|do\s+not|don't|avoid)\b",
+                r"\b(never|do\s+not|don't|avoid)\s+(\w+\s+){0,3}(set|sett|use|us|add|write|put|enable|enabl|edit|change|apply|start|switch)(ing)?\b",
             ),
             8,
         ),

@@ -134,7 +134,7 @@ pub(super) const RULES: &[Rule] = &[
             "mshta,certutil,bitsadmin,regsvr32,rundll32,msiexec",
             &[
                 r"\bmshta(\.exe)?\s+['\x22]?(https?:|javascript:|vbscript:)",
-                r"\bcertutil(\.exe)?\s+.*-urlcache|\bbitsadmin(\.exe)?\s+.*/transfer",
+                r"\bcertutil(\.exe)?\s+.*-urlcache.*(https?:|\$|%)|\bbitsadmin(\.exe)?\s+.*/transfer.*(https?:|\$|%)",
                 r"\bregsvr32(\.exe)?\s+.*/i:http|\brundll32(\.exe)?\s+.*(javascript:|http)",
                 r"\bmsiexec(\.exe)?\s+.*/i\s*['\x22]?http:",
             ],

@@ -4,7 +4,8 @@ use crate::finding::{Family::Obfuscation, FindingSeverity::*};
 use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pattern_except};
 
 /// Keywords for decoding.
-const DECODE_KEYWORDS: &str = "b64decode,fromhex,unhexlify,atob,base64,b85decode,b32decode,rot13,decompress,fromcharcode,map(chr";
+const DECODE_KEYWORDS: &str =
+    "b64decode,fromhex,unhexlify,atob,base64,b85decode,b32decode,rot13,decompress,fromcharcode,map(chr";
 
 /// Decoding a literal in the script.
 const DECODES: Pattern = pattern(

@@ -7,11 +7,12 @@ use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pat
 const WRITES: Pattern = pattern(
     "\
         write,append,cp ,mv ,tee ,>,copy,'a',\"a\",'w',\"w\",set-content,add-content,out-file,dump,\
-        symlink,ln ,install ,sed ",
+        symlink,ln ,install ,sed ,crontab,schtasks,register-scheduledtask,itemproperty,reg add",
     &[
         r"\bwrite(_text|_bytes|lines|file\w*)?\s*\(|\bappend(file)?(sync)?\s*\(|\b(copy|copy2|copyfile\w*|symlink\w*|dump)\s*\(",
         r"\bopen\s*\(.{0,120}['\x22][wa]b?\+?['\x22]|\b(set|add)-content\b|\bout-file\b|\bcopy-item\b|\bnew-item\b",
         r"(^|[^-=<>0-9&])>>?\s*['\x22]?[~$/\w.{]|\btee\s+(-a\s+)?['\x22]?[~$/\w.]|\b(cp|mv|ln|install)\s+(-\S+\s+)*\S+\s+\S|\bsed\s+-i",
+        r"\|\s*crontab\b|\bcrontab\s+[\w/$.\x22]|schtasks(\.exe)?['\x22\s,]+/create|register-scheduledtask|\b(set|new)-itemproperty|\breg(\.exe)?\s+add\b",
     ],
 );
 

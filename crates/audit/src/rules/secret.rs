@@ -88,10 +88,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "some are meant to be public, others are not",
         help: HELP,
         scope: Any,
-        matcher: LineWithSecret(
-            pattern("aiza", &[r"\b((?-i:AIza)[0-9a-z_-]{35})\b"]),
-            SecretCheck::Format,
-        ),
+        matcher: LineWithSecret(pattern("aiza", &[r"\b((?-i:AIza)[0-9a-z_-]{35})\b"]), SecretCheck::Format),
         example: example("scripts/a.js", "k = \"AIza·SyKq2LmZ7xVb4TnRc8WsYd1HpGj6UaEoQi3\"\n"),
     },
     Rule {

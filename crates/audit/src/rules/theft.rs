@@ -6,7 +6,7 @@ use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern_exce
 /// Sending data to another machine.
 pub(super) const SEND: Pattern = pattern_except(
     "\
-        curl,wget,post,put(,upload,socket,nc ,ncat,smtp,sendall,scp ,dig ,nslookup,urlopen,http.,\
+        curl,wget,post,put(,upload,socket,nc ,ncat,smtp,sendall,scp ,dig ,nslookup,gethostbyname,getaddrinfo,urlopen,http.,\
         net::http,resolv,httpclient,reqwest,urlsession,invoke-,requests.get,httpx.get,fetch(,/dev/tcp,\
         openssl,sendmail,mail ,mailx,mutt,rclone,aws s3,gsutil,sftp,curl_setopt,xmlhttprequest,gist,rsync,\
         ftplib,paramiko,telnetlib,sendbeacon,websocket,senddocument,sendmessage,iwr,irm,transfertype,\
@@ -15,7 +15,7 @@ pub(super) const SEND: Pattern = pattern_except(
         r"\bcurl\b[^|]*\s(-d|-F|-T|--data\S*|--form|--upload-file|--json|-X\s*(POST|PUT))\b|\bcurl\b.{0,120}(\$\(|\x60|[?&]\w+=\$)",
         r"\bwget\b.*--(post|body)-(data|file)|\b(requests|httpx|session|client|axios|aiohttp)\.(post|put|patch)\s*\(",
         r"urlopen\s*\(.*(data|Request)|Request\s*\(.*data\s*=|method:?\s*=?\s*['\x22](POST|PUT)['\x22]",
-        r"\|\s*(nc|ncat|netcat)\s+\S+\s+\d+|\.sendall\s*\(|smtplib\.|\bscp\s+\S+\s+\S+@|(dig|nslookup|ping)\s+.{0,40}\$\(",
+        r"\|\s*(nc|ncat|netcat)\s+\S+\s+\d+|\.sendall\s*\(|smtplib\.|\bscp\s+\S+\s+\S+@|(dig|nslookup|ping)\s+.{0,40}\$\(|\b(gethostbyname|getaddrinfo)\s*\(\s*[a-z_]\w*\s*[,)]|\bcommand::new\(\s*\x22curl\x22",
         r"\b(nc|ncat|netcat)\s+(-\S+\s+(\d+\s+)?)*[\w.$\x22{}-]+\s+[\d$\x22{}\w]+\s*<|\bcurl\b[^\n]{0,200}(\s|=)@-|/dev/tcp/[\w$]|\bopenssl\s+s_client\b.{0,80}<|\b(sendmail|mailx?|mutt)\s+(-\S+\s+)*.{0,40}@|\brclone\s+(copy|copyto|sync|move|rcat)\b|\baws\s+s3\s+(cp|sync|mv)\s|\bgsutil\s+(\S+\s+)?(cp|rsync)\s|\bsftp\s.{0,60}@|curlopt_postfields|\bxmlhttprequest\b|\b(requests|httpx|http)\.request\s*\(\s*[\x22\x27](POST|PUT)|\bgh\s+gist\s+create|\bgist\.create|\brsync\s+.{0,80}\w@[\w.-]+:",
         r"\bftplib\.|\bparamiko\.|\btelnetlib\.|http\.client\.\w+|\bsendbeacon\s*\(|\bnew\s+websocket\s*\(|websocket\.create_connection|senddocument|sendmessage\?|\b(invoke-webrequest|invoke-restmethod|iwr|irm)\b.{0,200}-(body|infile)\b|uploaddata|-transfertype\s+upload|\bsocket\.(send|sendto)\s*\(|\bs\.send(all|to)?\s*\(|\br\.end\s*\(\s*\w|\breq\.(write|end)\s*\(\s*\w|method\s*=\s*['\x22](POST|PUT)['\x22]|\bsend_message\s*\(|urlopen\s*\(\s*(req\w*|request)\b",
         r"\bwget\b.{0,160}[?&]\w+=['\x22]?(\$|\x60)|\b(urlopen|requests\.get|httpx\.get|fetch)\s*\(\s*[a-z]?['\x22\x60]https?://[^'\x22\x60]*[?&=][^\n]{0,120}(\+|\{|%)",
@@ -28,10 +28,10 @@ pub(super) const SEND: Pattern = pattern_except(
 /// The environment as a whole.
 const ENVIRONMENT: Pattern = pattern_except(
     "\
-        environ,process.env,printenv,env >,env),(env,env:,getenvironmentvariables,export -p,env|,env |,\
+        environ,process.env,tojson,printenv,env >,env),(env,env:,getenvironmentvariables,export -p,env|,env |,\
         /proc/self/environ,env.to_h,$_env,getenv()",
     &[
-        r"\b(dumps|stringify|str|repr|urlencode|encode|b64encode|dict|list|join)\s*\(.{0,120}\b(os\.environ|process\.env)\b\s*([),}\]]|\.(items|copy)\(\))|\b(for|of|in)\b.{0,60}\b(os\.environ(\.items\(\))?|object\.(entries|keys|values)\(process\.env\))\s*[:)\]]",
+        r"\b(dumps|stringify|str|repr|urlencode|encode|b64encode|dict|list|join)\s*\(.{0,120}\b(os\.environ|process\.env)\b\s*([),}\]]|\.(items|copy)\(\))|\b(for|of|in)\b.{0,60}\b(os\.environ(\.items\(\)|\s*[:)\]])|object\.(entries|keys|values)\(process\.env\)\s*[:)\]])|\btojson\s*\(\s*secrets\s*\)",
         r"object\.(entries|keys|values)\s*\(\s*process\.env\s*\)|:\s*process\.env\s*[,}]|=\s*process\.env\s*;|\b(body|data|json|params|payload)\s*[:=]\s*(dict\()?\{?\s*(\*\*)?(os\.environ|process\.env)\b\s*[)},\n]",
         r"(^|[^.\w/-])(printenv|env|export\s+-p)\s*(\)|\||>{1,2}\s*\S)|/proc/(self|\$\$|1)/environ|\b(get-childitem|gci|dir|ls)\s+env:|getenvironmentvariables\s*\(|env\.to_h\b|json_encode\s*\(\s*(\$_env|getenv\(\))",
     ],
@@ -77,10 +77,10 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA220",
         family: Script,
         severity: High,
-        title: "collects all environment variables, and sends data out",
+        title: "collects all environment variables or secrets, and sends data out",
         why: "the environment contains the keys and tokens of the user",
         help: "do not run it; if it ran, replace the keys in the environment of that machine",
-        scope: Code,
+        scope: Any,
         matcher: Pair(ENVIRONMENT, SEND, 8),
         example: example(
             "scripts/a.sh",
