@@ -64,6 +64,9 @@ impl Context {
 /// not count.
 const WARNING_PATTERN: &str = r"\b(never|don't|do\s+not|avoid|must\s+not|refuse\s+to|beware\s+of)\s+(\w+\s+){0,2}(run|execut|us(e|ing)\b|pip(e|ing)|past(e|ing)|do(ing)?\b|download|install|hard-?cod|commit|writ|instruct|such|this|like)|\b(malicious|attack(er)?s?|red\s+flags?)\b|❌|🚩|\b(no|nunca|jam(á|a)s)\s+(lo\s+|los\s+|la\s+|las\s+|se\s+)?ejecut|\bmalicios|\bdañin|(不要|切勿|请勿|禁止)(直接)?(运行|执行)|恶意";
 
+/// A sentence about all code of a text: it is there to be read. Like any warning, it does not clear the code.
+const EXAMPLES_PATTERN: &str = r"\b(snippets?|examples?|samples?|specimens?|fragmentos|ejemplos|muestras)\b.{0,80}\b(do\s+not|don't|never|must\s+not|no|nunca)\s+(be\s+|los\s+|las\s+|se\s+)?(run|execut|ejecut)|(示例|片段|样本|代码).{0,30}(不要|切勿|请勿|禁止)(运行|执行)";
+
 /// The punctuation in front of a quotation.
 const OPENING_PUNCTUATION: &str = r"(\x60|\x22|'|“|‘|\(|\[)*$";
 
@@ -137,6 +140,7 @@ const LOOKBACK_LINES: usize = 12;
 /// The compiled patterns.
 pub(super) struct ContextPatterns {
     warning: Regex,
+    examples: Regex,
     prohibition: Regex,
     inversion: Regex,
     qualification: Regex,
@@ -161,6 +165,7 @@ pub(super) fn patterns() -> Option<&'static ContextPatterns> {
     let compiled = || {
         Some(ContextPatterns {
             warning: compile(WARNING_PATTERN)?,
+            examples: compile(EXAMPLES_PATTERN)?,
             prohibition: compile(&format!(
                 r"(^|[^\w]){PROHIBITION_PATTERN}{FORBIDDEN_VERBS}{OBJECT_WORDS}{CODE_SPANS}{OPENING_PUNCTUATION}"
             ))?,
@@ -209,7 +214,11 @@ pub(super) fn classify(rule: &Rule, at: usize, text: &SourceText<'_>) -> Context
         _ if rule.scope == RuleScope::Code && rule.severity <= FindingSeverity::Medium => Context::Mention,
         LineKind::Prose if is_quoted() => Context::Quotation,
         LineKind::Prose => patterns.classify_prose(rule, at, line, text),
-        LineKind::Code if patterns.has_warning_above(line, text) => Context::Disclaimed,
+        LineKind::Code
+            if patterns.has_warning_above(line, text) || patterns.examples.is_match(&text.bytes) =>
+        {
+            Context::Disclaimed
+        }
         LineKind::Code | LineKind::Frontmatter | LineKind::Data => Context::Instruction,
     }
 }
@@ -218,6 +227,8 @@ impl ContextPatterns {
     fn classify_prose(&self, rule: &Rule, at: usize, line: usize, text: &SourceText<'_>) -> Context {
         let (start, whole) = text.line(line);
         let column = at.saturating_sub(start).min(whole.len());
+        // A match may begin with the character in front of a command, which is the opening backtick.
+        let column = column + usize::from(whole.get(column) == Some(&b'`'));
         let (opens, closes) = code_span(whole, column);
         let (before, after) = (sentence_before(text, line, opens), clause_after(whole, closes));
         // The other cells of a row do not qualify this one.

@@ -66,7 +66,7 @@ pub(super) const RULES: &[Rule] = &[
         scope: Prose,
         matcher: Line(pattern_except(
             "\
-                without ask,pause for,wait for,stop for,deemed,considered,without confirm,never ask,do not ask,don't ask,approve,without the user,无需,\
+                without ask,deemed,considered,without confirm,never ask,do not ask,don't ask,approve,without the user,无需,\
                 不用,不必,未经,sin pedir,sin solicitar,sin preguntar,sin confirmar,sin esperar,\
                 pre-approved,preapproved,no questions,no need to ask,needn't ask,asking the user,\
                 yes to every,yes to all,不需要,不要询问,不必询问,跳过,自动批准,直接判定,no hace falta,\
@@ -78,7 +78,7 @@ pub(super) const RULES: &[Rule] = &[
                 r"(无需|不用|不必).{0,12}(询问|征求|确认|请求|同意|批准)|(直接|自动)(执行|运行).{0,30}(无需|不用|不必|未经)",
                 r"\b(ejecut|borr|instal|env|elimin|realiz|haz|acept|aprueb)\S*\s.{0,80}\bsin\s+(pedir|solicitar|esperar)\s+(\S+\s+){0,2}(confirmaci|permiso|aprobaci|autorizaci)|\bsin\s+(confirmar|preguntar)(le|les)?\b",
                 r"\b(run|execute|delete|install|send|approve|accept|perform|do)\b.{0,80}\bwithout\s+(asking|confirmation|confirming|(the\s+user's\s+)?(permission|approval|consent))",
-                r"\b(never|do\s+not|don't)\s+ask\s+(\w+\s+){0,4}(for\s+)?(permission|confirmation|approval|consent)|\bapprove\s+(every|all|any)\s+(\w+\s+){0,2}(call|request|command|prompt|tool)|\b(never|do\s+not|don't)\s+(pause|wait|stop)\s+for\s+(\w+\s+){0,2}(permission|confirmation|approval|consent)|\b(permission|consent|approval)\b.{0,24}\b(considered|deemed)\s+(to\s+be\s+)?(given|granted|answered)",
+                r"\b(never|do\s+not|don't)\s+ask\s+(\w+\s+){0,4}(for\s+)?(permission|confirmation|approval|consent)|\bapprove\s+(every|all|any)\s+(\w+\s+){0,2}(call|request|command|prompt|tool)|\b(permission|consent|approval)\b.{0,24}\b(considered|deemed)\s+(to\s+be\s+)?(given|granted|answered)",
             ],
             r"\b(never|not|don't)\b[^.;]{0,120}\bwithout\b|\bwithout\s+asking\s+again|\bsafe\s+to\s+run\b|\b(no|nunca)\b[^.;]{0,120}\bsin\b|(不得|禁止|切勿|请勿|不能|不要).{0,60}(未经|直接)",
         )),
