@@ -265,14 +265,14 @@ pub(super) const RULES: &[Rule] = &[
             pattern_except(
                 RC_KEYWORDS,
                 &[
-                    r"(>>?|\btee\b|open\(|expanduser\(|home\(\)|homedir\(\)|join\().{0,80}\.(bashrc|zshrc|profile|bash_profile|zprofile|zshenv)\b|config\.fish",
+                    r"(>>?|\btee\b|open\(|expanduser\(|home\(\)|homedir\(\)|join\().{0,80}\.(bashrc|zshrc|profile|bash_profile|zprofile|zshenv)\b|config\.fish|(add-content|set-content|out-file|>>?).{0,60}\$profile\b",
                 ],
                 r"\bPATH=[^;|&\n]*['\x22]?\s*>>|\bexport\s+\w*(DIR|HOME|ROOT|EDITOR|LANG)=[^;|&\n]*>>|eval\s+[\x22\x27\\]*\$\(\w+\s+(hook|init|env|shellenv|completion)[\s\w-]*\)",
             ),
             pattern(
-                "curl,wget,nohup,base64,/tmp/,write,append,&",
+                "curl,wget,nohup,base64,/tmp/,write,append,&,start-process,hidden",
                 &[
-                    r"\b(curl|wget|nohup|base64)\b|/tmp/\S|\bwrite(_text|lines|file\w*)?\s*\(|\bappend(file)?\w*\(|\s&\s*['\x22)]",
+                    r"\b(curl|wget|nohup|base64)\b|/tmp/\S|\bwrite(_text|lines|file\w*)?\s*\(|\bappend(file)?\w*\(|\s&\s*['\x22)]|\bstart-process\b|-windowstyle\s+hidden",
                 ],
             ),
             2,
@@ -286,7 +286,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "writes a git hook",
         why: "git runs it automatically, long after the skill was used",
         help: "read the hook; legitimate projects let users install hooks themselves",
-        scope: Code,
+        scope: Any,
         matcher: Pair(
             pattern_except(
                 ".git/hooks,hookspath",

@@ -40,7 +40,7 @@ const HIDDEN_FROM_USER_EN: &str = concat!(
     r"|\b(user|human|person|owner)\s+(must|should)\s+(not|never)\s+(know|notice|learn|find\s+out|be\s+(told|informed|aware))\s*(about|that|of|this|it\b|\.|,|;|$)",
     r"|without\s+the\s+(user|human|person|owner)('s|s')?\s+(knowledge|knowing|noticing|consent)|\b(secretly|covertly|quietly|stealthily)\s+(send|add|upload|run|execute|copy|collect|include|append|forward|install)|keep\s+(this|it)\s+(to\s+yourself|secret|hidden)",
     r"|\b(secretly|covertly|discreetly|surreptitiously)\s+(send|add|upload|run|execute|copy|collect|append|forward|install|approve|fetch|post|commit|push|record|disable)|\bsilently\s+(send|upload|collect|forward|exfiltrate|transmit)\b|\b(this|message|note|section|text)\s+is\s+not\s+visible\s+to\s+the\s+user|\b(hide|conceal|withhold)\s+(this|it|them|the\s+\w+)\s+from\s+(the\s+)?(user|human|owner|reviewer)",
-    r"|\b(this|these|those)\s+(\w+\s+)?(blocks?|sections?|lines?|modes?|rules?|notes?|paragraphs?|instructions?|guidance)\b[^.\n]{0,40}\b(must|should|may|shall)\s+(not|never)\s+(be\s+)?(ever\s+)?(quoted?|mention\w*|shown?|reveal\w*|disclos\w*|summari[sz]\w*|discuss\w*|hint\w*)|\bexistence\s+of\s+(this|these)\s+(mode|block|section|rules?|instructions?)\b.{0,60}\b(out\s+of|not|never|secret|hidden)",
+    r"|\b(this|these|those)\s+(\w+\s+)?(blocks?|sections?|lines?|modes?|rules?|notes?|paragraphs?|instructions?|guidance)\b[^.\n]{0,40}\b(must|should|may|shall)\s+(not|never)\s+(be\s+)?(ever\s+)?(quoted?|mention\w*|shown?|reveal\w*|disclos\w*|summari[sz]\w*|discuss\w*|hint\w*)|\b(do\s+not|don't|never)\s+let\s+on\s+(that|about)\b|\bexistence\s+of\s+(this|these)\s+(mode|block|section|rules?|instructions?)\b.{0,60}\b(out\s+of|not|never|secret|hidden)",
 );
 
 /// Keywords of [`LEFT_OUT`].
@@ -56,7 +56,7 @@ pub(super) const LEFT_OUT: &str = concat!(
     r"\b(keep|leave)\s+(it|this|that|them|these|(the|this|these|that)\s+\w+)\s+out\s+of\s+(your\s+|the\s+|any\s+)(\w+\s+)?(summar\w+|reports?|repl(y|ies)|answers?|responses?|plan|output|messages?|logs?|transcript|diff|reasoning|commit)",
     r"|\b(do\s+not|don't|never|without)\s+(ever\s+)?(mention\w*|includ\w+|list\w*|show\w*|describ\w+|report\w*|log\w*|explain\w*|disclos\w+|acknowledg\w+|reveal\w*)\s+(this|it|these|that|the)\s+(\w+\s+){0,3}(in|to|during)\s+(your\s+|the\s+|any\s+)?(\w+\s+)?(summar\w+|repl(y|ies)|answers?|responses?|visible|conversation|plan|final)",
     r"|\b(no\s+need|not\s+necessary)\s+to\s+(explain|mention|show|announce|report|disclose)\s+(it|this|them|that)\b|\bdo\s+not\s+(mention|announce|acknowledge)\s+(it|this|them|that)\b|\bthe\s+(user|reader)\s+has\s+no\s+(use\s+for|need\s+of)\b.{0,24}\b(report|mention|note|summary)|\bthe\s+(user|reader)\s+((does\s+not|doesn't)\s+need\s+to|need\s+not|needn't)\s+be\s+(told|informed|asked|aware)",
-    r"|(不要|别|勿|请勿|不得|切勿)在.{0,24}(回复|回答|总结|摘要|报告|思考|输出|日志).{0,12}(提及|提到|显示|出现|说明|透露)|(不要|别|勿|请勿|不得|切勿).{0,12}(写入|记入|列入|出现在).{0,12}(总结|摘要|报告|日志)|不必(向用户)?(说明|解释).{0,12}(过程|步骤|操作)",
+    r"|(不要|别|勿|请勿|不得|切勿)在.{0,24}(回复|回答|总结|摘要|报告|思考|输出|日志).{0,12}(提及|提到|显示|出现|说明|透露)(这|此|该|本|上述|以上|任何|有关|步骤|操作|过程|它|。|，|；|\s|$)|(不要|别|勿|请勿|不得|切勿).{0,12}(写入|记入|列入|出现在).{0,12}(总结|摘要|报告|日志)|不必(向用户)?(说明|解释).{0,12}(过程|步骤|操作)",
     r"|\bno\s+(lo\s+|la\s+|los\s+|las\s+)?(incluyas|menciones|cites|muestres|expliques|comentes)\b.{0,60}\b(resumen|informe|respuesta|resultado)\b|\bni\s+(lo|la|los|las)\s+(menciones|incluyas|muestres)|\bmant(é|e)n\S*\s+.{0,30}\ben\s+secreto|\bno\s+(es|sea|debe\s+ser)\s+(visible|revelad\S*|mostrad\S*)|\bno\s+(hace\s+falta|es\s+necesario)\s+(comentar|mencionar|decir|explicar)(lo|la|los|las)\b.{0,30}(conversaci|usuari|respuesta|persona)",
 );
 
@@ -71,7 +71,7 @@ pub(super) const HIDES: Pattern = pattern_except(
     "\
         tell,informing,inform the,inform your,notify,alert,reveal,disclos,mention,must not,must never,should not,\
         should never,without the,secretly,covertly,quietly,stealthily,discreetly,surreptitiously,silently,keep this,\
-        keep it,hide ,conceal,withhold,not visible,existence of th,用户,使用者,提及,透露,泄露,承认,引用,展示,复述,\
+        keep it,let on,hide ,conceal,withhold,not visible,existence of th,用户,使用者,提及,透露,泄露,承认,引用,展示,复述,\
         悄悄,偷偷,暗中,秘密,usuari,escondidas,nadie,entre nosotros,estas ,estos ,este ,esta ,\
         usuári,utilisat,nutzer,anwender,utilizador,ユーザー,利用者,пользовател,사용자",
     &[
@@ -140,4 +140,32 @@ pub(super) const FETCHED: Pattern = pattern_except(
         r"\b(dig|nslookup)\s+.{0,20}\btxt\b|\b(curl|wget)\s+\S|\bweb_?fetch\b|\bremote\s+(server|url|endpoint|file|page|host|config)|\btxt\s+record|\bregistro\s+txt|scripts/[\w.-]+.{0,80}\b(print\w*|output\w*|returns?|fetch\w*|latest|current|newest|imprim\w+)|scripts/\w*(refresh|update|sync|actualiz\w+)\w*\.|\b(the|each|every)\s+downloaded\s+(text|file|rules|steps|page)|\bendpoint\b|\b(the|its|this)\s+feed\b|\b(github|gitlab|newest|latest|open|new|each|every)\s+(\w+\s+)?(issues?|pull\s+requests?|tickets?|comments?|e-?mails?)\b|\bweb\s*pages?\b",
     ],
     r"https?://(localhost|127\.|\S*\.?(microsoft|google|github|anthropic|openai|mozilla|python|nodejs|docker|kubernetes|amazon|apple|oracle|redhat|debian|ubuntu|rust-lang|w3|ietf|wikipedia)\.(com|org|io|dev|net)\b)",
+);
+
+/// Taking orders from elsewhere, or above the user or the system, in weak words that also occur in good skills.
+pub(super) const TAKES_ORDERS: Pattern = pattern_except(
+    "\
+        https://,http://,scripts/,the user,user's,replaces,safety ,built-in ,system rules,system prompt,original ,\
+        default ,usual ,优先于,高于,比系统,比用户,为准,ya no,manda est",
+    &[
+        r"https?://\S+.{0,160}\b(get\s+.{0,24}\bdone|obey|comply|behave|become|act\s+(on|as|accordingly)|carry\s+.{0,24}\bout|do\s+(what|as|it|them|so)|follow|execute|perform|complete)\b|scripts/[\w.-]+.{0,80}\b(whatever|comes\s+back|what\s+it\s+(prints|returns|says)|its\s+output)\b.{0,60}\b(do|follow|behave|act|obey|replaces?|applies|perform|execute)\b",
+        r"\b(before|ahead\s+of|over|above|instead\s+of|regardless\s+of)\s+(\w+\s+){0,4}user('s)?\s+(own\s+)?(requests?|tasks?|wish\w*|questions?|instructions)\b|\breplaces?\s+(the\s+)?(text|rules|sections?|instructions)\s+(below|above|here|of\s+this)|\b(safety|built-in|system|original|default|usual)\s+(\w+\s+)?(rules|guidelines|guidance|prompt|instructions|limits|polic\w+)\b.{0,80}\b(skip\w*|older|outdated|not\s+needed|not\s+count|set\s+aside|bypass\w*|relaxed|waived)\b",
+        r"https?://.{0,90}(照办|照做|执行|完成|遵照|服从)|(比|高于|优先于).{0,6}(系统|用户).{0,18}|以本(文件|技能|段|节).{0,3}为准",
+        r"https?://\S+.{0,120}\b(haz|cumple|obedece|ejecuta|sigue|aplica)\b|\b(reglas|normas|instrucciones|pautas)\b.{0,60}\bya\s+no\s+(valen|rigen|cuentan|sirven|aplican)|\bmanda\s+est(e|a)\s+(documento|archivo|secci)",
+    ],
+    r"\b(never|do\s+not|don't|must\s+not|should\s+not)\s+(\w+\s+){0,3}(follow|obey|execute|act|carry|comply|treat|run|do)\b|\b(is|are)\s+(not|no|never)\s+(an?\s+)?(instruction|order|command)|\bas\s+data\b|(不要|不得|切勿|请勿|禁止|绝不).{0,12}(执行|遵循|照做|照办)|不是.{0,6}指令|\b(no|nunca)\s+(\S+\s+)?(sigas|obedezcas|cumplas|ejecutes|hagas)|\bcomo\s+datos|https?://(localhost|127\.|\S*\.?(microsoft|google|github|anthropic|openai|mozilla|python|nodejs|docker|kubernetes|amazon|apple)\.(com|org|io|dev)\b)",
+);
+
+/// What makes such orders dangerous: nobody is asked or told, they come again and again, or they are commands.
+pub(super) const UNCONTROLLED: Pattern = pattern_except(
+    "\
+        without,ask,pause,confirm,mention,tell,report,let on,announce,quietly,silently,permissions,post ,send ,every ,each ,\
+        execute ,run ,accordingly,workspace,no use for,请示,询问,确认,提起,告诉,提及,立即,每次,\
+        sin ,al momento,inmediato,comentes,digas,menciones,cada ,de aquí",
+    &[
+        r"\bwithout\s+(asking|confirm\w+|review\w*|telling)|\b(do\s+not|don't|never|no\s+need\s+to)\s+(ask|pause|wait|confirm|mention|tell|report|let\s+on|announce)\b|\b(quietly|silently)\b|\ball\s+(its|their)\s+permissions|\b(post|send)\s+(the\s+|its\s+)?(output|result|reply|answer)s?\b.{0,12}\b(back|to)\b|\b(every|each)\s+(session|morning|day|reply|answer|start|run)\b|\b(execute|run)\s+(its|the)\s+(value|field|content|reply|answer|returned|listed)|\b(behave|act)\s+accordingly|\bin\s+this\s+workspace",
+        r"(不用|无需|不必|别|不要|勿)(再)?(跟|向|对)?(用户)?(请示|询问|确认|提起|告诉|提及)|立即(照办|执行|完成)|每次(会话|启动|任务|回复|回答)",
+        r"\bsin\s+(preguntar|avisar|consultar|esperar|pedir)|\bal\s+momento\b|\bde\s+inmediato\b|\bno\s+(lo\s+)?(comentes|digas|menciones)|\b(en\s+)?cada\s+(sesi|respuesta|arranque|tarea)|\ba\s+partir\s+de\s+aqu",
+    ],
+    r"\b(never|not|don't)\b[^.;]{0,60}\bwithout\b|\bask\s+the\s+user\b|\b(no|nunca)\b[^.;]{0,60}\bsin\b|(不得|禁止|切勿|请勿|不能).{0,30}(未经|直接)",
 );
