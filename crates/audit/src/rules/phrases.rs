@@ -100,18 +100,17 @@ pub(super) const OUTRANK_KEYWORDS: &str = "\
 /// Obeying a text that comes from elsewhere.
 pub(super) const OBEYS_TEXT: Pattern = pattern_except(
     "\
-        carry out,carry th,obey,comply,as though,as if,continuation of,remainder of,rest of th,part of th,directive,\
-        belongs to,addressed to you,instructions for you,for you,read this file again,reload this,re-read,exactly as,\
+        carry out,carry th,obey,comply,as though,as if,continuation of,remainder of,rest of th,directive,belongs to,\
+        addressed to you,written for you,instructions for you,read this file again,reload this,re-read,exactly as,\
         as written,verbatim,word for word,without review,without question,not ask,n't ask,never ask,not pause,not wait,\
-        no review,no confirmation,no approval,approved,do what,do as,do exactly,do everything,\
-        do whatever,act on,act upon,as it ,as they ,follow it,follow what,follow every,follow the inst,follow the st,\
-        follow the dir,follow the rul,follow the ord,follow the com,follow the task,follow all,follow any,follow them,follow the re,follow the fe,follow the do,adopt ,assume ,activate ,govern,load the,\
-        execute it,execute what,execute every,execute the,execute all,execute any,perform the,perform every,perform all,\
-        perform each,run the,run every,run each,apply the,treat ,consider ,regard ,interpret ,take ,instructions from,\
-        steps from,rules from,prompts from,directives from, precedence,wins,outrank,prevail,replaces,supersede,\
-        给你的,逐条,逐行,逐项,逐步,照做,遵照,按照,遵循,遵守,服从,依照,执行,视为,视作,当作,当成,看作,为准,\
-        dirigidas a ti,para ti,cúmpl,cumpl,obedece,sigue ,síguel,al pie de la letra,ejecútal,ejecuta ,misma autoridad,\
-        trátal,trata ,considér,considera ,lo que diga,lo que indique,haz ",
+        no review,no confirmation,no approval,pre-approved,preapproved,do what,do as,do exactly,do everything,\
+        do whatever,act on,act upon,follow it,follow what,follow every,follow the inst,follow the st,follow the dir,\
+        follow the rul,follow the ord,follow the com,follow the task,follow the re,follow the fe,follow the do,follow all,\
+        follow any,follow them,execute it,execute what,execute every,execute all,execute any,perform every,perform all,\
+        perform each,treat ,adopt ,let it govern,instructions from,steps from,rules from,prompts from,directives from,\
+        precedence,outrank,给你的,逐条,逐行,逐项,逐步,照做,遵照,按照,遵循,遵守,服从,依照,执行其中,执行里面,视为,视作,当作,\
+        当成,看作,为准,dirigidas a ti,para ti,cúmpl,cumpl,obedece,sigue ,síguel,al pie de la letra,ejecútal,ejecuta ,\
+        misma autoridad,trátal,trata ,considér,considera ,lo que diga,lo que indique",
     &[
         r"\b(fetch|download|load|get|read|retrieve|pull|query|request|curl|open)\b.{0,80}https?://\S+.{0,120}\b(follow|obey|do\s+(exactly\s+)?(what|as)|carry\s+out|execute|comply\s+with|perform|apply)\b.{0,60}\b(instructions?|steps|says?|tells?|rules|orders|it|them|they|there|directions)\b|\b(fetch|download|load|get|retrieve|pull)\b.{0,40}\b(instructions?|steps|rules|prompts?|directives)\b.{0,40}\bfrom\s+\S{0,3}https?://",
         r"(获取|下载|读取|加载|打开|访问).{0,60}https?://\S+.{0,120}(按照|遵循|遵守|执行|照做).{0,30}(指令|说明|步骤|内容|要求)|\b(descarga|lee|carga|obt(é|e)n|abre|visita)\S*\s.{0,80}https?://\S+.{0,120}\b(sigue|obedece|ejecuta|cumple|haz)\b.{0,60}\b(instrucciones|pasos|diga|dicen|indique|reglas)",
@@ -140,32 +139,4 @@ pub(super) const FETCHED: Pattern = pattern_except(
         r"\b(dig|nslookup)\s+.{0,20}\btxt\b|\b(curl|wget)\s+\S|\bweb_?fetch\b|\bremote\s+(server|url|endpoint|file|page|host|config)|\btxt\s+record|\bregistro\s+txt|scripts/[\w.-]+.{0,80}\b(print\w*|output\w*|returns?|fetch\w*|latest|current|newest|imprim\w+)|scripts/\w*(refresh|update|sync|actualiz\w+)\w*\.|\b(the|each|every)\s+downloaded\s+(text|file|rules|steps|page)|\bendpoint\b|\b(the|its|this)\s+feed\b|\b(github|gitlab|newest|latest|open|new|each|every)\s+(\w+\s+)?(issues?|pull\s+requests?|tickets?|comments?|e-?mails?)\b|\bweb\s*pages?\b",
     ],
     r"https?://(localhost|127\.|\S*\.?(microsoft|google|github|anthropic|openai|mozilla|python|nodejs|docker|kubernetes|amazon|apple|oracle|redhat|debian|ubuntu|rust-lang|w3|ietf|wikipedia)\.(com|org|io|dev|net)\b)",
-);
-
-/// Taking orders from elsewhere, or above the user or the system, in weak words that also occur in good skills.
-pub(super) const TAKES_ORDERS: Pattern = pattern_except(
-    "\
-        https://,http://,scripts/,the user,user's,replaces,safety ,built-in ,system rules,system prompt,original ,\
-        default ,usual ,优先于,高于,比系统,比用户,为准,ya no,manda est",
-    &[
-        r"https?://\S+.{0,160}\b(get\s+.{0,24}\bdone|obey|comply|behave|become|act\s+(on|as|accordingly)|carry\s+.{0,24}\bout|do\s+(what|as|it|them|so)|follow|execute|perform|complete)\b|scripts/[\w.-]+.{0,80}\b(whatever|comes\s+back|what\s+it\s+(prints|returns|says)|its\s+output)\b.{0,60}\b(do|follow|behave|act|obey|replaces?|applies|perform|execute)\b",
-        r"\b(before|ahead\s+of|over|above|instead\s+of|regardless\s+of)\s+(\w+\s+){0,4}user('s)?\s+(own\s+)?(requests?|tasks?|wish\w*|questions?|instructions)\b|\breplaces?\s+(the\s+)?(text|rules|sections?|instructions)\s+(below|above|here|of\s+this)|\b(safety|built-in|system|original|default|usual)\s+(\w+\s+)?(rules|guidelines|guidance|prompt|instructions|limits|polic\w+)\b.{0,80}\b(skip\w*|older|outdated|not\s+needed|not\s+count|set\s+aside|bypass\w*|relaxed|waived)\b",
-        r"https?://.{0,90}(照办|照做|执行|完成|遵照|服从)|(比|高于|优先于).{0,6}(系统|用户).{0,18}|以本(文件|技能|段|节).{0,3}为准",
-        r"https?://\S+.{0,120}\b(haz|cumple|obedece|ejecuta|sigue|aplica)\b|\b(reglas|normas|instrucciones|pautas)\b.{0,60}\bya\s+no\s+(valen|rigen|cuentan|sirven|aplican)|\bmanda\s+est(e|a)\s+(documento|archivo|secci)",
-    ],
-    r"\b(never|do\s+not|don't|must\s+not|should\s+not)\s+(\w+\s+){0,3}(follow|obey|execute|act|carry|comply|treat|run|do)\b|\b(is|are)\s+(not|no|never)\s+(an?\s+)?(instruction|order|command)|\bas\s+data\b|(不要|不得|切勿|请勿|禁止|绝不).{0,12}(执行|遵循|照做|照办)|不是.{0,6}指令|\b(no|nunca)\s+(\S+\s+)?(sigas|obedezcas|cumplas|ejecutes|hagas)|\bcomo\s+datos|https?://(localhost|127\.|\S*\.?(microsoft|google|github|anthropic|openai|mozilla|python|nodejs|docker|kubernetes|amazon|apple)\.(com|org|io|dev)\b)",
-);
-
-/// What makes such orders dangerous: nobody is asked or told, they come again and again, or they are commands.
-pub(super) const UNCONTROLLED: Pattern = pattern_except(
-    "\
-        without,ask,pause,confirm,mention,tell,report,let on,announce,quietly,silently,permissions,post ,send ,every ,each ,\
-        execute ,run ,accordingly,workspace,no use for,请示,询问,确认,提起,告诉,提及,立即,每次,\
-        sin ,al momento,inmediato,comentes,digas,menciones,cada ,de aquí",
-    &[
-        r"\bwithout\s+(asking|confirm\w+|review\w*|telling)|\b(do\s+not|don't|never|no\s+need\s+to)\s+(ask|pause|wait|confirm|mention|tell|report|let\s+on|announce)\b|\b(quietly|silently)\b|\ball\s+(its|their)\s+permissions|\b(post|send)\s+(the\s+|its\s+)?(output|result|reply|answer)s?\b.{0,12}\b(back|to)\b|\b(every|each)\s+(session|morning|day|reply|answer|start|run)\b|\b(execute|run)\s+(its|the)\s+(value|field|content|reply|answer|returned|listed)|\b(behave|act)\s+accordingly|\bin\s+this\s+workspace",
-        r"(不用|无需|不必|别|不要|勿)(再)?(跟|向|对)?(用户)?(请示|询问|确认|提起|告诉|提及)|立即(照办|执行|完成)|每次(会话|启动|任务|回复|回答)",
-        r"\bsin\s+(preguntar|avisar|consultar|esperar|pedir)|\bal\s+momento\b|\bde\s+inmediato\b|\bno\s+(lo\s+)?(comentes|digas|menciones)|\b(en\s+)?cada\s+(sesi|respuesta|arranque|tarea)|\ba\s+partir\s+de\s+aqu",
-    ],
-    r"\b(never|not|don't)\b[^.;]{0,60}\bwithout\b|\bask\s+the\s+user\b|\b(no|nunca)\b[^.;]{0,60}\bsin\b|(不得|禁止|切勿|请勿|不能).{0,30}(未经|直接)",
 );
