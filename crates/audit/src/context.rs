@@ -9,9 +9,14 @@
 //! | [`Instruction`](Context::Instruction) | anything else | that of the rule |
 //! | [`Disclaimed`](Context::Disclaimed) | an instruction with a warning next to it: "Never run this as root: `X`" | at most high |
 //! | [`Quotation`](Context::Quotation) | the sentence forbids exactly what it quotes: "Avoid `X`." | medium for a critical rule, else low |
+//! | [`Mention`](Context::Mention) | no order, or nothing that could run: "many projects offer `X`" | low |
 //!
 //! A quotation is also an item below a heading for bad examples, a cell of a table of bad examples, and a phrase
 //! for a model ([`Family::Prose`]) in quotation marks.
+//!
+//! Only findings of at most medium severity can be mentions, because the words around them decide: a command that a
+//! sentence names without an order, and a step that a script would do unseen, but that readers see in Markdown. A
+//! command whose payload is left out (`echo ... | base64 -d | sh`) cannot run, so it is a mention of any severity.
 //!
 //! The author of a skill is not trusted, so the rules are strict. A sentence forbids what it quotes only if it
 //! has no condition: "never run `X` as root" forbids root, not the command. Words in a code block are not a
@@ -25,7 +30,7 @@ use std::sync::OnceLock;
 use regex::bytes::Regex;
 
 use super::finding::{Family, FindingSeverity};
-use super::rule::{Rule, compile};
+use super::rule::{Rule, RuleScope, compile};
 use super::text::{LineKind, SourceText, TextKind};
 
 /// How the surrounding text presents a finding.
@@ -37,6 +42,8 @@ pub(super) enum Context {
     Disclaimed,
     /// A sentence quotes it in order to forbid it.
     Quotation,
+    /// The text names or shows it, but does not hide it and does not order it.
+    Mention,
 }
 
 impl Context {
@@ -48,13 +55,17 @@ impl Context {
             // What is only dangerous in context is harmless as a quotation.
             Self::Quotation if rule.severity < FindingSeverity::Critical => FindingSeverity::Low,
             Self::Quotation => FindingSeverity::Medium,
+            Self::Mention => FindingSeverity::Low,
         }
     }
 }
 
 /// Warnings, for critical findings only. Malware claims about itself that it "may seem unsafe", so that does
 /// not count.
-const WARNING_PATTERN: &str = r"\b(never|don't|do\s+not|avoid|must\s+not|refuse\s+to|beware\s+of)\s+(\w+\s+){0,2}(run|execut|us(e|ing)\b|pip(e|ing)|past(e|ing)|do(ing)?\b|download|install|hard-?cod|commit|writ|instruct|such|this|like)|\b(malicious|attack(er)?s?|red\s+flags?)\b|❌|🚩";
+const WARNING_PATTERN: &str = r"\b(never|don't|do\s+not|avoid|must\s+not|refuse\s+to|beware\s+of)\s+(\w+\s+){0,2}(run|execut|us(e|ing)\b|pip(e|ing)|past(e|ing)|do(ing)?\b|download|install|hard-?cod|commit|writ|instruct|such|this|like)|\b(malicious|attack(er)?s?|red\s+flags?)\b|❌|🚩|\b(no|nunca|jam(á|a)s)\s+(lo\s+|los\s+|la\s+|las\s+|se\s+)?ejecut|\bmalicios|\bdañin|(不要|切勿|请勿|禁止)(直接)?(运行|执行)|恶意";
+
+/// A sentence about all code of a text: it is there to be read. Like any warning, it does not clear the code.
+const EXAMPLES_PATTERN: &str = r"\b(snippets?|examples?|samples?|specimens?|fragmentos|ejemplos|muestras)\b.{0,80}\b(do\s+not|don't|never|must\s+not|no|nunca)\s+(be\s+|los\s+|las\s+|se\s+)?(run|execut|ejecut)|(示例|片段|样本|代码).{0,30}(不要|切勿|请勿|禁止)(运行|执行)";
 
 /// The punctuation in front of a quotation.
 const OPENING_PUNCTUATION: &str = r"(\x60|\x22|'|“|‘|\(|\[)*$";
@@ -85,6 +96,10 @@ const REVIEW_PATTERN: &str = r"^\W*(without|before|until|unless)\s+(you\s+|they\
 
 /// Verbs that instruct the reader to run something.
 const ORDER_PATTERN: &str = r"\b(run|execute|paste|type|enter|launch|start|perform)\b";
+
+/// Words that make a command in a sentence an order, or the means to an end. More words than in [`ORDER_PATTERN`], because
+/// they only prevent a mention.
+const USE_PATTERN: &str = r"\b(run|execute|paste|type|enter|launch|start|perform|use|install|set|add|enable|pass|call|invoke|apply|put|write|create|try|open|copy|append|do|with|via|by|edit|change|replace|switch|make|becomes?)\b|\b(ejec|instal|usa|utili|pega|abr|lanza|arran|añad|pon|escrib|copia|config|activ|con\b)|运行|执行|使用|安装|输入|粘贴|启动|添加|设置|打开|复制|用";
 
 /// The beginning of a sentence, a list item or a table cell.
 const SENTENCE_START: &str = r"^(\s|>|\*|\||\+|-|\d|\.|\)|\(|\[)*((commands?|patterns?|pipes?|one-liners?|lines?|strings?|scripts?|things?|something|anything|such|like|as|e\.g\.|for\s+example|a|an|the|this|any)[\s:,]+)*";
@@ -125,11 +140,13 @@ const LOOKBACK_LINES: usize = 12;
 /// The compiled patterns.
 pub(super) struct ContextPatterns {
     warning: Regex,
+    examples: Regex,
     prohibition: Regex,
     inversion: Regex,
     qualification: Regex,
     review: Regex,
     order: Regex,
+    usage: Regex,
     sentence_start: Regex,
     condemnation: Regex,
     attacker: Regex,
@@ -148,6 +165,7 @@ pub(super) fn patterns() -> Option<&'static ContextPatterns> {
     let compiled = || {
         Some(ContextPatterns {
             warning: compile(WARNING_PATTERN)?,
+            examples: compile(EXAMPLES_PATTERN)?,
             prohibition: compile(&format!(
                 r"(^|[^\w]){PROHIBITION_PATTERN}{FORBIDDEN_VERBS}{OBJECT_WORDS}{CODE_SPANS}{OPENING_PUNCTUATION}"
             ))?,
@@ -155,6 +173,7 @@ pub(super) fn patterns() -> Option<&'static ContextPatterns> {
             qualification: compile(QUALIFICATION_PATTERN)?,
             review: compile(REVIEW_PATTERN)?,
             order: compile(ORDER_PATTERN)?,
+            usage: compile(USE_PATTERN)?,
             sentence_start: compile(&format!("{SENTENCE_START}{CODE_SPANS}{OPENING_PUNCTUATION}"))?,
             condemnation: compile(CONDEMNATION_PATTERN)?,
             attacker: compile(&format!("{ATTACKER_PATTERN}{OPENING_PUNCTUATION}"))?,
@@ -182,24 +201,34 @@ pub(super) fn classify(rule: &Rule, at: usize, text: &SourceText<'_>) -> Context
         // The type of a file and hidden characters do not depend on the wording.
         Family::Hidden | Family::Content => false,
     };
+    let line = text.line_of(at);
+    let is_quoted = || rule.family == Family::Prose && is_in_quotation_marks(at, line, text);
+    // A value of a data file, such as a test case, is no instruction either.
+    if text.kind == TextKind::Data && is_quoted() {
+        return Context::Quotation;
+    }
     let Some(patterns) = patterns().filter(|_| applies && text.kind == TextKind::Markdown) else {
         return Context::Instruction;
     };
-    let line = text.line_of(at);
     match text.line_kind(line) {
-        LineKind::Prose if rule.family == Family::Prose && is_in_quotation_marks(at, line, text) => {
-            Context::Quotation
+        _ if rule.scope == RuleScope::Code && rule.severity <= FindingSeverity::Medium => Context::Mention,
+        LineKind::Prose if is_quoted() => Context::Quotation,
+        LineKind::Prose => patterns.classify_prose(rule, at, line, text),
+        LineKind::Code
+            if patterns.has_warning_above(line, text) || patterns.examples.is_match(&text.bytes) =>
+        {
+            Context::Disclaimed
         }
-        LineKind::Prose => patterns.classify_prose(at, line, text),
-        LineKind::Code if patterns.has_warning_above(line, text) => Context::Disclaimed,
         LineKind::Code | LineKind::Frontmatter | LineKind::Data => Context::Instruction,
     }
 }
 
 impl ContextPatterns {
-    fn classify_prose(&self, at: usize, line: usize, text: &SourceText<'_>) -> Context {
+    fn classify_prose(&self, rule: &Rule, at: usize, line: usize, text: &SourceText<'_>) -> Context {
         let (start, whole) = text.line(line);
         let column = at.saturating_sub(start).min(whole.len());
+        // A match may begin with the character in front of a command, which is the opening backtick.
+        let column = column + usize::from(whole.get(column) == Some(&b'`'));
         let (opens, closes) = code_span(whole, column);
         let (before, after) = (sentence_before(text, line, opens), clause_after(whole, closes));
         // The other cells of a row do not qualify this one.
@@ -214,7 +243,14 @@ impl ContextPatterns {
                 || self.bad_example_sign.is_match(&before)
                 || self.is_listed(&before, after, line, text)
                 || self.is_in_bad_table(after, line, text));
+        let span = whole.get(opens..closes).unwrap_or_default();
+        let is_mentioned = match rule.family {
+            Family::Dropper | Family::Obfuscation if is_incomplete(span) => true,
+            Family::Prose => false,
+            _ => rule.severity <= FindingSeverity::Medium && closes > opens && self.is_named(&before, after),
+        };
         match quotes {
+            _ if is_mentioned => Context::Mention,
             true => Context::Quotation,
             false if self.warning.is_match(whole.get(..opens).unwrap_or_default()) => Context::Disclaimed,
             false if closes > opens && self.warning.is_match(after) => Context::Disclaimed,
@@ -240,6 +276,11 @@ impl ContextPatterns {
             && !(0..line).rev().take(LOOKBACK_LINES).map(|above| text.line(above).1).any(|above| {
                 above.ends_with(b":") && self.order.is_match(above) && !self.warning.is_match(above)
             })
+    }
+
+    /// Returns `true` if a sentence names a command without an order. A command at the beginning is a step.
+    fn is_named(&self, before: &[u8], after: &[u8]) -> bool {
+        !self.sentence_start.is_match(before) && !self.usage.is_match(before) && !self.order.is_match(after)
     }
 
     /// Returns `true` if the sentence asks the reader to reject what contains the quotation.
@@ -306,6 +347,16 @@ fn is_in_quotation_marks(at: usize, line: usize, text: &SourceText<'_>) -> bool 
     let is_straight =
         count("\"") % 2 == 1 && memchr::memrchr(b'"', before).is_some_and(opens_word) && closes("\"");
     memchr::memchr(b'<', before).is_none() && (is_straight || pairs.into_iter().any(is_enclosed))
+}
+
+/// Returns `true` if dots replace the payload of a command: there is no URL, no variable and no encoded text in it.
+fn is_incomplete(span: &[u8]) -> bool {
+    let has = |part: &str| memchr::memmem::find(span, part.as_bytes()).is_some();
+    let is_short = |run: &[u8]| run.len() < 12;
+    (has("...") || has("…"))
+        && !has("://")
+        && !has("$")
+        && span.split(|byte| !byte.is_ascii_alphanumeric() && !b"+/".contains(byte)).all(is_short)
 }
 
 /// Returns `true` if an offset is in a code span.

@@ -21,7 +21,8 @@ use super::text::{LineKind, SourceText, TextKind, decode_texts};
 /// The number of scanned bytes from which building the large automaton pays off.
 const LARGE_AUTOMATON_FROM: usize = 1024 * 1024;
 
-/// The number of alternatives of a pattern from which each is tried on its own.
+/// The number of alternatives of a pattern from which each is a regex of its own: together, they are too large for a
+/// fast automaton.
 const SEPARATE_FROM: usize = 6;
 
 /// The compiled rules.
@@ -67,9 +68,8 @@ struct CompiledPattern {
     in_spans: bool,
     /// Whether a rule needs the secret in the first group.
     has_key: bool,
-    /// The alternatives, each on its own: together they are too large for a fast automaton.
-    alternatives: OnceLock<Vec<Option<Regex>>>,
-    regex: OnceLock<Option<(Regex, Option<Regex>)>>,
+    /// The regexes and the exception, compiled on first use.
+    regexes: OnceLock<Option<(Vec<Regex>, Option<Regex>)>>,
 }
 
 /// A rule and the indexes of its patterns.
@@ -99,15 +99,14 @@ impl Engine {
         let mut patterns: Vec<CompiledPattern> = Vec::new();
         let mut index_of = |pattern: &'static Pattern, rule: &Rule, first: Option<usize>| {
             let at = patterns.iter().position(|known| known.pattern == pattern).unwrap_or_else(|| {
-                let (scopes, alternatives, regex) = (Vec::new(), OnceLock::new(), OnceLock::new());
+                let (scopes, regexes) = (Vec::new(), OnceLock::new());
                 patterns.push(CompiledPattern {
                     pattern,
                     scopes,
                     needs: Some(Vec::new()),
                     in_spans: false,
                     has_key: false,
-                    alternatives,
-                    regex,
+                    regexes,
                 });
                 patterns.len() - 1
             });
@@ -262,26 +261,26 @@ impl Engine {
         hits: &mut Vec<Hit>,
     ) {
         let Some(compiled) = self.patterns.get(index) else { return };
-        if !compiled.may_match(window) {
-            return;
-        }
-        let Some((regex, unless)) = compiled.get() else { return };
-        if !regex.is_match(window) || unless.as_ref().is_some_and(|unless| unless.is_match(window)) {
+        let Some((regexes, unless)) = compiled.get() else { return };
+        let mut matching = regexes.iter().filter(|regex| regex.is_match(window)).peekable();
+        if matching.peek().is_none() || unless.as_ref().is_some_and(|unless| unless.is_match(window)) {
             return;
         }
         let mut push = |at: usize, key| {
             let line = text.line_of(start + at);
             hits.push(Hit { pattern: index, start: start + at, line, key });
         };
-        match compiled.has_key {
-            true => {
-                for found in regex.captures_iter(window) {
-                    if let Some(whole) = found.get(0) {
-                        push(whole.start(), secret_span(&found, start));
+        for regex in matching {
+            match compiled.has_key {
+                true => {
+                    for found in regex.captures_iter(window) {
+                        if let Some(whole) = found.get(0) {
+                            push(whole.start(), secret_span(&found, start));
+                        }
                     }
                 }
+                false => regex.find_iter(window).for_each(|found| push(found.start(), None)),
             }
-            false => regex.find_iter(window).for_each(|found| push(found.start(), None)),
         }
     }
 }
@@ -291,7 +290,8 @@ impl KeywordSet {
     fn new(patterns: &[CompiledPattern], is_included: impl Fn(&CompiledPattern) -> bool) -> Self {
         let mut words: Vec<(&'static str, KeywordTrigger)> = Vec::new();
         for (index, compiled) in patterns.iter().enumerate().filter(|(_, compiled)| is_included(compiled)) {
-            words.extend(compiled.pattern.keywords.iter().map(|word| KeywordTrigger::parse(index, word)));
+            let keywords = compiled.pattern.keywords.split(',');
+            words.extend(keywords.map(|word| KeywordTrigger::parse(index, word)));
         }
         words.sort_by_key(|(word, trigger)| (*word, trigger.pattern));
         let mut wanted: Vec<Vec<KeywordTrigger>> = Vec::new();
@@ -383,6 +383,8 @@ fn pair_findings<'h>(
     let mut others: Vec<_> = others.map(|hit| hit.line).collect();
     others.sort_unstable();
     let near = |hit: &&Hit| {
+        let is_span = rule.scope == RuleScope::Code && text.line_kind(hit.line) == LineKind::Prose;
+        let within = if is_span { 0 } else { within };
         let start = others.partition_point(|line| *line < hit.line.saturating_sub(within));
         others.get(start).is_some_and(|line| line.abs_diff(hit.line) <= within)
     };
@@ -397,26 +399,23 @@ fn pair_findings<'h>(
 }
 
 impl CompiledPattern {
-    /// Returns `false` if no alternative matches. Few alternatives are faster together.
-    fn may_match(&self, window: &[u8]) -> bool {
-        if self.pattern.regexes.len() < SEPARATE_FROM {
-            return true;
-        }
-        let compiled = || self.pattern.regexes.iter().map(|one| compile(one)).collect();
-        let mut alternatives = self.alternatives.get_or_init(compiled).iter().flatten();
-        alternatives.any(|regex| regex.is_match(window))
-    }
-
-    /// Returns the pattern and its exception, compiled on first use, because most texts need few of them.
-    fn get(&self) -> Option<&(Regex, Option<Regex>)> {
-        self.regex
+    /// Returns the regexes of the pattern and its exception, compiled on first use, because most texts need few of them.
+    fn get(&self) -> Option<&(Vec<Regex>, Option<Regex>)> {
+        self.regexes
             .get_or_init(|| {
-                let any: Vec<_> = self.pattern.regexes.iter().map(|one| format!("(?:{one})")).collect();
                 let unless = match self.pattern.except {
                     Some(unless) => Some(compile(unless)?),
                     None => None,
                 };
-                Some((compile(&any.join("|"))?, unless))
+                let sources = self.pattern.regexes;
+                let regexes = match sources.len() < SEPARATE_FROM {
+                    true => {
+                        let any: Vec<_> = sources.iter().map(|one| format!("(?:{one})")).collect();
+                        vec![compile(&any.join("|"))?]
+                    }
+                    false => sources.iter().map(|one| compile(one)).collect::<Option<_>>()?,
+                };
+                Some((regexes, unless))
             })
             .as_ref()
     }
@@ -438,10 +437,12 @@ fn scope_applies(scope: RuleScope, kind: TextKind) -> bool {
     }
 }
 
-/// Returns `true` if a rule for code also covers code spans in prose: a command between sentences may be quoted in
-/// passing, so only serious ones count.
+/// Returns `true` if a rule for code also covers code spans in prose. A span may name a file or a command in passing, so
+/// only those count that contain both parts of something serious.
 fn covers_spans(rule: &Rule) -> bool {
-    rule.scope == RuleScope::Code && rule.severity >= FindingSeverity::High
+    rule.scope == RuleScope::Code
+        && rule.severity >= FindingSeverity::High
+        && matches!(rule.matcher, Matcher::Pair(..))
 }
 
 fn rule_covers(rule: &Rule, hit: &Hit, text: &SourceText<'_>) -> bool {

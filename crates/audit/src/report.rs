@@ -84,6 +84,7 @@ fn build_finding(
         Context::Disclaimed if rule.severity == FindingSeverity::Critical => {
             message.push_str("; the warning next to it does not make it harmless");
         }
+        Context::Mention => message.push_str("; it is only mentioned, or shown to the reader"),
         Context::Disclaimed | Context::Instruction => {}
     }
     Finding {

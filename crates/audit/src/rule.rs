@@ -70,7 +70,8 @@ pub(super) const WORD_BOUNDARY: &str = r"\b";
 /// not match those.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
-    pub(crate) keywords: &'static [&'static str],
+    /// Separated by commas. Spaces count.
+    pub(crate) keywords: &'static str,
     /// Alternatives of which any may match.
     pub(crate) regexes: &'static [&'static str],
     /// What must not match in the same line.
@@ -94,17 +95,17 @@ impl Rule {
 }
 
 /// Creates a pattern without an exception.
-pub(super) const fn pattern(words: &'static [&'static str], regex: &'static [&'static str]) -> Pattern {
-    Pattern { keywords: words, regexes: regex, except: None }
+pub(super) const fn pattern(keywords: &'static str, regexes: &'static [&'static str]) -> Pattern {
+    Pattern { keywords, regexes, except: None }
 }
 
 /// Creates a pattern with an exception.
 pub(super) const fn pattern_except(
-    words: &'static [&'static str],
-    regex: &'static [&'static str],
-    unless: &'static str,
+    keywords: &'static str,
+    regexes: &'static [&'static str],
+    except: &'static str,
 ) -> Pattern {
-    Pattern { keywords: words, regexes: regex, except: Some(unless) }
+    Pattern { keywords, regexes, except: Some(except) }
 }
 
 /// Creates an example.

@@ -50,7 +50,7 @@ struct LineTable {
 const SCRIPTS: &str = "\
     sh bash zsh fish ksh dash nu py pyw pyz js mjs cjs ts mts cts tsx jsx rb pl pm php phtml ps1 psm1 psd1 bat cmd vbs vbe \
     wsf jse hta lua tcl awk jl groovy kt kts scala dart ex exs clj coffee go rs swift applescript scpt r java cs csx fsx \
-    command html htm";
+    command html htm mk gradle nix";
 
 /// Names of files without an extension that programs run.
 const SCRIPT_NAMES: &str = "\

@@ -19,7 +19,7 @@ const BLOCK_LONG: usize = 600;
 const DECODED_MAX: usize = 4_096;
 
 /// What a command looks like.
-const COMMAND: &str = r"\b(curl|wget)\s+\S*.{0,40}http|https?://\d+\.\d+\.\d+\.\d+|/bin/(ba)?sh\b|\b(ba)?sh\s+-[ci]\b|/dev/tcp/|powershell|\biex\b|invoke-expression|new-object\s+net\.|os\.system\s*\(|subprocess|child_process|\beval\s*\(|\bexec\s*\(";
+const COMMAND: &str = r"\b(curl|wget)\s+\S*.{0,40}http|https?://\d+\.\d+\.\d+\.\d+|/bin/(ba)?sh\b|\b(ba)?sh\s+-[ci]\b|/dev/tcp/|powershell|\biex\b|\b(certutil|mshta|bitsadmin|rundll32|regsvr32)\b|invoke-expression|new-object\s+net\.|os\.system\s*\(|subprocess|child_process|\beval\s*\(|\bexec\s*\(";
 
 pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
     static PATTERN: OnceLock<Option<Regex>> = OnceLock::new();

@@ -14,28 +14,10 @@ const PRIVATE_ALONE: Pattern = pattern_except(
     r"--exclude|ssh-keygen|known_hosts|\.ssh/config|\.pub\b|authorized_keys|subprocess\.(run|popen|call)\([^)]*env=|chmod\s|ssh\s+-i|NODE_ENV|find-generic-password\b.{0,60}\s-s\s|Read\(",
 );
 
-const PRIVATE_KEYWORDS: &[&str] = &[
-    ".ssh",
-    "id_rsa",
-    "id_ed25519",
-    "login data",
-    "cookies",
-    "keychain",
-    "find-generic-password",
-    "wallet",
-    "solana/id",
-    "ethereum/keystore",
-    "environ",
-    "process.env",
-    "printenv",
-    "env |",
-    "/etc/shadow",
-    "gnupg",
-    "env:",
-    "key4.db",
-    "logins.json",
-    "leveldb",
-];
+const PRIVATE_KEYWORDS: &str = "\
+    .ssh,id_rsa,id_ed25519,login data,cookies,keychain,find-generic-password,wallet,solana/id,\
+    ethereum/keystore,environ,process.env,printenv,env |,/etc/shadow,gnupg,env:,key4.db,logins.json,\
+    leveldb";
 
 const PRIVATE_REGEXES: &[&str] = &[
     r"(cat|open|read\w*|cp|copy\w*|tar|zip|base64|glob|load|with|Path)\b.{0,100}(\.ssh\b|\bid_(rsa|ed25519|ecdsa|dsa)\b|\.gnupg\b|/etc/shadow)",
@@ -51,7 +33,7 @@ const PRIVATE_EXCEPT: &str = r"--exclude|ssh-keygen|known_hosts|\.ssh/config|\.p
 
 /// Credentials of several services in one command or list, which no tool for one of them needs.
 const SEVERAL: Pattern = pattern_except(
-    &[".ssh", ".netrc", ".git-credentials", ".aws", ".npmrc"],
+    ".ssh,.netrc,.git-credentials,.aws,.npmrc",
     &[
         r"\.ssh(/id_\w+)?\b.{1,120}(\.netrc|\.git-credentials|\.aws\b|\.kube\b|gcloud|\.npmrc|\.pypirc|\.docker/config|\.gnupg)",
         r"(\.netrc|\.git-credentials|\.aws\b|\.kube\b|gcloud|\.npmrc|\.pypirc|\.docker/config|\.gnupg).{1,120}\.ssh(/id_\w+)?\b",
@@ -63,53 +45,22 @@ const SEVERAL: Pattern = pattern_except(
 
 /// Locations of secrets that a tool for the service in question reads legitimately.
 const CLOUD: Pattern = pattern_except(
-    &[
-        ".aws",
-        ".kube",
-        "gcloud",
-        ".netrc",
-        ".npmrc",
-        ".pypirc",
-        ".docker/config",
-        ".git-credentials",
-        "hosts.yml",
-        ".azure",
-        ".env",
-        "netrc.netrc",
-        ".config/gh",
-        "credential fill",
-        "auth token",
-        "auth print",
-        "configure get",
-        "get-access-token",
-        "export-credentials",
-    ],
+    "\
+        .aws,.kube,gcloud,.netrc,.npmrc,.pypirc,.docker/config,.git-credentials,hosts.yml,.azure,.env,credentials.toml,\
+        netrc.netrc,.config/gh,credential fill,auth token,auth print,configure get,get-access-token,\
+        export-credentials",
     &[
         r"(cat|open|read\w*|cp|copy\w*|tar|zip|base64|load|Path)\b.{0,80}(\.aws\b[^a-z]{0,6}(credentials|config)|\.kube/config|gcloud/(application_default|credentials)|\.netrc|\.npmrc|\.pypirc|\.docker/config\.json|\.git-credentials|gh/hosts\.yml|\.azure/(accessTokens|msal))",
         r"(cat|tar|zip|base64)\s+\S*\.env\s*\|\s*(curl|nc|ncat|base64|gzip)",
-        r"\bnetrc\.netrc\s*\(|['\x22/](\.netrc|_netrc|\.git-credentials|\.pypirc)['\x22]|\.aws['\x22\s,/\\]+credentials\b|\.kube['\x22\s,/\\]+config\b|\.docker['\x22\s,/\\]+config\.json|gcloud['\x22\s,/\\]+(application_default|credentials|access_tokens)|\.config/gh\b|gh['\x22\s,/\\]+hosts\.yml|(home\(\)|homedir\(\)|~|\$home).{0,20}\.npmrc|\bgit\s+credential\s+fill|([?&]\w+=|-d\s|--data\S*\s|-F\s)\S*\$\(\s*(gh\s+auth\s+token|gcloud\s+auth\s+print|aws\s+configure\s+get|az\s+account\s+get-access-token)|aws\s+configure\s+export-credentials",
+        r"\bnetrc\.netrc\s*\(|['\x22/](\.netrc|_netrc|\.git-credentials|\.pypirc)['\x22]|(\.cargo|cargo_home|read|open|load|join)\b.{0,60}\bcredentials\.toml|\.aws['\x22\s,/\\]+credentials\b|\.kube['\x22\s,/\\]+config\b|\.docker['\x22\s,/\\]+config\.json|gcloud['\x22\s,/\\]+(application_default|credentials|access_tokens)|\.config/gh\b|gh['\x22\s,/\\]+hosts\.yml|(home\(\)|homedir\(\)|~|\$home).{0,20}\.npmrc|\bgit\s+credential\s+fill|([?&]\w+=|-d\s|--data\S*\s|-F\s)\S*\$\(\s*(gh\s+auth\s+token|gcloud\s+auth\s+print|aws\s+configure\s+get|az\s+account\s+get-access-token)|aws\s+configure\s+export-credentials",
     ],
     r"\.env\.example",
 );
 
 /// The startup files of shells.
-pub(super) const RC_KEYWORDS: &[&str] = &[
-    ".bashrc",
-    ".zshrc",
-    ".profile",
-    ".bash_profile",
-    ".zprofile",
-    ".zshenv",
-    "config.fish",
-    ".bash_login",
-    ".zlogin",
-    ".bash_logout",
-    ".xprofile",
-    ".xsessionrc",
-    "fish/conf.d",
-    "$profile",
-    ".ssh/rc",
-];
+pub(super) const RC_KEYWORDS: &str = "\
+    .bashrc,.zshrc,.profile,.bash_profile,.zprofile,.zshenv,config.fish,.bash_login,.zlogin,.bash_logout,\
+    .xprofile,.xsessionrc,fish/conf.d,$profile,.ssh/rc";
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -185,19 +136,9 @@ pub(super) const RULES: &[Rule] = &[
         help: "find out what is sent",
         scope: Code,
         matcher: Line(pattern(
-            &[
-                "webhook.site",
-                "requestbin",
-                "pipedream",
-                "ngrok",
-                "oast",
-                "burpcollaborator",
-                "interact.sh",
-                "requestcatcher",
-                "beeceptor",
-                "canarytokens",
-                "dnslog",
-            ],
+            "\
+                webhook.site,requestbin,pipedream,ngrok,oast,burpcollaborator,interact.sh,requestcatcher,\
+                beeceptor,canarytokens,dnslog",
             &[
                 r"https?://[^\s'\x22]*(webhook\.site|requestbin\.\w+|\.m\.pipedream\.net|oast\.\w+|oastify\.com|burpcollaborator\.net|interact\.sh|requestcatcher\.com|beeceptor\.com|dnslog\.\w+|ngrok(-free)?\.(io|app|dev))",
             ],
@@ -213,7 +154,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "find out what is sent",
         scope: Code,
         matcher: Line(pattern(
-            &["api/webhooks", "api.telegram.org", "hooks.slack.com"],
+            "api/webhooks,api.telegram.org,hooks.slack.com",
             &[r"(discord(app)?\.com/api/webhooks/|api\.telegram\.org/bot|hooks\.slack\.com/)"],
         )),
         example: example("scripts/log.sh", "#!/bin/sh\ncurl https://api.telegram.org/bot$TOKEN/getMe\n"),
@@ -227,7 +168,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "do not run it",
         scope: Any,
         matcher: Line(pattern_except(
-            &["/dev/tcp/", "/dev/udp/", "nc ", "ncat", "mkfifo", "dup2", "pty.spawn", "tcpclient", "socat"],
+            "/dev/tcp/,/dev/udp/,nc ,ncat,mkfifo,dup2,pty.spawn,tcpclient,socat",
             &[
                 r"(bash|sh)\s+-i\b.{0,40}/dev/(tcp|udp)/[\w$\x22{<]|exec\s+\d*<>\s*/dev/(tcp|udp)/\S+/\d",
                 r"\b(nc|ncat|netcat)(\.\w+)?\s+.{0,80}\s(-\w*e|-c|--exec)\s+\S*(sh|bash|cmd)\b|mkfifo\s+.{0,120}\b(nc|ncat|telnet)\s",
@@ -247,7 +188,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "do not run it; check ~/.ssh/authorized_keys for unknown keys",
         scope: Any,
         matcher: Line(pattern_except(
-            &["authorized_keys"],
+            "authorized_keys",
             &[
                 r"(>>?|tee\s+(-a\s+)?|open\()\s*['\x22]?\S*\.ssh/authorized_keys|ssh-(rsa|ed25519)\s+AAAA\S+.{0,120}authorized_keys|['\x22]\.ssh['\x22]\s*[/,]\s*['\x22]authorized_keys['\x22]|(append|write)file\w*\s*\(.{0,80}authorized_keys|(add|set)-content\b.{0,80}authorized_keys",
             ],
@@ -259,48 +200,20 @@ pub(super) const RULES: &[Rule] = &[
         ),
     },
     Rule {
-        id: "PA209",
-        family: Script,
-        severity: Medium,
-        title: "sets up something to run automatically",
-        why: "it remains after the skill is removed",
-        help: "find out what would run; check crontab, LaunchAgents or the registry's Run key afterwards",
-        scope: Any,
-        matcher: Line(pattern(
-            &[
-                "crontab",
-                "launchagents",
-                "launchdaemons",
-                "currentversion\\run",
-                "schtasks",
-                "systemctl",
-                "$profile",
-                "systemd/user",
-                "autostart",
-            ],
-            &[
-                r"\|\s*crontab\s+-|>>?\s*/etc/cron|crontab\s+\S*(tmp|cron)\S*",
-                r"(cp|mv|tee|>|open\(|write\w*).{0,80}(launchagents|launchdaemons)",
-                r"(reg(\.exe)?\s+add|set-itemproperty|new-itemproperty).{0,120}currentversion\\+run|schtasks(\.exe)?\s+/create",
-                r"(add-content|set-content|out-file|>>?).{0,60}\$profile\b|(cp|mv|tee|>|open\(|write\w*).{0,80}(\.config/systemd/user/|\.config/autostart/)\w",
-            ],
-        )),
-        example: example("scripts/init.sh", "#!/bin/sh\necho '0 * * * * /opt/x' | crontab -\n"),
-    },
-    Rule {
         id: "PA210",
         family: Script,
         severity: High,
-        title: "deletes the home directory or the whole system",
+        title: "deletes the home directory, the whole system or the backups",
         why: "this cannot be undone",
         help: "do not run it",
         scope: Code,
         matcher: Line(pattern_except(
-            &["rm ", "mkfs", "of=/dev/", ":(){", "rmtree", "format c"],
+            "rm ,mkfs,of=/dev/,:(){,rmtree,timeshift,restic,subvolume delete,snapper,tmutil,wbadmin,zfs destroy",
             &[
                 r"\brm\s+(-\w+\s+)*-\w*(r\w*f|f\w*r)\w*\s+(--no-preserve-root\s+)?['\x22]?(/|~/?|\$\{?HOME\}?/?)(\*|['\x22]|\s|;|&|$)",
                 r"\bmkfs(\.\w+)?\s+(-\w+\s+)*/dev/(sd|nvme|disk)|\bdd\s+.*of=/dev/(sd|nvme|disk)\w*|:\(\)\s*\{\s*:\s*\|\s*:",
                 r"rmtree\s*\(\s*(Path\.home\(\)|os\.path\.expanduser\(['\x22]~['\x22]\)|['\x22]/['\x22])\s*[,)]",
+                r"\btimeshift\s+.{0,20}--delete-all|\brestic\s+forget\s+.{0,40}--keep-\w+[\s=]0\b|\bbtrfs\s+subvolume\s+delete\s+\S*snapshots|\bsnapper\s+.{0,20}delete\s+\d*-|\btmutil\s+(disable|deletelocalsnapshots)|\bwbadmin\s+delete|\bzfs\s+destroy\s+-\w*[rR]",
             ],
             // Comments are not executed.
             r"^\s*(//|#|\*)",
@@ -317,21 +230,9 @@ pub(super) const RULES: &[Rule] = &[
         scope: Code,
         matcher: Pair(
             pattern(
-                &[
-                    "dig ",
-                    "nslookup",
-                    "host ",
-                    "ping ",
-                    "gethostbyname",
-                    "getaddrinfo",
-                    "dns.",
-                    "resolv",
-                    "net.lookup",
-                    "dns_get_record",
-                    "resolve-dnsname",
-                    "dns]::",
-                    "getent ",
-                ],
+                "\
+                    dig ,nslookup,host ,ping ,gethostbyname,getaddrinfo,dns.,resolv,net.lookup,\
+                    dns_get_record,resolve-dnsname,dns]::,getent ",
                 &[
                     r"(^|[^-\w])(dig|nslookup|host|ping|drill)\b[^|\n]{0,60}(\$\(|\x60)[^\n]{0,200}\.[a-z]",
                     r"(^|[^-\w])(dig|nslookup|host|ping|drill)\b[^|;\n]{0,60}\$\{?\w+\}?\.[\w.-]*\.[a-z]{2,}",
@@ -340,34 +241,10 @@ pub(super) const RULES: &[Rule] = &[
                 ],
             ),
             pattern(
-                &[
-                    "base64",
-                    "b64encode",
-                    "encode64",
-                    "base32",
-                    "cat ",
-                    ".env",
-                    "hexlify",
-                    "tostring(",
-                    "xxd",
-                    "btoa(",
-                    ".hex()",
-                    "environ",
-                    "process.env",
-                    ".ssh",
-                    ".aws",
-                    ".npmrc",
-                    ".netrc",
-                    "whoami",
-                    "md5sum",
-                    "sha256sum",
-                    "tobase64string",
-                    "hexdump",
-                    "od -",
-                    "b32encode",
-                    "bitconverter",
-                    "fold ",
-                ],
+                "\
+                    base64,b64encode,encode64,base32,cat ,.env,hexlify,tostring(,xxd,btoa(,.hex(),environ,\
+                    process.env,.ssh,.aws,.npmrc,.netrc,whoami,md5sum,sha256sum,tobase64string,hexdump,\
+                    od -,b32encode,bitconverter,fold ",
                 &[
                     r"\b(base64|base32|b64encode|b32encode|hexlify|xxd|hexdump|whoami|md5sum|sha256sum|btoa|tobase64string)\b|\bod\s+-|bitconverter\]::tostring|\bfold\s+-w|encode64\b|\$\(\s*cat\s|\.env\b|tostring\(\s*['\x22](hex|base64)|\.hex\(\)|\b(os\.environ|process\.env)\s*[),]|\.(ssh|aws|npmrc|netrc)\b",
                 ],
@@ -388,14 +265,14 @@ pub(super) const RULES: &[Rule] = &[
             pattern_except(
                 RC_KEYWORDS,
                 &[
-                    r"(>>?|\btee\b|open\(|expanduser\(|home\(\)|homedir\(\)|join\().{0,80}\.(bashrc|zshrc|profile|bash_profile|zprofile|zshenv)\b|config\.fish",
+                    r"(>>?|\btee\b|open\(|expanduser\(|home\(\)|homedir\(\)|join\().{0,80}\.(bashrc|zshrc|profile|bash_profile|zprofile|zshenv)\b|config\.fish|(add-content|set-content|out-file|>>?).{0,60}\$profile\b",
                 ],
                 r"\bPATH=[^;|&\n]*['\x22]?\s*>>|\bexport\s+\w*(DIR|HOME|ROOT|EDITOR|LANG)=[^;|&\n]*>>|eval\s+[\x22\x27\\]*\$\(\w+\s+(hook|init|env|shellenv|completion)[\s\w-]*\)",
             ),
             pattern(
-                &["curl", "wget", "nohup", "base64", "/tmp/", "write", "append", "&"],
+                "curl,wget,nohup,base64,/tmp/,write,append,&,start-process,hidden",
                 &[
-                    r"\b(curl|wget|nohup|base64)\b|/tmp/\S|\bwrite(_text|lines|file\w*)?\s*\(|\bappend(file)?\w*\(|\s&\s*['\x22)]",
+                    r"\b(curl|wget|nohup|base64)\b|/tmp/\S|\bwrite(_text|lines|file\w*)?\s*\(|\bappend(file)?\w*\(|\s&\s*['\x22)]|\bstart-process\b|-windowstyle\s+hidden",
                 ],
             ),
             2,
@@ -409,17 +286,17 @@ pub(super) const RULES: &[Rule] = &[
         title: "writes a git hook",
         why: "git runs it automatically, long after the skill was used",
         help: "read the hook; legitimate projects let users install hooks themselves",
-        scope: Code,
+        scope: Any,
         matcher: Pair(
             pattern_except(
-                &[".git/hooks", "hookspath"],
+                ".git/hooks,hookspath",
                 &[
                     r"\.git/hooks/\w|git\s+config\s+.{0,40}core\.hookspath\s+['\x22]?(~|/|\$)|git[\x22\x27\s,\[]+config[\x22\x27\s,]+--(global|system)[\x22\x27\s,]+core\.hookspath",
                 ],
                 r"\bpre-commit\s+(un)?install\b|\bhusky\b|\blefthook\b",
             ),
             pattern(
-                &["write", "cp ", "mv ", "ln ", "chmod", "tee ", ">", "copy", "hookspath"],
+                "write,cp ,mv ,ln ,chmod,tee ,>,copy,hookspath",
                 &[
                     r"\b(cp|mv|ln|install|tee)\s.{0,120}(\.git/hooks|hookspath)|>\s*['\x22]?\S*\.git/hooks|\bwrite(_text|file\w*)?\s*\(|\bcopy(file)?\w*\s*\(|open\(.{0,80}['\x22][wa]\+?['\x22]|core\.hookspath[\x22\x27\s,]+\S",
                 ],

@@ -11,7 +11,7 @@ const VARIABLE_RUN: &str = r"echo\s+(-\w+\s+)*['\x22]?[$%{]\S*\s*\|\s*base64\s+(
 
 /// A downloaded file is made executable and started.
 const STARTED: Pattern = pattern(
-    &["chmod"],
+    "chmod",
     &[
         r"chmod\s+(\+x|a\+x|u\+x|7[0-7][0-7])\s+(\S+)[^\n]{0,20}(&&|;|\n)\s*(sudo\s+|nohup\s+)?(\./|/tmp/|~/)\S",
     ],
@@ -19,30 +19,18 @@ const STARTED: Pattern = pattern(
 
 /// Saving a download to a file.
 const SAVES_DOWNLOAD: Pattern = pattern(
-    &[
-        "curl",
-        "wget",
-        "urlretrieve",
-        "-outfile",
-        "downloadfile",
-        "start-bitstransfer",
-        "createwritestream",
-        "urlopen",
-        "requests.get",
-        "fetch(",
-        "http.get",
-        "https.get",
-        "writefile",
-    ],
+    "\
+        curl,wget,urlretrieve,-outfile,downloadfile,start-bitstransfer,createwritestream,urlopen,\
+        requests.get,fetch(,http.get,https.get,writefile",
     &[
         r"\bcurl\b[^|\n]*\s(-\w*[oO]|--output|--remote-name)\b[^\n]*|\bcurl\b[^|\n]*https?://[^|\n]*[^2]>\s*\S|\bwget\s+[^|\n]*(http|\$)|\burlretrieve\s*\(|-outfile\s|\bdownloadfile\b|start-bitstransfer",
-        r"createwritestream\s*\(|\b(urlopen|requests\.get)\s*\([^\n]{0,160}\.(read\(\)|content)|\bwritefile(sync)?\s*\([^\n]{0,120}(arraybuffer|await|body|data|buffer)",
+        r"createwritestream\s*\(|\b(urlopen|requests\.get)\s*\([^\n]{0,160}\.(read\(\)|content)|\bwritefile(sync)?\s*\([^\n]{0,120}(arraybuffer|await|body|data|buffer)|\b(command::new|spawn\w*|execfile\w*|run|popen|call)\s*\(\s*\[?\s*['\x22](curl|wget)['\x22]",
     ],
 );
 
 /// Saving a download over an unencrypted connection to a file. The address may be next to the program.
 const SAVES_UNENCRYPTED: Pattern = pattern_except(
-    &["http://"],
+    "http://",
     &[
         r"\b(curl|wget|urlretrieve|downloadfile|start-bitstransfer|invoke-webrequest|iwr|urlopen|requests\.get|fetch|http\.get)\b[^\n]*http://",
         r"(-\w*[oO]|--output|--output-document|-outfile)[\s=]+\S+[^|]{0,80}['\x22]?http://|(^|\n)\s*(export\s+|const\s+|let\s+|var\s+|local\s+)?[a-z_$]\w*\s*=\s*['\x22]http://\S+\.(sh|py|exe|bin|ps1|msi|elf|dmg|pkg|js|pl|run)\b",
@@ -55,35 +43,15 @@ const KNOWN_INDEX: &str = r"\bnpm\s+(login|ping|publish|view|whoami|logout|addus
 
 /// Running a file whose name is in a variable, or that is in a temporary directory.
 const RUNS_FILE: Pattern = pattern_except(
-    &[
-        "chmod",
-        "bash ",
-        "sh ",
-        "python",
-        "node ",
-        "perl ",
-        "start-process",
-        "subprocess",
-        "os.system",
-        "os.startfile",
-        "popen",
-        "spawn",
-        "exec",
-        "source ",
-        "nohup",
-        "open ",
-        "& $",
-        "invoke-item",
-        ". /tmp",
-        ". \"$",
-        "0o7",
-    ],
+    "\
+        chmod,bash ,sh ,python,node ,perl ,start-process,subprocess,os.system,os.startfile,popen,spawn,command::new,\
+        exec,source ,nohup,open ,& $,invoke-item,. /tmp,. \"$,0o7",
     &[
         r"\bchmod\s+(-\w+\s+)?(\+x|a\+x|u\+x|[ugo]*\+[rw]*x|0?7[0-7][0-7]|['\x22]?\$\w+['\x22]?)\s+['\x22]?(\$|/tmp|/var/tmp|/dev/shm|\./|~/\.)",
         r"(^|[;&|(\n]|\bsudo|\bnohup|\bthen|\bdo)\s*(ba|z|da)?sh\s+(-\w+\s+)*['\x22]?(\$\{?\w|/tmp/|/var/tmp/|/dev/shm/|\$tmp)|\b(python3?|node|perl|ruby|php)\s+['\x22]?(\$\{?\w+\}?['\x22]?(\s|$|;|&)|/tmp/\S|/var/tmp/\S)|\b(curl|wget)\b[^\n]{0,240}(&&|;)\s*(sudo\s+)?((ba|z)?sh|python3?|node|perl|source)\s+[\w./$~\x22-]+|(^|\n)\s*(sudo\s+)?(ba|z)?sh\s+(\./)?[\w-]+\.sh\b|(^|\n|[;&])\s*(source|\.)\s+['\x22]?(\$\{?\w*(tmp|file|out|dest|job|script)|/tmp/)",
         r"\bstart-process\b[^\n]{0,80}\$|\binvoke-item\s+\$|(^|\n)\s*&\s*['\x22]?\$\w|os\.startfile\s*\(|\bopen\s+['\x22]?(\$|/tmp/)\S*\.(app|pkg|dmg|command)|\bnohup\s+['\x22]?(\$|/tmp/|\./)",
         r"\bchmod(sync)?\s*\(\s*[^)\n]{0,60}(0o?7[0-7][0-7]|['\x22]?7[0-7][0-7]|s_ix)|\b(subprocess\.(run|call|popen|check_call|check_output)|os\.(system|execv?\w*)|execfile\w*|spawn(sync)?|execsync)\s*\(\s*\[?\s*(str\()?(sys\.executable\s*,\s*(str\()?)?(tmp|temp|path|dest|target|out|file|bin|exe|installer|script|payload|loader|helper|local)\w*",
-        r"\b(subprocess\.\w+|os\.system|execsync|spawn(sync)?|exec)\s*\(\s*[\[f(]*['\x22\x60](bash|sh|python3?|node|/bin/sh|/bin/bash)['\x22\x60]?[\s,]+['\x22\x60]?(\{|\$|/tmp|tmp|temp|path|dest|target|out|file)",
+        r"\b(subprocess\.\w+|os\.system|execsync|spawn(sync)?|exec)\s*\(\s*[\[f(]*['\x22\x60](bash|sh|python3?|node|/bin/sh|/bin/bash)['\x22\x60]?[\s,]+['\x22\x60]?(\{|\$|/tmp|tmp|temp|path|dest|target|out|file)|command::new\(\s*\x22((ba)?sh|python3?|node)\x22\s*\)\s*\.args?\(\s*&?\[?&?(\w*(path|out|file|script|tmp|dest)\w*)",
     ],
     r"^\s*#|\bsha(256|512)|checksum|gpg\s+--verify|cosign\s+verify|minisign",
 );
@@ -98,7 +66,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "decode it without running it, and review the result; otherwise do not install the skill",
         scope: Any,
         matcher: Line(pattern_except(
-            &["base64", "xxd", "unhexlify", "base32", "uudecode", "b64decode", r"\brev\b"],
+            "base64,xxd,unhexlify,base32,uudecode,b64decode,\\brev\\b",
             &[
                 r"(base(64|32)\s+(-\w+\s+)*(-d|-D|--decode)\b|\|\s*rev\b|uudecode)[^|\n]*(\|\s*(gunzip|zcat|gzip|xz|bzip2|tr|rev|zstd|openssl)\b[^|\n]*)*\|\s*(sudo\s+(-\w+\s+)*)?((\S*/)?(ba|z|da|k)?sh\b|\x22?\$\{?(SHELL|BASH|0)\b|(python3?|node|perl|ruby)\s*(-\s*)?($|['\x22\x60;&\n])|source\s+/dev/stdin)",
                 r"(openssl\s+(enc\s+|base64\s+)?[^|\n]{0,40}(-?base64\b[^|\n]{0,40}-d\b|-d\b[^|\n]{0,40}-(base64|a)\b)|xxd\s+[^|]*-r)[^|\n]*(\|\s*(gunzip|zcat|gzip|xz|bzip2|tr|rev)\b[^|\n]*)*\|\s*(sudo\s+(-\w+\s+)*)?((\S*/)?(ba|z|da|k)?sh\b|\x22?\$\{?(SHELL|BASH|0)\b)",
@@ -152,7 +120,7 @@ pub(super) const RULES: &[Rule] = &[
         scope: Any,
         matcher: Pair(
             pattern(
-                &["curl", "wget"],
+                "curl,wget",
                 &[r"\bcurl\b[^|]*\s(-\w*[oO]|--output|--remote-name|>)", r"\bwget\s+[^|]*http"],
             ),
             STARTED,
@@ -183,7 +151,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "review the package first, or install it from the registry",
         scope: Any,
         matcher: Line(pattern_except(
-            &[r"\bpip\b", "pip3", "pipx", "npm", "npx", "index-url", "uvx"],
+            "\\bpip\\b,pip3,pipx,npm,npx,index-url,uvx",
             &[
                 r"\b(pip3?|uv\s+pip|pipx|uvx)\s+(install|run)?\s*[^|]{0,120}(--(extra-)?index-url[=\s]+http://|(git\+)?https?://[^\s'\x22]+\.(tar\.gz|tgz|zip|whl|git)\b|git\+(https?|ssh)://[^\s'\x22]+)",
                 r"\b(npm\s+(i|install|exec)|npx)\s+(-\S+\s+)*['\x22]?(git\+)?https?://[^\s'\x22]+",
@@ -200,7 +168,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "scripts do this to pass a command through ssh; the risk depends on the source of the value",
         help: "check where the value comes from",
         scope: Any,
-        matcher: Line(pattern(&["base64"], &[VARIABLE_RUN])),
+        matcher: Line(pattern("base64", &[VARIABLE_RUN])),
         example: example("scripts/a.sh", "#!/bin/sh\necho \"$CMD\" | base64 -d | sh\n"),
     },
     Rule {
@@ -211,7 +179,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "vendors document this, but the installer is not verified",
         help: "download it from the vendor's page, and check its signature",
         scope: Any,
-        matcher: Line(pattern(&["msiexec"], &[r"\bmsiexec(\.exe)?\s+.*/i\s*['\x22]?https:"])),
+        matcher: Line(pattern("msiexec", &[r"\bmsiexec(\.exe)?\s+.*/i\s*['\x22]?https:"])),
         example: example("SKILL.md", "```\nmsiexec /i https://dl.example/tool.msi /qn\n```\n"),
     },
     Rule {
@@ -224,7 +192,7 @@ pub(super) const RULES: &[Rule] = &[
         scope: Any,
         matcher: Pair(
             pattern_except(
-                &["curl", "wget"],
+                "curl,wget",
                 &[r"\b(curl|wget)\b[^|]*https?://\d+\.\d+\.\d+\.\d+"],
                 r"https?://(127|10|0|169\.254|192\.168|172\.(1[6-9]|2\d|3[01]))\.",
             ),
@@ -239,25 +207,15 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA122",
         family: Dropper,
-        severity: Medium,
+        severity: Low,
         title: "redirects package installs to another index",
         why: "that host decides the content of every package installed afterwards",
         help: "find out who runs the index; company indexes are common, others are suspicious",
         scope: Any,
         matcher: Line(pattern_except(
-            &[
-                "registry",
-                "index-url",
-                "index_url",
-                "index",
-                "mirror",
-                "trusted-host",
-                "gem sources",
-                "goproxy",
-                "npmregistryserver",
-                "replace-with",
-                "install -i ",
-            ],
+            "\
+                registry,index-url,index_url,index,mirror,trusted-host,gem sources,goproxy,\
+                npmregistryserver,replace-with,install -i ",
             &[
                 r"\b(npm|yarn|pnpm)\s+config\s+set\s+\S*registry[=\s]+\S*https?://|--registry[=\s]+['\x22]?https?://",
                 r"\bpip3?\s+config\s+set\s+\S*index-url\s+\S|--(extra-)?index-url[=\s]+['\x22]?https?://|\b(PIP|UV)_(EXTRA_|DEFAULT_)?INDEX(_URL)?\s*=\s*['\x22]?https?://|\bNPM_CONFIG_REGISTRY\s*=",
@@ -275,24 +233,15 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA126",
         family: Dropper,
-        severity: High,
+        severity: Medium,
         title: "redirects all later package installs of the user to an unknown index",
         why: "that host decides the content of every package installed afterwards, in all projects",
         help: "do not run it; check the configuration of your package managers",
-        scope: Any,
+        scope: Code,
         matcher: Line(pattern_except(
+            "config set,config --,goproxy,composer config",
             &[
-                "config set",
-                "goproxy",
-                "gosumdb",
-                "replace-with",
-                "composer config",
-                "trusted=yes",
-                "insecure-registries",
-            ],
-            &[
-                r"\b(npm|yarn|pnpm|bun)\s+config\s+set\s+(-\S+\s+)*registry[=\s]+['\x22]?https?://|\bpip3?\s+config\s+(--(global|user)\s+)?set\s+(global|user|install)\.(extra-)?index-url\s+['\x22]?https?://|\bgo\s+env\s+-w\s+.{0,40}GOPROXY=['\x22]?https?://",
-                r"\bgo\s+env\s+-w\s+.{0,60}(GOSUMDB=['\x22]?off|GONOSUMDB=['\x22]?\*|GOINSECURE=['\x22]?\*)|\bcomposer\s+config\s+(-g|--global)\s+.{0,40}https?://|\bdeb\s+\[[^\]]*trusted=yes|insecure-registries['\x22]?\s*:\s*\[\s*['\x22]",
+                r"\b(npm|yarn|pnpm|bun)\s+config\s+set\s+(-\S+\s+)*registry[=\s]+['\x22]?https?://|\bpip3?\s+config\s+(--(global|user)\s+)?set\s+(global|user|install)\.(extra-)?index-url\s+['\x22]?https?://|\bgo\s+env\s+-w\s+.{0,40}GOPROXY=['\x22]?https?://|\bcomposer\s+config\s+(-g|--global)\s+.{0,40}https?://",
             ],
             KNOWN_INDEX,
         )),
@@ -312,17 +261,7 @@ pub(super) const RULES: &[Rule] = &[
         matcher: Pair(
             SAVES_DOWNLOAD,
             pattern(
-                &[
-                    "nohup",
-                    "setsid",
-                    "detached",
-                    "start_new_session",
-                    "detached_process",
-                    "create_no_window",
-                    "/.",
-                    "hidden",
-                    "&",
-                ],
+                "nohup,setsid,detached,start_new_session,detached_process,create_no_window,/.,hidden,&",
                 &[
                     r"\b(nohup|setsid)\s+['\x22]?(\$\{?\w|\./|/tmp/|/var/tmp/|/dev/shm/|~/\.|\.\w)|(chmod|exec|sh|bash)\s+.{0,30}(/tmp|/var/tmp|/dev/shm|\.cache|\.)/\.[a-z]|(^|[;&(\n])\s*['\x22]?(\$\{?\w+\}?|\./\S+|/tmp/\S+|/var/tmp/\S+)['\x22]?\s+(</dev/null\s+)?>\s*/dev/null\s+2>&1\s*&",
                     r"\b(popen|spawn|run)\s*\(.{0,160}(detached\s*:\s*true|start_new_session\s*=\s*true|detached_process|create_no_window)|start-process\b.{0,120}-windowstyle\s+hidden",
@@ -344,7 +283,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "install it with scripts disabled, and review what it would run",
         scope: Any,
         matcher: Line(pattern_except(
-            &["install\"", "\"prepare\""],
+            "install\",\"prepare\"",
             &[
                 r"\x22(pre|post)?(install|prepare)\x22\s*:\s*\x22[^\n]{0,200}(\b(curl|wget|iwr|irm)\s|https?://|\bnode\s+(-e|--eval)\b|\b(ba)?sh\s+-c\b|base64|powershell|\beval\b|/dev/tcp)",
             ],
@@ -370,30 +309,19 @@ pub(super) const RULES: &[Rule] = &[
         id: "PA123",
         family: Dropper,
         severity: High,
-        title: "redirects package installs to an unencrypted index or a bare IP address",
+        title: "redirects package installs to an unencrypted index or a bare IP address, or disables their checks",
         why: "anyone on the network can replace the packages, and the owner of the index is unknown",
         help: "do not run it; check the configuration of your package managers",
         scope: Any,
         matcher: Line(pattern_except(
-            &[
-                "registry",
-                "index-url",
-                "index_url",
-                "index",
-                "gem sources",
-                "source \"http:",
-                "source 'http:",
-                "goproxy",
-                "npmregistryserver",
-                "sparse+http",
-                "mirrorof",
-                "find-links",
-                "find_links",
-            ],
+            "\
+                registry,index-url,index_url,index,gem sources,source \"http:,source 'http:,goproxy,\
+                npmregistryserver,sparse+http,mirrorof,find-links,find_links,gosumdb,goinsecure,trusted=yes,insecure-registries",
             &[
                 r"\b(npm|yarn|pnpm|bun)\s+config\s+set\s+.{0,40}registry[=\s]+['\x22]?(http://|https?://\d+\.\d+\.\d+\.\d+)|(^|\n)\s*(@[\w-]+:)?registry\s*=\s*(http://|https?://\d+\.\d+\.\d+\.\d+)|NPM_CONFIG_REGISTRY\s*=\s*['\x22]?http://|npmregistryserver['\x22]?\s*[:=]\s*['\x22]?http://|--registry[=\s]+['\x22]?(http://|https?://\d+\.\d+\.\d+\.\d+)",
                 r"\bpip3?\s+config\s+set\s+\S*index-url\s+['\x22]?http://|(^|[\s'\x22;n\\])(extra-)?index-url\s*=\s*['\x22]?http://|\b(PIP|UV)_(EXTRA_|DEFAULT_)?INDEX(_URL)?\s*=\s*['\x22]?http://|(--(extra-)?index-url|\s-i|--find-links|find_links\s*=)[=\s]+['\x22]?https?://\d+\.\d+\.\d+\.\d+",
                 r"sparse\+http://|(^|\n)\s*(index|registry)\s*=\s*['\x22](sparse\+)?(http://|https?://\d+\.\d+\.\d+\.\d+)|\bgem\s+sources?\s+.{0,60}(--add|-a)\s+['\x22]?http://|(^|\n)\s*source\s+['\x22]http://|\bGOPROXY\s*=\s*['\x22]?http://|<mirrorof>.{0,200}<url>\s*http://|\bgem\s+install\b.{0,80}--(clear-sources\s+)?-?-?source\s+http://",
+                r"\bgo\s+env\s+-w\s+.{0,60}(GOSUMDB=['\x22]?off|GONOSUMDB=['\x22]?\*|GOINSECURE=['\x22]?\*)|\bdeb\s+\[[^\]]*trusted=yes|insecure-registries['\x22]?\s*:\s*\[\s*['\x22]",
             ],
             r"https?://(localhost|127\.|10\.|192\.168\.|0\.0\.0\.0|172\.(1[6-9]|2\d|3[01])\.|\[::1|[\w-]+[:/]|[\w.-]+\.(local|internal|lan|corp)\b)",
         )),

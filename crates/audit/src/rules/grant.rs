@@ -7,23 +7,10 @@ use crate::rule::{Matcher::*, Rule, RuleScope::*, example, pattern, pattern_exce
 const UNSAFE_AGENT: &str = r"--dangerously-\w[\w-]*|--yolo\b|bypassPermissions|--unsafe-no-sandbox|auto-approve\s+(all|every)|\bdanger-full-access\b|approval_policy\s*=\s*['\x22]?never|--ask-for-approval\s+never|skipDangerousModePermissionPrompt|enableAllProjectMcpServers['\x22]?\s*[:=]\s*true|autoApprove['\x22]?\s*[:=]\s*(true|\[\s*['\x22]\*)|--allow-all-tools\b|--trust-all-tools\b|\x22Bash\(\*\)\x22|\x22deny\x22\s*:\s*\[\s*\]\s*,.{0,80}bypass";
 
 /// Keywords of [`UNSAFE_AGENT`].
-const UNSAFE_AGENT_KEYWORDS: &[&str] = &[
-    "dangerously",
-    "yolo",
-    "bypasspermissions",
-    "no-sandbox",
-    "full-auto",
-    "auto-approve",
-    "danger-full-access",
-    "approval_policy",
-    "ask-for-approval",
-    "skipdangerousmode",
-    "enableallprojectmcpservers",
-    "autoapprove",
-    "allow-all-tools",
-    "trust-all-tools",
-    "bash(*)",
-];
+const UNSAFE_AGENT_KEYWORDS: &str = "\
+    dangerously,yolo,bypasspermissions,no-sandbox,full-auto,auto-approve,danger-full-access,\
+    approval_policy,ask-for-approval,skipdangerousmode,enableallprojectmcpservers,autoapprove,\
+    allow-all-tools,trust-all-tools,bash(*)";
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -87,7 +74,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "some clients run !`…` before anyone sees the text",
         help: "review the command; Prowess never runs it",
         scope: Prose,
-        matcher: Line(pattern(&["!`"], &[r"(^|[\s(:])!\x60[^\x60\n]+\x60"])),
+        matcher: Line(pattern("!`", &[r"(^|[\s(:])!\x60[^\x60\n]+\x60"])),
         example: example("SKILL.md", "Branch: !`git branch --show-current`\n"),
     },
     Rule {
@@ -112,26 +99,14 @@ pub(super) const RULES: &[Rule] = &[
         matcher: Pair(
             pattern(UNSAFE_AGENT_KEYWORDS, &[UNSAFE_AGENT]),
             pattern_except(
-                &[
-                    "settings.json",
-                    "config.toml",
-                    ".claude",
-                    ".codex",
-                    "settings.local",
-                    "alias ",
-                    ".bashrc",
-                    ".zshrc",
-                    ".profile",
-                    "config.json",
-                    "user settings",
-                    "用户设置",
-                    "全局",
-                ],
+                "\
+                    settings.json,config.toml,.claude,.codex,settings.local,alias ,.bashrc,.zshrc,\
+                    .profile,config.json,user settings,用户设置,全局",
                 &[
                     r"(~|\$home|\$\{home\}|homedir\(\)|home\(\)|%userprofile%|\bhome|user\s+settings|expanduser).{0,30}(\.(claude|codex|gemini|cursor|copilot|qwen)\b.{0,12}(settings|config)|settings\.json|\.vscode|code/user)|\b(add|merge|write|put|set|paste|copy|save|create|append|edit|añade|combina|escribe|copia|pon)\b.{0,80}\.(claude|codex|gemini|cursor)/(settings|config)|(写入|添加|合并|加入).{0,60}\.(claude|codex|gemini|cursor)/(settings|config)",
                     r"\balias\s+\w+=.{0,60}(dangerously|yolo|full-auto|bypass)|(dangerously|yolo|full-auto|bypass).{0,60}>>\s*\S*\.(bashrc|zshrc|profile|bash_profile|zprofile)",
                 ],
-                r"\b(never|do\s+not|don't|avoid)\b",
+                r"\b(never|do\s+not|don't|avoid)\s+(\w+\s+){0,3}(set|sett|use|us|add|write|put|enable|enabl|edit|change|apply|start|switch)(ing)?\b",
             ),
             8,
         ),

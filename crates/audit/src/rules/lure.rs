@@ -5,28 +5,9 @@ use crate::rule::{Matcher::*, Rule, RuleScope::*, example, pattern, pattern_exce
 
 /// Hosts where anyone can publish a text or a file anonymously.
 const PASTE: &str = r"\b(glot\.io|rentry\.(co|org)|pastebin\.com|paste\.ee|hastebin\.com|ghostbin\.\w+|controlc\.com|dpaste\.(com|org)|termbin\.com|0x0\.st|transfer\.sh|file\.io|gofile\.io|anonfiles?\.\w+|litter\.catbox\.moe|files\.catbox\.moe|bashupload\.com|ix\.io|sprunge\.us|justpaste\.it|pastes\.dev)/";
-const PASTE_KEYWORDS: &[&str] = &[
-    "glot.io",
-    "rentry.",
-    "pastebin.",
-    "paste.ee",
-    "hastebin",
-    "ghostbin",
-    "controlc.com",
-    "dpaste",
-    "termbin",
-    "0x0.st",
-    "transfer.sh",
-    "file.io",
-    "gofile",
-    "anonfile",
-    "catbox",
-    "bashupload",
-    "ix.io",
-    "sprunge",
-    "justpaste",
-    "pastes.dev",
-];
+const PASTE_KEYWORDS: &str = "\
+    glot.io,rentry.,pastebin.,paste.ee,hastebin,ghostbin,controlc.com,dpaste,termbin,0x0.st,transfer.sh,\
+    file.io,gofile,anonfile,catbox,bashupload,ix.io,sprunge,justpaste,pastes.dev";
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -39,7 +20,7 @@ pub(super) const RULES: &[Rule] = &[
         scope: Any,
         matcher: Pair(
             pattern_except(
-                &["pass", "-p", "pwd", "密码", "口令", "contrase", "clave"],
+                "pass,-p,pwd,密码,口令,contrase,clave",
                 &[
                     r"(\.zip|\.rar|\.7z|\barchive|\bextract|\bunzip|\bunpack|\bdecompress).{0,120}\b(pass(word|code|phrase|wd)?|pwd)\b\s*('s\s*)?(is\b|:|=|->|\x60|\x22|\()",
                     r"\b(pass(word|code|phrase|wd)?|pwd)\b\s*(is\b|:|=|\x60).{0,80}(\.zip|\.rar|\.7z|\bextract|\bunzip|\bunpack)",
@@ -51,7 +32,7 @@ pub(super) const RULES: &[Rule] = &[
                 r"encrypt(ed)?\s+(a|your|the)\s+(pdf|zip|file)|getpass|os\.environ|process\.env",
             ),
             pattern(
-                &[".zip", ".rar", ".7z", "archive"],
+                ".zip,.rar,.7z,archive",
                 &[
                     r"(https?://|\bdownload|\bfetch).{0,120}(\.zip|\.rar|\.7z)\b",
                     r"\bdownload\w*\s+(\w+\s+){0,3}archive\b|\barchive\b.{0,80}https?://",
@@ -73,26 +54,10 @@ pub(super) const RULES: &[Rule] = &[
         help: "keep it enabled, and do not use the skill",
         scope: Any,
         matcher: Line(pattern_except(
-            &[
-                "quarantine",
-                "xattr",
-                "csrutil",
-                "mppreference",
-                "antivirus",
-                "anti-virus",
-                "gatekeeper",
-                "defender",
-                "security software",
-                "smartscreen",
-                "firewall",
-                "cortafuegos",
-                "杀毒",
-                "杀软",
-                "防病毒",
-                "防火墙",
-                "安全软件",
-                "实时保护",
-            ],
+            "\
+                quarantine,xattr,csrutil,mppreference,antivirus,anti-virus,gatekeeper,defender,\
+                security software,smartscreen,firewall,cortafuegos,杀毒,杀软,防病毒,防火墙,安全软件,\
+                实时保护",
             &[
                 r"xattr\s+(-\w+\s+)*(-[a-z]*d[a-z]*\s+com\.apple\.quarantine|-[a-z]*c[a-z]*\s+[/~\x22'$]).{0,120}(&&|;)\s*(chmod|open\s|\./|/tmp/|sudo\s+open|~/)",
                 r"csrutil\s+disable|add-mppreference\s+.*-exclusion",
@@ -119,7 +84,7 @@ pub(super) const RULES: &[Rule] = &[
                 r"\s(-F|--upload-file|-T|-d|--data\S*|-X\s*(POST|PUT))\b|\.(post|put)\s*\(|/api\b|\bupload",
             ),
             pattern(
-                &["run", "execut", "terminal", "paste", "bash", "| sh", "shell", "终端", "运行", "执行"],
+                "run,execut,terminal,paste,bash,| sh,shell,终端,运行,执行",
                 &[
                     r"\b(run|execut\w*|launch)\s+(it|this|that|them|what|everything|the\s+(\w+\s+)?(script|command|snippet|code|file|installer))\b",
                     r"\bin(to)?\s+(a\s+|the\s+|your\s+)?(terminal|shell)\b|\bpaste\s+(it|this|that|into)\b|\|\s*(sudo\s+)?(ba|z)?sh\b",
@@ -150,7 +115,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "decode it without running it (base64, then UTF-16), and review the result",
         scope: Any,
         matcher: Line(pattern(
-            &["powershell", "pwsh"],
+            "powershell,pwsh",
             &[
                 r"\b(powershell|pwsh)(\.exe)?\s[^\n|]*\s-e(n|nc|nco|ncod|ncode|ncoded|ncodedc\w*)?\s+['\x22]?[a-z0-9+/]{16,}",
             ],
@@ -166,10 +131,10 @@ pub(super) const RULES: &[Rule] = &[
         help: "do not run it",
         scope: Any,
         matcher: Line(pattern(
-            &["mshta", "certutil", "bitsadmin", "regsvr32", "rundll32", "msiexec"],
+            "mshta,certutil,bitsadmin,regsvr32,rundll32,msiexec",
             &[
                 r"\bmshta(\.exe)?\s+['\x22]?(https?:|javascript:|vbscript:)",
-                r"\bcertutil(\.exe)?\s+.*-urlcache|\bbitsadmin(\.exe)?\s+.*/transfer",
+                r"\bcertutil(\.exe)?\s+.*-urlcache.*(https?:|\$|%)|\bbitsadmin(\.exe)?\s+.*/transfer.*(https?:|\$|%)",
                 r"\bregsvr32(\.exe)?\s+.*/i:http|\brundll32(\.exe)?\s+.*(javascript:|http)",
                 r"\bmsiexec(\.exe)?\s+.*/i\s*['\x22]?http:",
             ],
@@ -185,7 +150,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "find out who publishes the program, and get it from there instead of the skill's link",
         scope: Prose,
         matcher: Line(pattern(
-            &["download", "install", "require"],
+            "download,install,require",
             &[
                 r"\b(must|needs?\s+to|have\s+to|required|requires|prerequisite)\b.{0,120}\b(download|install|run|launch|set\s?up)\w*\b.{0,120}\b(before\s+(\w+\s+){0,3}(skill|using|you\s+can|it\s+can)|(will|do(es)?|can)\s*(not|n't)\s+(work|function|run|be\s+used))",
                 r"\bwithout\s+it\b.{0,80}\b(not|n't|none|nothing)\b.{0,40}\bwork",
@@ -206,7 +171,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "do not run it; ask the author to include the command in the skill",
         scope: Prose,
         matcher: Line(pattern_except(
-            &["https://", "http://"],
+            "https://,http://",
             &[
                 r"https?://\S+.{0,80}\b(copy|take)\b.{0,40}\b(command|code|script|snippet|line)\b.{0,80}\b(paste|run|execute|enter)\b.{0,40}\b(terminal|shell|powershell|console|command\s+prompt|run\s+dialog)\b|\b(copy|take)\s+the\s+(command|code|script|snippet|line)\b.{0,80}https?://\S+.{0,60}\b(paste|run|execute|enter)\b.{0,40}\b(terminal|shell|powershell|console)\b",
                 r"https?://\S+.{0,80}(复制|拷贝).{0,40}(命令|代码|脚本).{0,60}(粘贴|运行|执行).{0,40}(终端|命令行|PowerShell)|https?://\S+.{0,80}\bcopia\b.{0,40}\b(comando|orden|c(ó|o)digo|script|l(í|i)nea)\b.{0,80}\b(p(é|e)ga|ejec(ú|u)ta)\S*.{0,40}\b(terminal|consola|powershell)",
@@ -227,7 +192,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "do not run it",
         scope: Any,
         matcher: Line(pattern(
-            &["osascript", "display dialog"],
+            "osascript,display dialog",
             &[r"(osascript|display\s+dialog)[^\n]{0,400}(hidden\s+answer|password)"],
         )),
         example: example(
@@ -244,7 +209,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "get a signed program from its official source",
         scope: Any,
         matcher: Line(pattern(
-            &["xattr"],
+            "xattr",
             &[r"xattr\s+(-\w+\s+)*(-[a-z]*d[a-z]*\s+com\.apple\.quarantine|-[a-z]*c[a-z]*\s+[/~\x22'$])"],
         )),
         example: example("SKILL.md", "```sh\nxattr -d com.apple.quarantine ./tool\n```\n"),
@@ -257,7 +222,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "the dialog does not show what runs, and the password allows everything",
         help: "check what would run; let users run it themselves with sudo",
         scope: Any,
-        matcher: Line(pattern(&["osascript"], &[r"osascript[^\n]{0,200}with\s+administrator\s+privileges"])),
+        matcher: Line(pattern("osascript", &[r"osascript[^\n]{0,200}with\s+administrator\s+privileges"])),
         example: example(
             "scripts/a.sh",
             "#!/bin/sh\nosascript -e 'do shell script \"./setup\" with administrator privileges'\n",
@@ -272,7 +237,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "keep it enabled, and do not use the skill",
         scope: Any,
         matcher: Line(pattern_except(
-            &["spctl", "mppreference"],
+            "spctl,mppreference",
             &[r"spctl\s+(--master-disable|--global-disable)|set-mppreference\s+.*-disable\w+\s+(\$true|1)\b"],
             r"detect|finding|attacker|\bmalware\b",
         )),

@@ -5,31 +5,14 @@ use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pat
 
 /// Writing a file, in the usual languages.
 const WRITES: Pattern = pattern(
-    &[
-        "write",
-        "append",
-        "cp ",
-        "mv ",
-        "tee ",
-        ">",
-        "copy",
-        "'a'",
-        "\"a\"",
-        "'w'",
-        "\"w\"",
-        "set-content",
-        "add-content",
-        "out-file",
-        "dump",
-        "symlink",
-        "ln ",
-        "install ",
-        "sed ",
-    ],
+    "\
+        write,append,cp ,mv ,tee ,>,copy,'a',\"a\",'w',\"w\",set-content,add-content,out-file,dump,\
+        symlink,ln ,install ,sed ,crontab,schtasks,register-scheduledtask,itemproperty,reg add",
     &[
         r"\bwrite(_text|_bytes|lines|file\w*)?\s*\(|\bappend(file)?(sync)?\s*\(|\b(copy|copy2|copyfile\w*|symlink\w*|dump)\s*\(",
         r"\bopen\s*\(.{0,120}['\x22][wa]b?\+?['\x22]|\b(set|add)-content\b|\bout-file\b|\bcopy-item\b|\bnew-item\b",
         r"(^|[^-=<>0-9&])>>?\s*['\x22]?[~$/\w.{]|\btee\s+(-a\s+)?['\x22]?[~$/\w.]|\b(cp|mv|ln|install)\s+(-\S+\s+)*\S+\s+\S|\bsed\s+-i",
+        r"\|\s*crontab\b|\bcrontab\s+[\w/$.\x22]|schtasks(\.exe)?['\x22\s,]+/create|register-scheduledtask|\b(set|new)-itemproperty|\breg(\.exe)?\s+add\b",
     ],
 );
 
@@ -41,63 +24,22 @@ const AGENT_IN_HOME: &str = concat!(
 
 /// The configuration of an agent in the home directory.
 const AGENT_CONFIG: Pattern = pattern_except(
-    &[
-        ".claude",
-        ".codex",
-        ".gemini",
-        ".cursor",
-        ".copilot",
-        ".windsurf",
-        ".codeium",
-        ".continue",
-        ".qwen",
-        ".openclaw",
-        ".aider",
-        "claude_desktop_config",
-    ],
+    "\
+        .claude,.codex,.gemini,.cursor,.copilot,.windsurf,.codeium,.continue,.qwen,.openclaw,.aider,\
+        claude_desktop_config",
     &[AGENT_IN_HOME],
     r"\b(cat|less|head|ls|jq|grep|diff)\s+['\x22]?(~|\$home)[^>|]*$",
 );
 
 /// Locations whose content starts automatically.
 const AUTOSTART: Pattern = pattern_except(
-    &[
-        "launchagents",
-        "launchdaemons",
-        "systemd/user",
-        "systemd/system",
-        "'systemd'",
-        "\"systemd\"",
-        "autostart",
-        "crontab",
-        "/etc/cron",
-        "cron.d",
-        "start menu",
-        "programs\\startup",
-        "shell:startup",
-        "getfolderpath('startup",
-        "register-scheduledtask",
-        "schtasks",
-        "currentversion\\",
-        "currentversion/run",
-        "sitecustomize",
-        "usercustomize",
-        "site-packages",
-        ".pth",
-        "ld.so.preload",
-        "/etc/profile.d",
-        "/etc/rc.local",
-        "/etc/init.d",
-        "folderopen",
-        "__eventfilter",
-        "new-service",
-        "sc create",
-        "sc.exe create",
-        "enable-linger",
-        "login item",
-        "/etc/environment",
-        ".ssh/rc",
-    ],
+    "\
+        launchagents,launchdaemons,systemd/user,systemd/system,'systemd',\"systemd\",autostart,crontab,\
+        /etc/cron,cron.d,start menu,programs\\startup,shell:startup,getfolderpath('startup,\
+        register-scheduledtask,schtasks,currentversion\\,currentversion/run,sitecustomize,usercustomize,\
+        site-packages,.pth,ld.so.preload,/etc/profile.d,/etc/rc.local,/etc/init.d,folderopen,\
+        __eventfilter,new-service,sc create,sc.exe create,enable-linger,login item,/etc/environment,\
+        .ssh/rc",
     &[
         r"library/?['\x22\s,/]*launch(agents|daemons)|/etc/systemd/system/\w|\.config['\x22\s,/]+systemd['\x22\s,/]+user|\.config['\x22\s,/]+autostart|\.local/share/systemd/user",
         r"\bcrontab\s+(-\s|-$|-['\x22\])]|\S*(tmp|cron|\$)\S*)|['\x22]crontab['\x22]\s*,\s*['\x22]-['\x22]|/etc/cron(tab|\.\w+)|/var/spool/cron",
@@ -109,32 +51,10 @@ const AUTOSTART: Pattern = pattern_except(
 
 /// A program that hides, or that comes from the network.
 const HIDDEN_PROGRAM: Pattern = pattern_except(
-    &[
-        "/.",
-        "curl",
-        "wget",
-        "com.apple.",
-        "/tmp/",
-        "base64",
-        "urlopen",
-        "urllib",
-        "requests.",
-        "fetch(",
-        "http.get",
-        "https.get",
-        "downloadstring",
-        "downloadfile",
-        "invoke-webrequest",
-        "iwr",
-        "irm",
-        "hidden",
-        "\"/.\"",
-        "nohup",
-        "/dev/tcp",
-        "'.",
-        "\".",
-        "microsoft",
-    ],
+    "\
+        /.,curl,wget,com.apple.,/tmp/,base64,urlopen,urllib,requests.,fetch(,http.get,https.get,\
+        downloadstring,downloadfile,invoke-webrequest,iwr,irm,hidden,\"/.\",nohup,/dev/tcp,'.,\".,\
+        microsoft",
     &[
         r"(\b|\\n)(curl|wget)\b[^|\n]{0,200}(https?:|\$|\|)|\b(urlopen|urlretrieve|requests\.(get|post)|httpx\.(get|post))\s*\(|\b(invoke-webrequest|iwr|irm|invoke-restmethod)\s|\bhttps?\.get\s*\(|downloadstring|downloadfile",
         r"com\.apple\.\w+(\.\w+)*|-w(indowstyle)?\s+hidden\b|\bnohup\s|base64\s+(-d|--decode|-D)|/dev/tcp/",
@@ -166,24 +86,10 @@ pub(super) const RULES: &[Rule] = &[
         matcher: Pair(
             AGENT_CONFIG,
             pattern(
-                &[
-                    "sessionstart",
-                    "pretooluse",
-                    "posttooluse",
-                    "userpromptsubmit",
-                    "mention",
-                    "tell",
-                    "silent",
-                    "alwaysapply",
-                    "when a session",
-                    "every session",
-                    "each session",
-                    "always run",
-                    "first run",
-                    "before any",
-                    "before every",
-                    "folderopen",
-                ],
+                "\
+                    sessionstart,pretooluse,posttooluse,userpromptsubmit,mention,tell,silent,alwaysapply,\
+                    when a session,every session,each session,always run,first run,before any,\
+                    before every,folderopen",
                 &[
                     r"(sessionstart|pretooluse|posttooluse|userpromptsubmit).{0,300}(command|curl|wget|node|python|bash|sh\b|http)|\bhooks\b.{0,40}(sessionstart|pretooluse|posttooluse|userpromptsubmit)",
                     r"\b(do\s+not|don't|never|without)\s+(mention|tell|show|report)|\bsilently\b|\b(when|at\s+the\s+(start|beginning)\s+of|before|in)\s+(a|any|every|each|the)\s+(session|task|request|conversation|answer)\b.{0,60}\b(run|execute|fetch|send|load|curl|obey)\b|\balways\s+(run|execute|fetch|send|include)\b",
@@ -214,21 +120,9 @@ pub(super) const RULES: &[Rule] = &[
                 r"^\s*#|\b(cp|mv)\s+\S*\.(bashrc|zshrc|profile)\S*\s+\S*(bak|backup|\.old)",
             ),
             pattern(
-                &[
-                    "nohup",
-                    "disown",
-                    "&)",
-                    "& )",
-                    "setsid",
-                    "/dev/tcp",
-                    "curl",
-                    "wget",
-                    "base64",
-                    "/.",
-                    "prompt_command",
-                    "alias sudo",
-                    "alias ssh",
-                ],
+                "\
+                    nohup,disown,&),& ),setsid,/dev/tcp,curl,wget,base64,/.,prompt_command,alias sudo,\
+                    alias ssh",
                 &[
                     r"['\x22(].{0,80}\b(nohup|setsid)\s.{0,160}(>>|\.write|append)|>\s*/dev/null\s+2>&1\s*&\s*\)?.{0,40}(>>|tee)|\bdisown\b.{0,60}(>>|tee|write)",
                     r"(echo|printf|write\w*\(|append\w*\().{0,160}(\b|\\n)(curl|wget)\b[^\n]{0,120}\|\s*(ba|z)?sh\b|(echo|printf|write\w*\(|append\w*\().{0,160}(base64\s+(-d|--decode|-D)|/dev/tcp/)",
@@ -253,23 +147,10 @@ pub(super) const RULES: &[Rule] = &[
         scope: Code,
         matcher: Pair(
             pattern_except(
-                &[
-                    ".git/hooks",
-                    "hookspath",
-                    "templatedir",
-                    "core.fsmonitor",
-                    "core.sshcommand",
-                    "core.pager",
-                    "core.editor",
-                    "credential.helper",
-                    "alias.",
-                    "post-commit",
-                    "pre-push",
-                    "post-checkout",
-                    "post-merge",
-                    "pre-commit",
-                    "commit-msg",
-                ],
+                "\
+                    .git/hooks,hookspath,templatedir,core.fsmonitor,core.sshcommand,core.pager,\
+                    core.editor,credential.helper,alias.,post-commit,pre-push,post-checkout,post-merge,\
+                    pre-commit,commit-msg",
                 &[
                     r"core\.hookspath['\x22\s,=]+\S|init\.templatedir['\x22\s,=]+\S|\.git['\x22\s,/]+hooks['\x22\s,/]+\w|hooks/(post-commit|pre-push|post-checkout|post-merge|pre-commit|commit-msg|prepare-commit-msg)",
                     r"git['\x22\s,]+config\b.{0,60}(core\.(fsmonitor|sshcommand|pager|editor)|credential\.helper|alias\.\w+)['\x22\s,=]+['\x22]?!?.{0,40}(\$\(|/|curl|sh\b|!)",
@@ -277,21 +158,7 @@ pub(super) const RULES: &[Rule] = &[
                 r"credential\.helper['\x22\s,=]+['\x22]?(osxkeychain|manager|store|cache|libsecret|!?gh\s|!?aws\s|/usr/(local/)?(bin|share|lib))",
             ),
             pattern_except(
-                &[
-                    "curl",
-                    "wget",
-                    "nc ",
-                    "ncat",
-                    "urlopen",
-                    "requests.",
-                    "fetch(",
-                    "/dev/tcp",
-                    "invoke-",
-                    "scp ",
-                    "dig ",
-                    "git push",
-                    "rsync",
-                ],
+                "curl,wget,nc ,ncat,urlopen,requests.,fetch(,/dev/tcp,invoke-,scp ,dig ,git push,rsync",
                 &[
                     r"(\b|\\n)curl\b[^\n]{0,200}(https?://|\$|\\)|(\b|\\n)wget\b[^\n]{0,120}(https?://|\$)|\|\s*(nc|ncat)\s|/dev/tcp/|\brequests\.(get|post)\(|\burlopen\(|\bfetch\(\s*['\x22\x60]https?:|\b(invoke-webrequest|invoke-restmethod)\b|\bscp\s+\S+\s+\S+@|\bgit\s+push\b[^\n]{0,60}(https?://|git@|ssh://)|\brsync\b[^\n]{0,80}\w@[\w.-]+:",
                 ],
@@ -342,7 +209,7 @@ pub(super) const RULES: &[Rule] = &[
         scope: Code,
         matcher: Pair(
             pattern(
-                &["skill.md"],
+                "skill.md",
                 &[
                     r"(-o|-O|--output|--output-document|-outfile|>)[\s=]*['\x22]?\S{0,80}SKILL\.md",
                     r"\b(for|of|in)\b.{0,40}[(\[{]\s*['\x22]SKILL\.md['\x22]|(write|open|download|retrieve|save|copy|rename|replace|move)\w*\s*\(.{0,80}SKILL\.md",
@@ -350,22 +217,9 @@ pub(super) const RULES: &[Rule] = &[
                 ],
             ),
             pattern_except(
-                &[
-                    "curl",
-                    "wget",
-                    "urlopen",
-                    "urlretrieve",
-                    "requests.get",
-                    "httpx.get",
-                    "fetch(",
-                    "http.get",
-                    "https.get",
-                    "invoke-webrequest",
-                    "iwr",
-                    "irm",
-                    "downloadfile",
-                    "axios.get",
-                ],
+                "\
+                    curl,wget,urlopen,urlretrieve,requests.get,httpx.get,fetch(,http.get,https.get,\
+                    invoke-webrequest,iwr,irm,downloadfile,axios.get",
                 &[
                     r"(\b|\\n)curl\b[^\n]{0,200}(https?://\S+|\$\{?\w+)\S*SKILL\.md|(\b|\\n)(curl|wget)\b[^\n]{0,160}(-o|-O|>)[\s=]*\S*(SKILL\.md|\$\{?\w+)",
                     r"\b(urlopen|urlretrieve|requests\.get|httpx\.get|axios\.get|https?\.get|fetch)\s*\(\s*[^)\n]{0,80}(skill|name|file|path|base|update|latest|remote|source|src|url)",

@@ -16,7 +16,7 @@ pub(super) const RULES: &[Rule] = &[
         help: HELP,
         scope: Any,
         matcher: LineWithSecret(
-            pattern(&["akia", "asia"], &[r"\b((?-i:AKIA|ASIA)(?-i:[A-Z2-7]{16}))\b"]),
+            pattern("akia,asia", &[r"\b((?-i:AKIA|ASIA)(?-i:[A-Z2-7]{16}))\b"]),
             SecretCheck::Format,
         ),
         example: example("config.json", "{\"id\": \"AKIA·R6QZ3MWX2KVN5TBD\"}\n"),
@@ -31,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
         scope: Any,
         matcher: LineWithSecret(
             pattern(
-                &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-"],
+                "ghp_,gho_,ghu_,ghs_,ghr_,github_pat_,glpat-",
                 &[r"\b(gh[pousr]_[a-z0-9]{36}|github_pat_[a-z0-9]{22}_[a-z0-9]{59}|glpat-[a-z0-9_-]{20})\b"],
             ),
             SecretCheck::Format,
@@ -48,7 +48,7 @@ pub(super) const RULES: &[Rule] = &[
         scope: Any,
         matcher: LineWithSecret(
             pattern(
-                &["xoxb-", "xoxp-", "xoxa-", "xoxs-", "xoxe-", "hooks.slack.com/services/t"],
+                "xoxb-,xoxp-,xoxa-,xoxs-,xoxe-,hooks.slack.com/services/t",
                 &[r"\b(xox[bpase]-[0-9a-z-]{24,}|hooks\.slack\.com/services/T\w{8,}/B\w{8,}/\w{20,})"],
             ),
             SecretCheck::Format,
@@ -68,7 +68,7 @@ pub(super) const RULES: &[Rule] = &[
         scope: Any,
         matcher: LineWithSecret(
             pattern(
-                &["sk-", "hf_", "gsk_"],
+                "sk-,hf_,gsk_",
                 &[
                     r"\b(sk-(?:proj|svcacct|admin)-[a-z0-9_-]{40,}|sk-ant-[a-z0-9]{2,8}-[a-z0-9_-]{60,}|sk-or-v1-[0-9a-f]{64}|sk-[a-z0-9]{20}T3BlbkFJ[a-z0-9]{20}|(?-i:hf_[A-Za-z]{34})|gsk_[a-z0-9]{52})",
                 ],
@@ -88,10 +88,7 @@ pub(super) const RULES: &[Rule] = &[
         why: "some are meant to be public, others are not",
         help: HELP,
         scope: Any,
-        matcher: LineWithSecret(
-            pattern(&["aiza"], &[r"\b((?-i:AIza)[0-9a-z_-]{35})\b"]),
-            SecretCheck::Format,
-        ),
+        matcher: LineWithSecret(pattern("aiza", &[r"\b((?-i:AIza)[0-9a-z_-]{35})\b"]), SecretCheck::Format),
         example: example("scripts/a.js", "k = \"AIza·SyKq2LmZ7xVb4TnRc8WsYd1HpGj6UaEoQi3\"\n"),
     },
     Rule {
@@ -103,7 +100,7 @@ pub(super) const RULES: &[Rule] = &[
         help: HELP,
         scope: Any,
         matcher: LineWithSecret(
-            pattern(&["sk_live_", "rk_live_"], &[r"\b([sr]k_live_[0-9a-z]{20,})\b"]),
+            pattern("sk_live_,rk_live_", &[r"\b([sr]k_live_[0-9a-z]{20,})\b"]),
             SecretCheck::Format,
         ),
         example: example("scripts/a.py", "k = \"sk_live_·41HqZmK2vX9bTn4RcW8sLd1HfYp6\"\n"),
@@ -118,7 +115,7 @@ pub(super) const RULES: &[Rule] = &[
         scope: Any,
         matcher: LineWithSecret(
             pattern(
-                &["private key"],
+                "private key",
                 &[
                     r"-----BEGIN\s(?:[A-Z]+\s)?PRIVATE\sKEY(?:\sBLOCK)?-----(?:\\n|\s|\x22|\+)+([a-z0-9+/=]{40,})",
                 ],
@@ -140,7 +137,7 @@ pub(super) const RULES: &[Rule] = &[
         scope: Any,
         matcher: LineWithSecret(
             pattern(
-                &["npm_", "pypi-", "sg.", ":aa", "dop_v1_", "shpat_"],
+                "npm_,pypi-,sg.,:aa,dop_v1_,shpat_",
                 &[
                     r"\b((?-i:npm_[A-Za-z0-9]{36})|pypi-AgEIcHlwaS5vcmc[a-z0-9_-]{50,}|SG\.[a-z0-9_-]{22}\.[a-z0-9_-]{43}|[0-9]{8,10}:AA[a-z0-9_-]{33}|dop_v1_[0-9a-f]{64}|shpat_[0-9a-f]{32})\b",
                 ],
@@ -159,17 +156,7 @@ pub(super) const RULES: &[Rule] = &[
         scope: Any,
         matcher: LineWithSecret(
             pattern_except(
-                &[
-                    "secret",
-                    "password",
-                    "passwd",
-                    "api_key",
-                    "apikey",
-                    "api-key",
-                    "token",
-                    "auth_key",
-                    "access_key",
-                ],
+                "secret,password,passwd,api_key,apikey,api-key,token,auth_key,access_key",
                 &[
                     r"\b[\w-]*(?:secret|passw(?:or)?d|api[_-]?key|token|auth[_-]?key|access[_-]?key)[\w-]*['\x22]?\s*(?::|=|:=|=>)\s*['\x22]([a-z0-9+/=_.~-]{24,128})['\x22]",
                 ],
