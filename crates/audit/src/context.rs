@@ -9,14 +9,13 @@
 //! | [`Instruction`](Context::Instruction) | anything else | that of the rule |
 //! | [`Disclaimed`](Context::Disclaimed) | an instruction with a warning next to it: "Never run this as root: `X`" | at most high |
 //! | [`Quotation`](Context::Quotation) | the sentence forbids exactly what it quotes: "Avoid `X`." | medium for a critical rule, else low |
-//! | [`Mention`](Context::Mention) | no order, or nothing that could run: "many projects offer `X`" | low |
+//! | [`Mention`](Context::Mention) | named without an order: "many projects offer `X`" | low |
 //!
-//! A quotation is also an item below a heading for bad examples, a cell of a table of bad examples, and a phrase
-//! for a model ([`Family::Prose`]) in quotation marks.
+//! A quotation is also an item below a heading for bad examples, a cell of a table of bad examples, a phrase for a
+//! model ([`Family::Prose`]) in quotation marks, and a command whose payload is left out (`echo ... | base64 -d | sh`).
 //!
 //! Only findings of at most medium severity can be mentions, because the words around them decide: a command that a
-//! sentence names without an order, and a step that a script would do unseen, but that readers see in Markdown. A
-//! command whose payload is left out (`echo ... | base64 -d | sh`) cannot run, so it is a mention of any severity.
+//! sentence names without an order, and a step that a script would do unseen, but that readers see in Markdown.
 //!
 //! The author of a skill is not trusted, so the rules are strict. A sentence forbids what it quotes only if it
 //! has no condition: "never run `X` as root" forbids root, not the command. Words in a code block are not a
@@ -63,9 +62,6 @@ impl Context {
 /// Warnings, for critical findings only. Malware claims about itself that it "may seem unsafe", so that does
 /// not count.
 const WARNING_PATTERN: &str = r"\b(never|don't|do\s+not|avoid|must\s+not|refuse\s+to|beware\s+of)\s+(\w+\s+){0,2}(run|execut|us(e|ing)\b|pip(e|ing)|past(e|ing)|do(ing)?\b|download|install|hard-?cod|commit|writ|instruct|such|this|like)|\b(malicious|attack(er)?s?|red\s+flags?)\b|❌|🚩|\b(no|nunca|jam(á|a)s)\s+(lo\s+|los\s+|la\s+|las\s+|se\s+)?ejecut|\bmalicios|\bdañin|(不要|切勿|请勿|禁止)(直接)?(运行|执行)|恶意";
-
-/// A sentence about all code of a text: it is there to be read. Like any warning, it does not clear the code.
-const EXAMPLES_PATTERN: &str = r"\b(snippets?|examples?|samples?|specimens?|fragmentos|ejemplos|muestras)\b.{0,80}\b(do\s+not|don't|never|must\s+not|no|nunca)\s+(be\s+|los\s+|las\s+|se\s+)?(run|execut|ejecut)|(示例|片段|样本|代码).{0,30}(不要|切勿|请勿|禁止)(运行|执行)";
 
 /// The punctuation in front of a quotation.
 const OPENING_PUNCTUATION: &str = r"(\x60|\x22|'|“|‘|\(|\[)*$";
@@ -140,7 +136,6 @@ const LOOKBACK_LINES: usize = 12;
 /// The compiled patterns.
 pub(super) struct ContextPatterns {
     warning: Regex,
-    examples: Regex,
     prohibition: Regex,
     inversion: Regex,
     qualification: Regex,
@@ -165,7 +160,6 @@ pub(super) fn patterns() -> Option<&'static ContextPatterns> {
     let compiled = || {
         Some(ContextPatterns {
             warning: compile(WARNING_PATTERN)?,
-            examples: compile(EXAMPLES_PATTERN)?,
             prohibition: compile(&format!(
                 r"(^|[^\w]){PROHIBITION_PATTERN}{FORBIDDEN_VERBS}{OBJECT_WORDS}{CODE_SPANS}{OPENING_PUNCTUATION}"
             ))?,
@@ -202,23 +196,16 @@ pub(super) fn classify(rule: &Rule, at: usize, text: &SourceText<'_>) -> Context
         Family::Hidden | Family::Content => false,
     };
     let line = text.line_of(at);
-    let is_quoted = || rule.family == Family::Prose && is_in_quotation_marks(at, line, text);
-    // A value of a data file, such as a test case, is no instruction either.
-    if text.kind == TextKind::Data && is_quoted() {
-        return Context::Quotation;
-    }
     let Some(patterns) = patterns().filter(|_| applies && text.kind == TextKind::Markdown) else {
         return Context::Instruction;
     };
     match text.line_kind(line) {
         _ if rule.scope == RuleScope::Code && rule.severity <= FindingSeverity::Medium => Context::Mention,
-        LineKind::Prose if is_quoted() => Context::Quotation,
-        LineKind::Prose => patterns.classify_prose(rule, at, line, text),
-        LineKind::Code
-            if patterns.has_warning_above(line, text) || patterns.examples.is_match(&text.bytes) =>
-        {
-            Context::Disclaimed
+        LineKind::Prose if rule.family == Family::Prose && is_in_quotation_marks(at, line, text) => {
+            Context::Quotation
         }
+        LineKind::Prose => patterns.classify_prose(rule, at, line, text),
+        LineKind::Code if patterns.has_warning_above(line, text) => Context::Disclaimed,
         LineKind::Code | LineKind::Frontmatter | LineKind::Data => Context::Instruction,
     }
 }
@@ -245,11 +232,12 @@ impl ContextPatterns {
                 || self.is_in_bad_table(after, line, text));
         let span = whole.get(opens..closes).unwrap_or_default();
         let is_mentioned = match rule.family {
-            Family::Dropper | Family::Obfuscation if is_incomplete(span) => true,
             Family::Prose => false,
             _ => rule.severity <= FindingSeverity::Medium && closes > opens && self.is_named(&before, after),
         };
-        match quotes {
+        let is_without_payload =
+            matches!(rule.family, Family::Dropper | Family::Obfuscation) && is_incomplete(span);
+        match quotes || is_without_payload {
             _ if is_mentioned => Context::Mention,
             true => Context::Quotation,
             false if self.warning.is_match(whole.get(..opens).unwrap_or_default()) => Context::Disclaimed,

@@ -91,9 +91,9 @@ pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
 /// Returns `true` for a plus sign between two quotation marks, and for a bracket in front of one.
 fn is_between_literals(bytes: &[u8], at: usize) -> bool {
     let is_quote = |byte: Option<&u8>| byte.is_some_and(|byte| matches!(byte, b'\'' | b'"'));
-    let is_space = |byte: &&u8| !matches!(byte, b' ' | b'\t');
-    let before = bytes.get(..at).unwrap_or_default().iter().rev().find(is_space);
-    let after = bytes.get(at + 1..).unwrap_or_default().iter().find(is_space);
+    let is_not_space = |byte: &&u8| !matches!(byte, b' ' | b'\t');
+    let before = bytes.get(..at).unwrap_or_default().iter().rev().find(is_not_space);
+    let after = bytes.get(at + 1..).unwrap_or_default().iter().find(is_not_space);
     is_quote(after) && (bytes.get(at) == Some(&b'[') || is_quote(before))
 }
 
