@@ -110,7 +110,6 @@ fn output_is_streamed_and_ctrl_c_stops_the_script() {
     }
 }
 
-/// Killing Prowess stops the script.
 #[test]
 fn killing_prowess_stops_the_script() {
     let long = long(2);

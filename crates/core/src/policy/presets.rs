@@ -69,7 +69,6 @@ impl FromStr for Preset {
     }
 }
 
-/// Returns the policy of a preset.
 pub(super) fn policy(preset: Preset) -> Policy {
     match preset {
         Preset::Standard => standard(),

@@ -25,7 +25,6 @@ const FILES_MAX: u64 = 256 * 1024 * 1024;
 /// How long a server that failed is not contacted again.
 const FAILURE_TTL: Duration = Duration::from_secs(60);
 
-/// The cache of one server.
 #[derive(Debug)]
 pub(super) struct ServerCache {
     /// The directory; `None` without a home directory.

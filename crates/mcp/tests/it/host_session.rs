@@ -34,7 +34,6 @@ impl TestConversation {
         self.toolbox.call(&mut self.session, tool, params)
     }
 
-    /// Returns the error of a call.
     fn call_error(&mut self, tool: &str, params: Value) -> String {
         let error = self.call(tool, params).error.unwrap();
         format!("{}: {}", error.code, error.message)

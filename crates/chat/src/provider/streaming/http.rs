@@ -24,7 +24,6 @@ const FAILURE_MAX: usize = 64 * 1024;
 /// How long reading an error response may take.
 const FAILURE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The options of a [`ProviderClient`].
 pub(in super::super) struct ProviderClientOptions<'a> {
     pub(in super::super) endpoint: &'a BaseUrl,
     pub(in super::super) path: &'a [&'a str],
