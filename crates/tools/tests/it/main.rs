@@ -2,7 +2,6 @@
 
 #![allow(clippy::panic, clippy::unwrap_used)]
 
-mod conformance;
 mod definitions;
 mod envelope;
 mod errors;
