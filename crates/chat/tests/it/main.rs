@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, unreachable_pub)]
 
+mod checklists;
 mod conformance;
 mod failures;
 mod long_conversations;

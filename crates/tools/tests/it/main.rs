@@ -2,6 +2,7 @@
 
 #![allow(clippy::panic, clippy::unwrap_used)]
 
+mod conformance;
 mod definitions;
 mod envelope;
 mod errors;
