@@ -192,7 +192,6 @@ fn prepare(call: &Call) -> Result<(), String> {
     created.map_err(|error| format!("cannot create the project: {error}"))
 }
 
-/// Runs a call and measures it.
 fn measure_run(call: &Call) -> Result<Sample, String> {
     prepare(call)?;
     let mut command = command(call)?;

@@ -61,7 +61,6 @@ enum SkillsArgument {
     Directory,
     /// The peer searches this path in the current directory.
     Project(&'static str),
-    /// The directory of every skill is an argument.
     Directories,
     /// The path of every `SKILL.md` is a line on standard input.
     Stdin,

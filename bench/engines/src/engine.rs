@@ -5,7 +5,6 @@ use std::path::Path;
 
 use prowess_routing::SkillTexts;
 
-/// An error of an engine.
 pub(crate) type EngineError = Box<dyn std::error::Error>;
 
 /// The skills to index: their number and texts.
@@ -22,7 +21,6 @@ pub(crate) trait Engine {
     /// Indexes all skills in an empty directory.
     fn build(&self, dir: &Path, skills: &Skills<'_>) -> Result<(), EngineError>;
 
-    /// Opens the index.
     fn open(&self, dir: &Path) -> Result<Box<dyn SearchIndex>, EngineError>;
 }
 

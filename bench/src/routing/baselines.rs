@@ -8,7 +8,6 @@ use prowess_routing::SkillTexts;
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
 
-/// A baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Baseline {
     Keywords,

@@ -18,7 +18,6 @@ use prowess_bench::catalog::times::{Measurement, measure_process};
 use prowess_routing::{RouteOptions, Router, SkillTexts};
 use wait4::Wait4;
 
-/// The number of skills.
 const SKILLS: &str = "100000";
 
 /// The budget of the catalog in characters.

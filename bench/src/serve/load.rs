@@ -11,7 +11,6 @@ use tokio::net::TcpStream;
 
 use super::{Any, ServerProcess};
 
-/// The number of connections.
 const CONNECTIONS: usize = 16;
 
 /// The duration of a round, and the number of rounds.

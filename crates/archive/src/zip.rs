@@ -112,7 +112,6 @@ fn unpack(entry: &CentralEntry<'_>, packed: &[u8]) -> Result<Vec<u8>, ArchiveErr
     if bytes.len() == header.size as usize && read == packed.len() { Ok(bytes) } else { Err(wrong_size()) }
 }
 
-/// The central directory.
 struct CentralDirectory<'a> {
     records: &'a [u8],
     start: usize,

@@ -4,50 +4,28 @@ use prowess::ErrorCode;
 
 use crate::{MessageState, TokenUsage, TurnEvent};
 
-/// Why a turn ended without an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EndReason {
-    /// The model finished its reply.
-    Finished,
-    /// The model wanted more steps than a turn may have.
-    Steps,
-    /// The turn used all its tokens.
-    Tokens,
-    /// The reply was longer than the limit.
-    Length,
-    /// The model repeated the same call.
-    Repeated,
-    /// The model or its provider refused to continue.
-    Declined,
-    /// The turn was cancelled.
-    Cancelled,
+prowess::format::named_enum! {
+    /// Why a turn ended without an error.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum EndReason {
+        /// The model finished its reply.
+        Finished = "end",
+        /// The model wanted more steps than a turn may have.
+        Steps = "steps",
+        /// The turn used all its tokens.
+        Tokens = "tokens",
+        /// The reply was longer than the limit.
+        Length = "length",
+        /// The model repeated the same call.
+        Repeated = "repeated",
+        /// The model or its provider refused to continue.
+        Declined = "declined",
+        /// The turn was cancelled.
+        Cancelled = "cancelled",
+    }
 }
 
 impl EndReason {
-    /// All reasons.
-    pub const ALL: [Self; 7] = [
-        Self::Finished,
-        Self::Steps,
-        Self::Tokens,
-        Self::Length,
-        Self::Repeated,
-        Self::Declined,
-        Self::Cancelled,
-    ];
-
-    /// Returns the name used in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Finished => "end",
-            Self::Steps => "steps",
-            Self::Tokens => "tokens",
-            Self::Length => "length",
-            Self::Repeated => "repeated",
-            Self::Declined => "declined",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
     /// Returns what happened, for display, or `None` if the turn finished normally.
     pub fn description(self) -> Option<&'static str> {
         Some(match self {

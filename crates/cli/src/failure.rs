@@ -30,7 +30,6 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Returns a failure with this code.
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), hint: None, broken_pipe: false, missing_path: false }
     }
@@ -45,7 +44,6 @@ impl Failure {
         Self::new(ErrorCode::InvalidParam, message)
     }
 
-    /// Sets the hint.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -57,7 +55,6 @@ impl Failure {
         self
     }
 
-    /// Returns the message.
     pub(crate) fn into_message(self) -> String {
         self.message
     }
@@ -87,7 +84,6 @@ impl Failure {
         self.exit_code()
     }
 
-    /// Returns the exit code.
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(if self.missing_path { 2 } else { exit_code_for(self.code) })
     }

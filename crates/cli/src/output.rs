@@ -14,7 +14,6 @@ use crate::columns;
 pub(crate) use crate::report::pluralize;
 use crate::report::{self, ColorMode, json};
 
-/// The style of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextStyle {
     Strong,
@@ -73,7 +72,6 @@ impl Output {
         }
     }
 
-    /// Returns `true` if the output is JSON.
     pub(crate) fn json(&self) -> bool {
         self.json
     }

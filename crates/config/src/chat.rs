@@ -37,32 +37,19 @@ pub struct ChatSettings {
     pub timeouts: ChatTimeouts,
 }
 
-/// The API of a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ChatProvider {
-    /// No model: rehearsal mode shows what a model would receive.
-    #[default]
-    Rehearsal,
-    /// Anthropic's Messages API.
-    Anthropic,
-    /// OpenAI's Responses API.
-    OpenAi,
-    /// OpenAI's Chat Completions API, which many servers support.
-    OpenAiChat,
-}
-
-impl ChatProvider {
-    /// All providers.
-    pub const ALL: [Self; 4] = [Self::Rehearsal, Self::Anthropic, Self::OpenAi, Self::OpenAiChat];
-
-    /// Returns the name used in the configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Rehearsal => "rehearsal",
-            Self::Anthropic => "anthropic",
-            Self::OpenAi => "openai",
-            Self::OpenAiChat => "openai-chat",
-        }
+prowess_format::named_enum! {
+    /// The API of a model.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum ChatProvider {
+        /// No model: rehearsal mode shows what a model would receive.
+        #[default]
+        Rehearsal = "rehearsal",
+        /// Anthropic's Messages API.
+        Anthropic = "anthropic",
+        /// OpenAI's Responses API.
+        OpenAi = "openai",
+        /// OpenAI's Chat Completions API, which many servers support.
+        OpenAiChat = "openai-chat",
     }
 }
 

@@ -14,7 +14,6 @@ pub(super) trait NamedChoice: Sized + Copy + 'static {
     /// The names. Permissive choices come after restrictive ones.
     const NAMES: &'static [(&'static str, Self)];
 
-    /// Returns `true` for the same choice.
     fn is_same(self, other: Self) -> bool;
 }
 

@@ -43,28 +43,16 @@ impl Default for EmbeddingsSettings {
     }
 }
 
-/// The API of an embeddings model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum EmbeddingsProvider {
-    /// None: only words are compared.
-    #[default]
-    Off,
-    /// OpenAI's embeddings API, which many servers support.
-    OpenAi,
-    /// Ollama's API.
-    Ollama,
-}
-
-impl EmbeddingsProvider {
-    /// All providers.
-    pub const ALL: [Self; 3] = [Self::Off, Self::OpenAi, Self::Ollama];
-
-    /// Returns the name used in the configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::OpenAi => "openai",
-            Self::Ollama => "ollama",
-        }
+prowess_format::named_enum! {
+    /// The API of an embeddings model.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum EmbeddingsProvider {
+        /// None: only words are compared.
+        #[default]
+        Off = "off",
+        /// OpenAI's embeddings API, which many servers support.
+        OpenAi = "openai",
+        /// Ollama's API.
+        Ollama = "ollama",
     }
 }

@@ -110,7 +110,6 @@ impl<'v> Environment<'v> {
     }
 }
 
-/// Normalizes 1 and 0 to true and false.
 fn normalize_bool(value: &str) -> &str {
     match value {
         "1" => "true",

@@ -161,7 +161,6 @@ impl<'s> LayerReader<'s> {
         self.record_origin(key.name, entry.span);
     }
 
-    /// Records the origin of a value.
     pub(super) fn record_origin(&mut self, key: &'static str, span: Span) {
         let line = Location::from_span(self.text.as_bytes(), span).line;
         let origin = SettingOrigin::File { layer: self.layer, path: self.path.to_owned(), line };
@@ -188,7 +187,6 @@ fn check_project_value(
     }
 }
 
-/// Returns a value without quotes.
 fn without_quotes(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
 }

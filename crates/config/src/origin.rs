@@ -5,25 +5,16 @@ use std::path::PathBuf;
 
 use prowess::policy::Preset;
 
-/// A layer of configuration files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ConfigLayer {
-    /// The user's file.
-    User,
-    /// The project's file.
-    Project,
-    /// The file passed with `--config`.
-    Explicit,
-}
-
-impl ConfigLayer {
-    /// Returns the name used in JSON and before a path.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-            Self::Explicit => "given",
-        }
+prowess_format::named_enum! {
+    /// A layer of configuration files.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum ConfigLayer {
+        /// The user's file.
+        User = "user",
+        /// The project's file.
+        Project = "project",
+        /// The file passed with `--config`.
+        Explicit = "given",
     }
 }
 

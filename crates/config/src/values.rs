@@ -28,7 +28,6 @@ pub(super) struct ConfigValues {
 }
 
 impl ConfigValues {
-    /// Returns the values of a policy.
     pub(super) fn from_policy(policy: Policy, home: Option<PathBuf>) -> Self {
         let max_pushed = match policy.activation {
             ActivationMode::Pushed { max } => max,
@@ -38,7 +37,6 @@ impl ConfigValues {
         Self { policy, chat, embeddings, max_pushed, mcp_sources: Vec::new(), home }
     }
 
-    /// Returns the policy with all values.
     pub(super) fn into_policy(mut self) -> Policy {
         if let ActivationMode::Pushed { max } = &mut self.policy.activation {
             *max = self.max_pushed;

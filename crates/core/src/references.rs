@@ -116,7 +116,6 @@ impl<'s, F: Fn(&Path) -> bool> ReferenceChecker<'s, F> {
     }
 }
 
-/// The problem with a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReferenceProblem {
     /// The file does not exist.

@@ -135,7 +135,7 @@ impl SkillUsage {
 
 /// Returns the current time in seconds since 1970.
 pub fn now() -> u64 {
-    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    prowess_fs::unix_millis() / 1_000
 }
 
 #[cfg(test)]

@@ -4,25 +4,16 @@ use std::fmt;
 
 use crate::position::{Span, position};
 
-/// How serious a diagnostic is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Informational.
-    Info,
-    /// The skill loads, but something should be fixed.
-    Warning,
-    /// The skill does not load.
-    Error,
-}
-
-impl Severity {
-    /// Returns the word used in JSON and in front of a message.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
+crate::named_enum! {
+    /// How serious a diagnostic is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Severity {
+        /// Informational.
+        Info = "info",
+        /// The skill loads, but something should be fixed.
+        Warning = "warning",
+        /// The skill does not load.
+        Error = "error",
     }
 }
 

@@ -53,7 +53,6 @@ pub enum HeadOutcome {
     NeedMore,
 }
 
-/// Whether the body is checked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BodyCheck {
     Check,

@@ -36,6 +36,7 @@ pub mod fence;
 pub mod hidden;
 pub mod manifest;
 pub mod name;
+mod named_enum;
 mod position;
 pub mod repair;
 mod rules;

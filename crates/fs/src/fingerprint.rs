@@ -112,11 +112,15 @@ impl Fingerprint {
     }
 }
 
+/// Returns the current time in milliseconds since 1970.
+pub fn unix_millis() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Returns the current time in seconds since 1970, comparable with file times.
 pub fn unix_now() -> i64 {
-    std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+    i64::try_from(unix_millis() / 1_000).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub use atomic::{
     write_private, write_private_nosync,
 };
 pub use dir::{Dir, DirEntries, DirEntry, EntryKind, describe_errno};
-pub use fingerprint::{Fingerprint, Stat, unix_now};
+pub use fingerprint::{Fingerprint, Stat, unix_millis, unix_now};
 pub use lock::{LockGuard, lock, lock_path, remove_unless_locked, try_lock};
 pub use parallel::parallel_map;
 pub use process::{

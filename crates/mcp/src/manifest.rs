@@ -34,7 +34,6 @@ pub(crate) enum NotServedReason {
     /// A path that other systems interpret differently.
     #[error("the path {0} contains a backslash")]
     Backslash(String),
-    /// There are too many files.
     #[error("it has {0} files; the limit is {FILES_MAX}")]
     TooManyFiles(usize),
     /// The files are too large.
@@ -45,7 +44,6 @@ pub(crate) enum NotServedReason {
     Unavailable(String),
 }
 
-/// The cached entries.
 #[derive(Debug, Default)]
 pub(crate) struct EntryCache {
     entries: Mutex<HashMap<SkillKey, CachedEntry>>,

@@ -20,7 +20,6 @@ pub(crate) struct Cursors {
 pub(crate) struct UnknownCursorError;
 
 impl Cursors {
-    /// Returns the cursor after an entry of a list.
     pub(crate) fn cursor_after(&self, list: &str, entry: &str) -> String {
         let seal = self.hasher.hash_one((list, entry)).to_be_bytes();
         BASE64_URL_SAFE_NO_PAD.encode([&seal, entry.as_bytes()].concat())

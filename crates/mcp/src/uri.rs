@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use prowess::{Skill, Snapshot};
 
-/// The scheme.
 const SCHEME: &str = "skill://";
 
 /// The maximum length of a URI in bytes.

@@ -21,17 +21,19 @@ pub struct ListedPlugin {
     pub reason: Option<String>,
 }
 
-/// The status of a plugin in document 002.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PluginStatus {
-    /// Enabled.
-    Enabled,
-    /// Disabled.
-    Disabled,
-    /// Enabled, but not usable: its directory or a command is missing, or it is invalid.
-    Unavailable,
-    /// Enabled, but another skill with the same name is used.
-    Shadowed,
+prowess_format::named_enum! {
+    /// The status of a plugin in document 002.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum PluginStatus {
+        /// Enabled.
+        Enabled = "enabled",
+        /// Disabled.
+        Disabled = "disabled",
+        /// Enabled, but not usable: its directory or a command is missing, or it is invalid.
+        Unavailable = "unavailable",
+        /// Enabled, but another skill with the same name is used.
+        Shadowed = "shadowed",
+    }
 }
 
 impl PluginStatus {
@@ -41,16 +43,6 @@ impl PluginStatus {
             Self::Enabled => "✓",
             Self::Disabled | Self::Shadowed => "○",
             Self::Unavailable => "✗",
-        }
-    }
-
-    /// The name used in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Enabled => "enabled",
-            Self::Disabled => "disabled",
-            Self::Unavailable => "unavailable",
-            Self::Shadowed => "shadowed",
         }
     }
 

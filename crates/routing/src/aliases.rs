@@ -43,7 +43,6 @@ const ALIASES: &[(&str, &str)] = &[
     ("docx", "word document"),
 ];
 
-/// Returns the aliases of a word.
 pub(super) fn aliases(word: &str) -> impl Iterator<Item = &'static str> {
     let matches = move |alias: &str| match alias.starts_with(char::is_uppercase) {
         true => alias == word,

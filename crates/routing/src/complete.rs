@@ -105,7 +105,6 @@ fn match_quality(typed: &str, name: &str, manifest: &Manifest) -> Option<MatchQu
     }
 }
 
-/// Returns `true` if a word of the text starts with the typed text.
 fn starts_word(typed: &str, text: &str) -> bool {
     text.match_indices(typed).any(|(at, _)| text[..at].chars().next_back().is_none_or(is_separator))
 }

@@ -10,7 +10,6 @@ use super::rerank::{FEATURES, FeatureWeights};
 /// The minimum confidence for a match: below it, no skill is activated.
 pub const CONFIDENCE_MIN: f32 = 0.45;
 
-/// The weight of each feature.
 const FEATURE_WEIGHTS: FeatureWeights = FeatureWeights {
     words: -0.37,
     covered: 1.05,

@@ -147,12 +147,6 @@ impl LexicalIndex {
         Self { index, weights: FeatureWeights::default(), disabled: Vec::new() }
     }
 
-    /// Sets other weights.
-    #[must_use]
-    pub fn with_weights(self, weights: FeatureWeights) -> Self {
-        Self { weights, ..self }
-    }
-
     /// Disables an expansion of queries, to measure its effect.
     #[must_use]
     pub fn without(mut self, expansion: QueryExpansion) -> Self {

@@ -41,28 +41,18 @@ impl Tier {
     }
 }
 
-/// Why a skill matches, the strongest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum MatchKind {
-    /// It is mentioned by name.
-    Explicit,
-    /// A trigger matches.
-    Trigger,
-    /// Message and skill share words.
-    Lexical,
-    /// They share no words, but are similar in meaning.
-    Semantic,
-}
-
-impl MatchKind {
-    /// Returns the name used in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Explicit => "explicit",
-            Self::Trigger => "trigger",
-            Self::Lexical => "lexical",
-            Self::Semantic => "semantic",
-        }
+prowess_format::named_enum! {
+    /// Why a skill matches, the strongest first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum MatchKind {
+        /// It is mentioned by name.
+        Explicit = "explicit",
+        /// A trigger matches.
+        Trigger = "trigger",
+        /// Message and skill share words.
+        Lexical = "lexical",
+        /// They share no words, but are similar in meaning.
+        Semantic = "semantic",
     }
 }
 

@@ -28,7 +28,6 @@ impl StopWords {
     }
 }
 
-/// Returns `true` for stop words.
 pub(crate) fn is_stop_word(term: Term) -> bool {
     static STOPS: OnceLock<StopWords> = OnceLock::new();
     let stops = STOPS.get_or_init(StopWords::new);

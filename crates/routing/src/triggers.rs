@@ -22,31 +22,20 @@ pub const KEYWORD_MAX: usize = 200;
 /// The maximum number of steps of all patterns together for one message.
 const STEPS_MAX: u64 = 1 << 32;
 
-/// The kind of a trigger, the strongest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TriggerKind {
-    /// The skill's own name. It counts only together with another trigger.
-    Name,
-    /// A keyword of several words.
-    Phrase,
-    /// A keyword of one word.
-    Keyword,
-    /// A verb.
-    Verb,
-    /// A regular expression.
-    Pattern,
-}
-
-impl TriggerKind {
-    /// Returns the word used in reasons.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Name => "name",
-            Self::Phrase => "phrase",
-            Self::Keyword => "keyword",
-            Self::Verb => "verb",
-            Self::Pattern => "pattern",
-        }
+prowess_format::named_enum! {
+    /// The kind of a trigger, the strongest first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum TriggerKind {
+        /// The skill's own name. It counts only together with another trigger.
+        Name = "name",
+        /// A keyword of several words.
+        Phrase = "phrase",
+        /// A keyword of one word.
+        Keyword = "keyword",
+        /// A verb.
+        Verb = "verb",
+        /// A regular expression.
+        Pattern = "pattern",
     }
 }
 

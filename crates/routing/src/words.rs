@@ -13,7 +13,6 @@ pub(crate) const WORD_MAX: usize = 64;
 /// The hash of a word. The index does not store the text.
 pub(crate) type Term = u64;
 
-/// A token of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WordToken {
     /// A word, in the order of the text.

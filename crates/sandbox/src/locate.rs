@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::sandbox::{others_can_access, system_paths::is_system};
 
-/// An interpreter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LocatedInterpreter {
-    /// The program.
     pub(super) program: PathBuf,
     /// The paths it needs besides the system directories.
     pub(super) readable: Vec<PathBuf>,
@@ -17,7 +15,6 @@ pub(super) struct LocatedInterpreter {
 /// Why an interpreter is not available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LocateError {
-    /// It is not in `PATH`.
     NotInPath,
     /// It exists, but the user that runs scripts cannot access it.
     NotAccessible,

@@ -85,7 +85,6 @@ fn rotated_path(path: &Path) -> PathBuf {
     path.with_extension("old.jsonl")
 }
 
-/// Appends a record.
 pub(super) fn append(path: &Path, record: &RunRecord) -> io::Result<()> {
     let mut line = serde_json::to_vec(record)?;
     line.push(b'\n');
@@ -125,7 +124,6 @@ pub fn read_records(path: &Path, limit: usize) -> Vec<RunRecord> {
     records
 }
 
-/// Creates the record of a new run.
 pub(super) fn new_record() -> RunRecord {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     RunRecord {

@@ -10,7 +10,6 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Dir, DirEntry, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-/// Returns every process with its parent.
 pub(crate) fn process_parents() -> Vec<(u32, u32)> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
@@ -284,7 +283,6 @@ pub(crate) fn measure_dir(root: BorrowedFd<'_>, limit: usize) -> DirUsage {
 /// The size of a directory tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct DirUsage {
-    /// The number of entries.
     pub(crate) entries: usize,
     /// The disk space in bytes.
     pub(crate) bytes: u64,

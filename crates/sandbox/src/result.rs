@@ -1,35 +1,18 @@
 //! The result of a run.
 
-use std::fmt;
-
 use serde::Serialize;
 
-/// The protection under which a script runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SandboxTier {
-    /// Namespaces, Landlock, seccomp and resource limits.
-    Tier1,
-    /// Landlock, seccomp and resource limits.
-    Tier2,
-    /// No protection, at the caller's request.
-    None,
-}
-
-impl SandboxTier {
-    /// Returns the name used in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Tier1 => "tier1",
-            Self::Tier2 => "tier2",
-            Self::None => "none",
-        }
-    }
-}
-
-impl fmt::Display for SandboxTier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+prowess::format::named_enum! {
+    /// The protection under which a script runs.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum SandboxTier {
+        /// Namespaces, Landlock, seccomp and resource limits.
+        Tier1 = "tier1",
+        /// Landlock, seccomp and resource limits.
+        Tier2 = "tier2",
+        /// No protection, at the caller's request.
+        None = "none",
     }
 }
 
@@ -42,41 +25,23 @@ pub enum OutputStream {
     Err,
 }
 
-/// A limit that a script exceeded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RunLimit {
-    /// The script ran too long.
-    Time,
-    /// The script wrote too much output.
-    Output,
-    /// The script used too much memory.
-    Memory,
-    /// The script reached the maximum number of processes.
-    Processes,
-    /// A file of the script grew too large.
-    FileSize,
-    /// All files of the script together grew too large.
-    Scratch,
-}
-
-impl RunLimit {
-    /// Returns the name used in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Time => "time",
-            Self::Output => "output",
-            Self::Memory => "memory",
-            Self::Processes => "processes",
-            Self::FileSize => "file-size",
-            Self::Scratch => "scratch",
-        }
-    }
-}
-
-impl fmt::Display for RunLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+prowess::format::named_enum! {
+    /// A limit that a script exceeded.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum RunLimit {
+        /// The script ran too long.
+        Time = "time",
+        /// The script wrote too much output.
+        Output = "output",
+        /// The script used too much memory.
+        Memory = "memory",
+        /// The script reached the maximum number of processes.
+        Processes = "processes",
+        /// A file of the script grew too large.
+        FileSize = "file-size",
+        /// All files of the script together grew too large.
+        Scratch = "scratch",
     }
 }
 

@@ -25,7 +25,6 @@ pub struct PreparedScript {
     log: RunLogEntry,
 }
 
-/// The log entry of a run.
 #[derive(Debug)]
 struct RunLogEntry {
     path: Option<PathBuf>,

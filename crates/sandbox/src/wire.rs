@@ -40,7 +40,6 @@ pub(crate) struct HelperLaunch {
 pub(crate) enum LaunchMode {
     /// Executes bubblewrap with these arguments, which starts the helper again.
     Bubblewrap {
-        /// The program.
         program: PathBuf,
         /// The arguments before the program that bubblewrap starts.
         arguments: Vec<String>,
@@ -52,7 +51,6 @@ pub(crate) enum LaunchMode {
 /// The restrictions and the program to run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SandboxOrder {
-    /// The program.
     pub(crate) program: PathBuf,
     /// The arguments, without the program name.
     pub(crate) arguments: Vec<String>,
@@ -66,7 +64,6 @@ pub(crate) struct SandboxOrder {
     pub(crate) writable: Vec<PathBuf>,
     /// Devices that may be read and written.
     pub(crate) devices: Vec<PathBuf>,
-    /// The limits.
     pub(crate) limits: Rlimits,
     /// Whether the first of `writable` is a separate file system, whose directory is sent before the answer.
     pub(crate) private_scratch: bool,
@@ -114,7 +111,6 @@ pub(crate) struct Rlimits {
     pub(crate) open_files: u64,
 }
 
-/// A message of the helper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum HelperMessage {
     /// Everything is enforced; the helper waits for the start signal.
@@ -139,7 +135,6 @@ pub(crate) enum HelperMessage {
     },
 }
 
-/// Writes a message.
 pub(crate) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let bytes = serde_json::to_vec(message)?;
     let length = u32::try_from(bytes.len()).ok().filter(|length| *length <= MESSAGE_MAX);

@@ -15,7 +15,6 @@ const INDEX_TTL: Duration = Duration::from_secs(10);
 /// One page for each combination of `all` and `admin`.
 type Pages = [Option<CachedPage>; 4];
 
-/// The cached list of skills.
 #[derive(Default)]
 pub(crate) struct SkillListCache {
     cached: RwLock<Option<(Arc<Snapshot>, Pages)>>,
@@ -29,7 +28,6 @@ pub(crate) struct CachedPage {
 }
 
 impl SkillListCache {
-    /// Returns the cached page for this snapshot.
     pub(crate) fn get(&self, snapshot: &Arc<Snapshot>, all: bool, admin: bool) -> Option<CachedPage> {
         let cached = self.cached.read().unwrap_or_else(PoisonError::into_inner);
         let (of, pages) = cached.as_ref()?;
@@ -52,7 +50,6 @@ fn page_index(all: bool, admin: bool) -> usize {
     usize::from(all) * 2 + usize::from(admin)
 }
 
-/// The inputs of the overview.
 pub(crate) struct OverviewInputs {
     pub(crate) snapshot: Arc<Snapshot>,
     pub(crate) uses: Vec<SkillUse>,
@@ -84,7 +81,6 @@ impl OverviewCache {
         inputs.is_same(wanted).then(|| bytes.clone())
     }
 
-    /// Caches an overview with its inputs.
     pub(crate) fn put(&self, inputs: OverviewInputs, bytes: Bytes) {
         let mut sent = self.sent.write().unwrap_or_else(PoisonError::into_inner);
         let slot = usize::from(inputs.admin);

@@ -121,7 +121,6 @@ impl Reloadable {
         Ok(Self { load, current, error: RwLock::default(), reloading: Mutex::default(), store, hosts, stop })
     }
 
-    /// Returns the current state.
     pub(crate) fn current(&self) -> Arc<LoadedState> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }

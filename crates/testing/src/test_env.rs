@@ -1,7 +1,7 @@
 //! A temporary project and home directory with skills and chat settings.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prowess::{HostEnv, Policy, Preset, Registry, ScanProgress};
@@ -20,14 +20,28 @@ pub struct TestEnv {
 impl TestEnv {
     /// Creates an environment without skills. Bundled skills are excluded, and skills are enabled.
     pub fn new(preset: Preset) -> Self {
-        let mut env = Self::with_bundled(preset);
-        env.policy.scan.roots.retain(|root| root.to_string() != "bundled");
-        env
+        Self::with_bundled(preset).without_bundled()
+    }
+
+    fn without_bundled(mut self) -> Self {
+        self.policy.scan.roots.retain(|root| root.to_string() != "bundled");
+        self
     }
 
     /// Creates an environment with only the bundled skills.
     pub fn with_bundled(preset: Preset) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::in_dir(tempfile::tempdir().unwrap(), preset)
+    }
+
+    /// Creates an environment for very many files, in memory if there is a gigabyte of free space.
+    pub fn large(preset: Preset) -> Self {
+        let memory = Path::new("/dev/shm");
+        let room = rustix::fs::statvfs(memory).map_or(0, |system| system.f_bavail * system.f_frsize);
+        let dir = if room > 1 << 30 { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        Self::in_dir(dir.unwrap(), preset).without_bundled()
+    }
+
+    fn in_dir(dir: tempfile::TempDir, preset: Preset) -> Self {
         for name in ["project", "home", "bin"] {
             fs::create_dir(dir.path().join(name)).unwrap();
         }
@@ -99,8 +113,16 @@ impl TestEnv {
 
     /// Returns the tools that a model can call.
     pub fn toolbox(&self) -> Arc<Toolbox> {
-        let registry = Registry::open_in(self.policy.clone(), self.host_env(), &ScanProgress::default());
-        Arc::new(Toolbox::new(Arc::new(registry)))
+        Arc::new(self.toolbox_in(self.host_env()))
+    }
+
+    /// Returns the tools that a model can call, with the commands of this machine.
+    pub fn toolbox_with_commands(&self) -> Toolbox {
+        self.toolbox_in(HostEnv { path: std::env::var_os("PATH").unwrap_or_default(), ..self.host_env() })
+    }
+
+    fn toolbox_in(&self, host_env: HostEnv) -> Toolbox {
+        Toolbox::new(Arc::new(Registry::open_in(self.policy.clone(), host_env, &ScanProgress::default())))
     }
 
     /// Replaces the path of the temporary directory with `[DIR]`.

@@ -31,7 +31,6 @@ impl<'a> ToolParams<'a> {
         Ok(Self { values })
     }
 
-    /// Returns a required string.
     pub(crate) fn required_text(&self, key: &str) -> Result<&'a str, ToolError> {
         match self.optional_text(key)? {
             Some(text) if !text.trim().is_empty() => Ok(text),
@@ -40,7 +39,6 @@ impl<'a> ToolParams<'a> {
         }
     }
 
-    /// Returns an optional string.
     pub(crate) fn optional_text(&self, key: &str) -> Result<Option<&'a str>, ToolError> {
         match self.values.get(key) {
             None | Some(Value::Null) => Ok(None),

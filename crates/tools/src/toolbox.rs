@@ -85,14 +85,6 @@ impl Toolbox {
         Self { runner, ..self }
     }
 
-    /// Sets the limits of toolsets.
-    #[cfg(feature = "toolsets")]
-    #[must_use]
-    pub fn with_toolset_limits(mut self, limits: prowess_toolset::ToolsetLimits) -> Self {
-        self.toolsets = prowess_toolset::Toolsets::with_limits(limits);
-        self
-    }
-
     /// Sets the limits of tool programs.
     #[cfg(feature = "toolsets")]
     #[must_use]

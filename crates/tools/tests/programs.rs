@@ -1,9 +1,8 @@
 //! Scripts and tool programs, through the library's `Toolbox`.
 //!
-//! The sandbox starts this program again as its helper, as it does with every program that embeds the library. The test
-//! therefore has its own `main`, which lists and runs tests like the default harness.
+//! The sandbox starts this program again as its helper, as it does with every program that embeds the library.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout)]
+#![allow(clippy::unwrap_used)]
 
 #[path = "it/support/mod.rs"]
 mod support;
@@ -12,14 +11,13 @@ use std::time::{Duration, Instant};
 
 use prowess::Preset;
 use prowess::policy::ScriptPolicy;
-use prowess_tools::{Envelope, Session, Toolbox, system_prompt};
+use prowess_tools::{Envelope, Session, system_prompt};
 use prowess_toolset::ProgramLimits;
 use serde_json::{Value, json};
-use support::{TestProject, error};
+use support::{CallTools, TestEnv, error, requesting, skill_tools};
 
 fn main() {
-    prowess_sandbox::helper_main();
-    let tests: [(&str, fn()); 10] = [
+    prowess_testing::test_main::run_tests(&[
         ("scripts_run_through_the_library", scripts_run_through_the_library),
         ("scripts_that_are_not_allowed_are_rejected", scripts_that_are_not_allowed_are_rejected),
         ("tools_are_available_while_their_skill_is_active", tools_are_available_while_their_skill_is_active),
@@ -33,27 +31,7 @@ fn main() {
         ("unused_skills_start_no_programs", unused_skills_start_no_programs),
         ("pushed_skills_are_active", pushed_skills_are_active),
         ("a_failing_program_is_reported", a_failing_program_is_reported),
-    ];
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let has = |flag: &str| args.iter().any(|arg| arg == flag);
-    if has("--list") {
-        let listed = tests.iter().filter(|_| !has("--ignored"));
-        return listed.for_each(|(name, _)| println!("{name}: test"));
-    }
-    let wanted: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
-    let is_wanted = |name: &str| {
-        wanted.is_empty()
-            || wanted
-                .iter()
-                .any(|want| if has("--exact") { name == *want } else { name.contains(want.as_str()) })
-    };
-    let mut count = 0;
-    for (name, test) in tests.into_iter().filter(|(name, _)| is_wanted(name)) {
-        test();
-        println!("test {name} ... ok");
-        count += 1;
-    }
-    println!("\ntest result: ok. {count} passed; 0 failed");
+    ]);
 }
 
 const ROOT: &str = "~/.agents/skills";
@@ -68,7 +46,7 @@ for line in sys.stdin:
 "#;
 
 /// Creates a skill with a program that provides these tools and executes `call`.
-fn program(project: &TestProject, folder: &str, names: &[&str], call: &str) {
+fn program(project: &TestEnv, folder: &str, names: &[&str], call: &str) {
     let name = folder.rsplit('/').next().unwrap();
     let head =
         format!("---\nname: {name}\ndescription: Does {name}.\ntoolsets: [toolsets/tools.py]\n---\nB\n");
@@ -81,25 +59,10 @@ fn program(project: &TestProject, folder: &str, names: &[&str], call: &str) {
 const SAY_NAME: &str =
     r#"say(type="result", id=message["id"], title="T", metadata={"n": 1}, output=message["tool"])"#;
 
-fn allowed() -> TestProject {
-    let mut project = TestProject::new(Preset::Standard);
+fn allowed() -> TestEnv {
+    let mut project = TestEnv::new(Preset::Standard);
     project.policy.run.scripts = ScriptPolicy::Allowed;
     project
-}
-
-fn toolbox(project: &TestProject) -> Toolbox {
-    project.toolbox_on(std::env::var_os("PATH").unwrap_or_default())
-}
-
-fn called(skills: &[&str]) -> Session {
-    let mut session = Session::default();
-    skills.iter().for_each(|name| session.mark_invoked(name));
-    session
-}
-
-fn brought(toolbox: &Toolbox, session: &Session) -> Vec<String> {
-    let names = toolbox.definitions_in(session).into_iter().map(|tool| tool.name);
-    names.filter(|name| !name.starts_with("skills.")).collect()
 }
 
 fn shown(envelope: &Envelope) -> Value {
@@ -110,9 +73,9 @@ fn shown(envelope: &Envelope) -> Value {
 }
 
 fn scripts_run_through_the_library() {
-    let mut project = TestProject::with_bundled(Preset::Standard);
+    let mut project = TestEnv::with_bundled(Preset::Standard);
     project.policy.run.scripts = ScriptPolicy::Allowed;
-    let toolbox = toolbox(&project);
+    let toolbox = project.toolbox_with_commands();
     let run = |params: Value| toolbox.call(&mut Session::default(), "skills.run", params);
     let answer = support::checked(run(json!({
         "name": "skills-system-validation", "script": "scripts/echo.sh", "args": ["hello", "two words"]
@@ -137,20 +100,20 @@ fn scripts_run_through_the_library() {
 }
 
 fn scripts_that_are_not_allowed_are_rejected() {
-    let mut bundled = TestProject::with_bundled(Preset::Standard);
+    let mut bundled = TestEnv::with_bundled(Preset::Standard);
     let params = json!({"name": "skills-system-validation", "script": "scripts/echo.sh"});
-    let refused = toolbox(&bundled).call(&mut Session::default(), "skills.run", params.clone());
+    let refused = bundled.toolbox_with_commands().call(&mut Session::default(), "skills.run", params.clone());
     assert_eq!(error(&refused).0, "ACCESS_DENIED");
     // The tool is available because some skills are allowed, but not this one. The path of a project's skill is
     // not shown to models.
     bundled.policy.run.allowed_skills = vec!["other".to_owned()];
-    let mut project = TestProject::new(Preset::Triggers);
+    let mut project = TestEnv::new(Preset::Triggers);
     project.policy.run.allowed_skills = vec!["other".to_owned()];
     project.policy.activation = bundled.policy.activation;
     project.file(".agent/skills/p/SKILL.md", "---\nname: p\ndescription: P.\n---\nB\n");
     project.file(".agent/skills/p/x.sh", "#!/bin/sh\n");
     for (env, params) in [(&bundled, params), (&project, json!({"name": "p", "script": "x.sh"}))] {
-        let refused = toolbox(env).call(&mut Session::default(), "skills.run", params);
+        let refused = env.toolbox_with_commands().call(&mut Session::default(), "skills.run", params);
         assert_eq!(error(&refused).0, "ACCESS_DENIED", "{}", refused.text);
         assert!(refused.text.contains("run.allowed-skills = [\""), "{}", refused.text);
         assert!(!env.is_named_in(&refused.text), "{}", refused.text);
@@ -161,15 +124,18 @@ fn tools_are_available_while_their_skill_is_active() {
     let project = allowed();
     program(&project, &format!("{ROOT}/a"), &["t", "u"], SAY_NAME);
     program(&project, &format!("{ROOT}/b"), &["v"], SAY_NAME);
-    let (toolbox, mut session) = (toolbox(&project), Session::default());
-    assert_eq!((brought(&toolbox, &session), toolbox.running_programs()), (Vec::new(), 0));
+    let (toolbox, mut session) = (project.toolbox_with_commands(), Session::default());
+    assert_eq!((skill_tools(&toolbox, &session), toolbox.running_programs()), (Vec::new(), 0));
     toolbox.call(&mut session, "skills.activate", json!({"name": "a"}));
-    assert_eq!((brought(&toolbox, &session), toolbox.running_programs()), (vec!["t".into(), "u".into()], 1));
+    assert_eq!(
+        (skill_tools(&toolbox, &session), toolbox.running_programs()),
+        (vec!["t".into(), "u".into()], 1)
+    );
     assert_eq!(toolbox.call(&mut session, "u", json!({})).text, "u");
     session.ledger.remove("a");
-    assert_eq!((brought(&toolbox, &session), toolbox.running_programs()), (Vec::new(), 0));
+    assert_eq!((skill_tools(&toolbox, &session), toolbox.running_programs()), (Vec::new(), 0));
     // Programs end with their session.
-    let mut session = called(&["a", "b"]);
+    let mut session = requesting(&["a", "b"]);
     assert_eq!(toolbox.call(&mut session, "v", json!({})).text, "v");
     assert_eq!(toolbox.call(&mut session, "t", json!({})).text, "t");
     assert_eq!(toolbox.running_programs(), 2);
@@ -185,7 +151,7 @@ fn results_are_envelopes() {
     let project = allowed();
     let call = |body: &str| {
         program(&project, &format!("{ROOT}/a"), &["t"], body);
-        toolbox(&project).call(&mut called(&["a"]), "t", json!({}))
+        project.toolbox_with_commands().call(&mut requesting(&["a"]), "t", json!({}))
     };
     assert_eq!(
         shown(&call(SAY_NAME)),
@@ -206,11 +172,11 @@ fn results_are_envelopes() {
     assert_eq!(more.data["attachments"], json!([{"mime": "image/png", "url": "data:,"}]));
     let long = call(r#"say(type="result", id=message["id"], output="x" * 2000000)"#);
     assert!(long.text.ends_with("x\n\n[truncated: 1048576 bytes shown]"));
-    let refused = toolbox(&project).call(&mut called(&["a"]), "t", json!([]));
+    let refused = project.toolbox_with_commands().call(&mut requesting(&["a"]), "t", json!([]));
     assert_eq!(error(&refused), ("INVALID_PARAM", "the parameters must be an object"));
 }
 
-fn module(project: &TestProject, name: &str, tool: &str, more: &str) {
+fn module(project: &TestEnv, name: &str, tool: &str, more: &str) {
     let head =
         format!("---\nname: {name}\ndescription: D.\ntoolsets: [\"toolsets/index:Set\"{more}]\n---\nB\n");
     project.file(&format!("{ROOT}/{name}/SKILL.md"), head);
@@ -227,8 +193,8 @@ fn names_are_qualified_across_modules_and_programs() {
     let project = allowed();
     program(&project, &format!("{ROOT}/a"), &["t", "only", "Skill"], SAY_NAME);
     module(&project, "b", "t", "");
-    let (toolbox, mut session) = (toolbox(&project), called(&["a", "b"]));
-    assert_eq!(brought(&toolbox, &session), ["a.t", "only", "a.Skill", "b.t"]);
+    let (toolbox, mut session) = (project.toolbox_with_commands(), requesting(&["a", "b"]));
+    assert_eq!(skill_tools(&toolbox, &session), ["a.t", "only", "a.Skill", "b.t"]);
     for (name, text) in [("a.t", "t"), ("b_t", "module"), ("a_only", "only"), ("only", "only")] {
         assert_eq!(toolbox.call(&mut session, name, json!({})).text, text, "{name}");
     }
@@ -238,8 +204,8 @@ fn a_program_cannot_reuse_the_name_of_a_module_tool() {
     let project = allowed();
     program(&project, &format!("{ROOT}/a"), &["t", "u"], SAY_NAME);
     module(&project, "a", "t", ", toolsets/tools.py");
-    let (toolbox, mut session) = (toolbox(&project), called(&["a"]));
-    assert_eq!(brought(&toolbox, &session), ["t", "u"]);
+    let (toolbox, mut session) = (project.toolbox_with_commands(), requesting(&["a"]));
+    assert_eq!(skill_tools(&toolbox, &session), ["t", "u"]);
     assert_eq!(toolbox.call(&mut session, "t", json!({})).text, "module");
     let said = toolbox.take_diagnostics();
     assert_eq!(
@@ -249,10 +215,10 @@ fn a_program_cannot_reuse_the_name_of_a_module_tool() {
 }
 
 fn without_allowed_scripts_there_are_no_tools() {
-    let project = TestProject::new(Preset::Standard);
+    let project = TestEnv::new(Preset::Standard);
     program(&project, &format!("{ROOT}/a"), &["t"], SAY_NAME);
-    let (toolbox, mut session) = (toolbox(&project), called(&["a"]));
-    assert!(brought(&toolbox, &session).is_empty());
+    let (toolbox, mut session) = (project.toolbox_with_commands(), requesting(&["a"]));
+    assert!(skill_tools(&toolbox, &session).is_empty());
     let said = toolbox.take_diagnostics();
     assert_eq!((said.len(), said[0].diagnostic.code.as_str()), (1, "SK064"));
     assert!(said[0].path.ends_with("a/toolsets/tools.py"));
@@ -267,36 +233,37 @@ fn unused_skills_start_no_programs() {
     for n in 0..100 {
         program(&project, &format!("{ROOT}/s{n}"), &["t"], SAY_NAME);
     }
-    let toolbox = toolbox(&project);
+    let toolbox = project.toolbox_with_commands();
     assert_eq!(toolbox.definitions().iter().filter(|tool| tool.name == "t").count(), 0);
     assert_eq!(toolbox.running_programs(), 0);
-    assert_eq!(toolbox.call(&mut called(&["s7"]), "t", json!({})).text, "t");
+    assert_eq!(toolbox.call(&mut requesting(&["s7"]), "t", json!({})).text, "t");
 }
 
 fn pushed_skills_are_active() {
-    let mut project = TestProject::new(Preset::Triggers);
+    let mut project = TestEnv::new(Preset::Triggers);
     project.policy.run.scripts = ScriptPolicy::Allowed;
     program(&project, ".agent/skills/a", &["t"], SAY_NAME);
     let head = "---\nname: a\ndescription: Does a.\ntoolsets: [toolsets/tools.py]\ntriggers:\n  keywords: [merge]\n---\nB\n";
     project.file(".agent/skills/a/SKILL.md", head);
-    let (toolbox, mut session) = (toolbox(&project), Session::default());
-    assert!(!brought(&toolbox, &session).contains(&"t".to_owned()));
+    let (toolbox, mut session) = (project.toolbox_with_commands(), Session::default());
+    assert!(!skill_tools(&toolbox, &session).contains(&"t".to_owned()));
     let prompt = system_prompt(&toolbox, &session, Some("please merge these"));
     assert!(prompt.contains('B'), "{prompt}");
-    assert!(brought(&toolbox, &session).contains(&"t".to_owned()));
+    assert!(skill_tools(&toolbox, &session).contains(&"t".to_owned()));
     assert_eq!(toolbox.call(&mut session, "t", json!({})).text, "t");
     // The next message is about something else.
     system_prompt(&toolbox, &session, Some("hello"));
-    assert!(!brought(&toolbox, &session).contains(&"t".to_owned()));
+    assert!(!skill_tools(&toolbox, &session).contains(&"t".to_owned()));
     assert_eq!(toolbox.running_programs(), 0);
 }
 
 fn a_failing_program_is_reported() {
     let project = allowed();
     program(&project, &format!("{ROOT}/a"), &["t"], "sys.exit('no more')");
-    let toolbox =
-        toolbox(&project).with_program_limits(ProgramLimits { failures: 1, ..ProgramLimits::default() });
-    let mut session = called(&["a"]);
+    let toolbox = project
+        .toolbox_with_commands()
+        .with_program_limits(ProgramLimits { failures: 1, ..ProgramLimits::default() });
+    let mut session = requesting(&["a"]);
     let failed = toolbox.call(&mut session, "t", json!({}));
     let told = "toolsets/tools.py exited (exit code 1) without answering; last error output: no more";
     assert_eq!(error(&failed), ("EXECUTION_ERROR", told));

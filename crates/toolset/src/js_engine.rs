@@ -91,7 +91,6 @@ impl JsEngine {
         }
     }
 
-    /// Calls a tool.
     pub(super) fn call(&self, call: &ToolCall, cancel: Cancel) -> EngineResult<ToolResult> {
         self.console.borrow_mut().clear();
         let limit = self.limits.call_time;

@@ -74,15 +74,12 @@ pub struct ToolResult {
     pub console: Vec<String>,
 }
 
-/// A response of the engine.
 pub(super) enum EngineResponse {
     /// The tools of a toolset.
     Tools(Vec<ToolDescriptor>),
-    /// The result of a tool.
     Result(ToolResult),
     /// The arguments were rejected.
     Rejected(String),
-    /// An error was thrown.
     Thrown(ThrownError),
 }
 
@@ -118,7 +115,6 @@ impl ThrownError {
     }
 }
 
-/// Parses a response of the engine.
 pub(super) fn parse_response(text: &str, output_max: usize) -> Result<EngineResponse, ToolsetError> {
     let unreadable = || ToolsetError::InvalidResult("the tool's result is not valid JSON".to_owned());
     let mut value: Value = serde_json::from_str(text).map_err(|_| unreadable())?;

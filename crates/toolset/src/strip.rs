@@ -22,7 +22,6 @@ const STACK_MAX: usize = 1024 * 1024 * 1024;
 pub(super) struct StrippedModule {
     /// The JavaScript.
     pub(super) code: String,
-    /// The source map.
     pub(super) source_map: SourceMap,
 }
 

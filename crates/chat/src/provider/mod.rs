@@ -29,7 +29,8 @@ mod streaming;
 mod tool_names;
 
 use std::fmt;
-use std::pin::Pin;
+
+use async_trait::async_trait;
 
 pub use error::{ModelError, TimeoutPhase};
 pub use request::{Chunk, ConversationEntry, ModelRequest, StopReason, ToolInvocation, ToolOutput};
@@ -37,9 +38,6 @@ pub use retry::Backoff;
 pub use secret::{Secret, SecretError};
 pub use setup::{SetupError, connect, connect_with};
 pub use tool_names::without_dots;
-
-/// A boxed future.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A language model.
 pub trait Model: Send + Sync + fmt::Debug {
@@ -60,7 +58,8 @@ pub trait Model: Send + Sync + fmt::Debug {
 }
 
 /// The streamed reply of a model.
+#[async_trait]
 pub trait ReplyStream: Send {
     /// Returns the next chunk, or `None` after the last one, which is [`Chunk::End`].
-    fn next(&mut self) -> BoxFuture<'_, Result<Option<Chunk>, ModelError>>;
+    async fn next(&mut self) -> Result<Option<Chunk>, ModelError>;
 }

@@ -9,15 +9,12 @@ use super::streaming::{ProviderClient, ReplyParser, StreamingReply};
 use super::tool_names::ToolNames;
 use super::{Model, ReplyStream};
 
-/// A provider API.
 pub(super) trait ProviderApi: fmt::Debug + Send + Sync + 'static {
     /// The name in the configuration.
     const NAME: &'static str;
 
-    /// The parser of replies.
     type Parser: ReplyParser;
 
-    /// Returns the request body.
     fn body(&self, model: &str, request: &ModelRequest<'_>, names: &ToolNames) -> Value;
 
     /// Returns `true` if a request that was rejected with this message should be sent again in a different form. The

@@ -29,7 +29,6 @@ impl ProviderApi for Responses {
     }
 }
 
-/// Returns the request body.
 fn body(model: &str, request: &ModelRequest<'_>, names: &ToolNames) -> Value {
     let mut body = json!({
         "model": model,

@@ -13,7 +13,6 @@ pub(super) const EVENT_MAX: usize = 16 * 1024 * 1024;
 pub(super) struct SseEvent {
     /// The name, or an empty string.
     pub(super) name: String,
-    /// The data.
     pub(super) data: String,
 }
 

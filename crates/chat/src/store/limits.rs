@@ -36,8 +36,7 @@ pub(crate) fn new_id() -> String {
 
 /// Returns the current time in milliseconds since 1970.
 pub(crate) fn now_millis() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(TIME_MAX)).min(TIME_MAX)
+    prowess_fs::unix_millis().min(TIME_MAX)
 }
 
 /// Returns `true` if the text is a valid id. Other texts are never looked up.

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
+
 use super::{Chat, NumberedEvent, Store, StoreError, StoredTurn, TurnWriter};
-use crate::provider::BoxFuture;
 use crate::turn::{RecordError, TurnMessages, TurnRecorder, is_reminder, loaded_skill};
 use crate::{Message, Part, TurnEvent, TurnOutcome};
 
@@ -171,57 +172,44 @@ impl<F: FnMut(NumberedEvent) + Send> StoreRecorder<F> {
     }
 }
 
+#[async_trait]
 impl<F: FnMut(NumberedEvent) + Send> TurnRecorder for StoreRecorder<F> {
-    fn begin<'a>(&'a mut self, _: &'a str) -> BoxFuture<'a, Result<TurnMessages, RecordError>> {
+    async fn begin(&mut self, _: &str) -> Result<TurnMessages, RecordError> {
         // The turn was started before, so that the caller sees an error immediately.
-        Box::pin(async { Ok(self.messages.clone()) })
+        Ok(self.messages.clone())
     }
 
-    fn delta<'a>(&'a mut self, text: &'a str) -> BoxFuture<'a, Result<(), RecordError>> {
-        Box::pin(self.push(TurnEvent::Delta { text: text.to_owned() }))
+    async fn delta(&mut self, text: &str) -> Result<(), RecordError> {
+        self.push(TurnEvent::Delta { text: text.to_owned() }).await
     }
 
-    fn call<'a>(&'a mut self, call: &'a Part) -> BoxFuture<'a, Result<(), RecordError>> {
-        Box::pin(async move {
-            let Part::ToolCall { id, name, arguments } = call.clone() else { return Ok(()) };
-            self.push(TurnEvent::ToolCall { id, name, arguments }).await?;
-            // The effects of a tool cannot be undone, so the call is stored first.
-            match &self.writer {
-                Some(writer) => writer.flush().await.map_err(to_record_error),
-                None => Ok(()),
-            }
-        })
+    async fn call(&mut self, call: &Part) -> Result<(), RecordError> {
+        let Part::ToolCall { id, name, arguments } = call.clone() else { return Ok(()) };
+        self.push(TurnEvent::ToolCall { id, name, arguments }).await?;
+        // The effects of a tool cannot be undone, so the call is stored first.
+        match &self.writer {
+            Some(writer) => writer.flush().await.map_err(to_record_error),
+            None => Ok(()),
+        }
     }
 
-    fn result<'a>(
-        &'a mut self,
-        result: &'a Part,
-        activated: &'a [String],
-    ) -> BoxFuture<'a, Result<(), RecordError>> {
-        Box::pin(async move {
-            let Part::ToolResult { id, name, summary, status } = result.clone() else { return Ok(()) };
-            self.store_active_skills(activated).await?;
-            let used = loaded_skill(&name, &summary).filter(|_| status != "error");
-            if let Some(used) = used {
-                // A missing count must not fail the turn.
-                let _ = self.store.record_skill_uses(&[used.to_owned()]).await;
-            }
-            self.push(TurnEvent::ToolResult { id, name, status, data: summary }).await
-        })
+    async fn result(&mut self, result: &Part, activated: &[String]) -> Result<(), RecordError> {
+        let Part::ToolResult { id, name, summary, status } = result.clone() else { return Ok(()) };
+        self.store_active_skills(activated).await?;
+        let used = loaded_skill(&name, &summary).filter(|_| status != "error");
+        if let Some(used) = used {
+            // A missing count must not fail the turn.
+            let _ = self.store.record_skill_uses(&[used.to_owned()]).await;
+        }
+        self.push(TurnEvent::ToolResult { id, name, status, data: summary }).await
     }
 
-    fn end<'a>(
-        &'a mut self,
-        outcome: &'a TurnOutcome,
-        activated: &'a [String],
-    ) -> BoxFuture<'a, Result<(), RecordError>> {
-        Box::pin(async move {
-            let stored = self.store_active_skills(activated).await;
-            let Some(writer) = self.writer.take() else { return Ok(()) };
-            let last = writer.end(outcome.clone()).await.map_err(to_record_error)?;
-            (self.on_event)(last);
-            stored
-        })
+    async fn end(&mut self, outcome: &TurnOutcome, activated: &[String]) -> Result<(), RecordError> {
+        let stored = self.store_active_skills(activated).await;
+        let Some(writer) = self.writer.take() else { return Ok(()) };
+        let last = writer.end(outcome.clone()).await.map_err(to_record_error)?;
+        (self.on_event)(last);
+        stored
     }
 }
 

@@ -28,7 +28,6 @@ pub(super) struct MentionedSkills {
 
 /// A skill that was loaded because of a mention.
 pub(super) struct LoadedMention {
-    /// The name of the skill.
     pub(super) skill: String,
     pub(super) call: ToolInvocation,
     pub(super) envelope: Envelope,

@@ -1,10 +1,10 @@
 //! Recording turns.
 
+use async_trait::async_trait;
 use prowess::ErrorCode;
 
 use crate::message::{Message, MessageState, Part, Role};
 use crate::outcome::TurnOutcome;
-use crate::provider::BoxFuture;
 
 /// Why a turn cannot be recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -27,29 +27,22 @@ pub struct TurnMessages {
 
 /// Records a turn. The methods are called in the order of events: `begin`, then deltas, calls and results, then `end`.
 /// An event is reported to others after it is recorded.
+#[async_trait]
 pub trait TurnRecorder: Send {
     /// Starts a turn with the message of the user.
-    fn begin<'a>(&'a mut self, text: &'a str) -> BoxFuture<'a, Result<TurnMessages, RecordError>>;
+    async fn begin(&mut self, text: &str) -> Result<TurnMessages, RecordError>;
 
     /// Adds text of the model.
-    fn delta<'a>(&'a mut self, text: &'a str) -> BoxFuture<'a, Result<(), RecordError>>;
+    async fn delta(&mut self, text: &str) -> Result<(), RecordError>;
 
     /// Adds a tool call: a [`Part::ToolCall`].
-    fn call<'a>(&'a mut self, call: &'a Part) -> BoxFuture<'a, Result<(), RecordError>>;
+    async fn call(&mut self, call: &Part) -> Result<(), RecordError>;
 
     /// Adds a tool result: a [`Part::ToolResult`]. `activated` contains the active skills.
-    fn result<'a>(
-        &'a mut self,
-        result: &'a Part,
-        activated: &'a [String],
-    ) -> BoxFuture<'a, Result<(), RecordError>>;
+    async fn result(&mut self, result: &Part, activated: &[String]) -> Result<(), RecordError>;
 
     /// Ends the turn.
-    fn end<'a>(
-        &'a mut self,
-        outcome: &'a TurnOutcome,
-        activated: &'a [String],
-    ) -> BoxFuture<'a, Result<(), RecordError>>;
+    async fn end(&mut self, outcome: &TurnOutcome, activated: &[String]) -> Result<(), RecordError>;
 }
 
 /// Keeps a chat in memory.
@@ -74,8 +67,7 @@ pub struct MemoryRecorder {
 
 impl MemoryRecorder {
     fn add_message(&mut self, role: Role, parts: Vec<Part>, state: MessageState) -> String {
-        let at = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let at = at.map_or(0, |at| u64::try_from(at.as_millis()).unwrap_or(u64::MAX));
+        let at = prowess_fs::unix_millis();
         let id = format!("m{}", self.messages.len() + 1);
         self.messages.push(Message { id: id.clone(), role, parts, state, usage: None, at });
         id
@@ -90,43 +82,36 @@ impl MemoryRecorder {
     }
 }
 
+#[async_trait]
 impl TurnRecorder for MemoryRecorder {
-    fn begin<'a>(&'a mut self, text: &'a str) -> BoxFuture<'a, Result<TurnMessages, RecordError>> {
+    async fn begin(&mut self, text: &str) -> Result<TurnMessages, RecordError> {
         let parts = vec![Part::Text { text: text.to_owned() }];
         let message_id = self.add_message(Role::User, parts, MessageState::Complete);
-        let answer_id = self.add_message(Role::Assistant, Vec::new(), MessageState::Writing);
-        Box::pin(async { Ok(TurnMessages { message_id, reply_id: answer_id }) })
+        let reply_id = self.add_message(Role::Assistant, Vec::new(), MessageState::Writing);
+        Ok(TurnMessages { message_id, reply_id })
     }
 
-    fn delta<'a>(&'a mut self, text: &'a str) -> BoxFuture<'a, Result<(), RecordError>> {
+    async fn delta(&mut self, text: &str) -> Result<(), RecordError> {
         self.add_part(&Part::Text { text: text.to_owned() });
-        Box::pin(async { Ok(()) })
+        Ok(())
     }
 
-    fn call<'a>(&'a mut self, call: &'a Part) -> BoxFuture<'a, Result<(), RecordError>> {
+    async fn call(&mut self, call: &Part) -> Result<(), RecordError> {
         self.add_part(call);
-        Box::pin(async { Ok(()) })
+        Ok(())
     }
 
-    fn result<'a>(
-        &'a mut self,
-        result: &'a Part,
-        activated: &'a [String],
-    ) -> BoxFuture<'a, Result<(), RecordError>> {
+    async fn result(&mut self, result: &Part, activated: &[String]) -> Result<(), RecordError> {
         self.add_part(result);
         self.activated = activated.to_vec();
-        Box::pin(async { Ok(()) })
+        Ok(())
     }
 
-    fn end<'a>(
-        &'a mut self,
-        outcome: &'a TurnOutcome,
-        activated: &'a [String],
-    ) -> BoxFuture<'a, Result<(), RecordError>> {
+    async fn end(&mut self, outcome: &TurnOutcome, activated: &[String]) -> Result<(), RecordError> {
         if let Some(last) = self.messages.last_mut() {
             (last.state, last.usage) = (outcome.message_state(), outcome.usage());
         }
         self.activated = activated.to_vec();
-        Box::pin(async { Ok(()) })
+        Ok(())
     }
 }

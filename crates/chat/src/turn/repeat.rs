@@ -17,7 +17,6 @@ pub(super) struct RepeatTracker {
 /// What to do about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RepeatAction {
-    /// Continue.
     Continue,
     /// Add this warning to the result.
     Warn(String),

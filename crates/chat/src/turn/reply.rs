@@ -10,7 +10,6 @@ use crate::provider::{Chunk, Model, ModelError, ModelRequest, StopReason};
 /// The maximum number of tool calls in a reply; further calls are ignored.
 const CALLS_MAX: usize = 64;
 
-/// The reply of a model.
 #[derive(Debug, Default)]
 pub(super) struct ModelReply {
     pub(super) text: String,

@@ -99,7 +99,6 @@ pub(super) struct ActiveTurn<'a> {
     pub(super) shorten_level: u32,
 }
 
-/// The result of a step.
 pub(super) enum StepResult {
     /// Continue with the next step.
     Continue,

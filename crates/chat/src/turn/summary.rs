@@ -21,7 +21,6 @@ const DATA_MAX: usize = 64 * 1024;
 /// The keys to keep for texts of skills.
 const SKILL_TEXT_KEYS: [&str; 5] = ["name", "path", "digest", "truncated", "already_active"];
 
-/// Returns the name of a call status.
 pub(super) fn status_name(outcome: CallStatus) -> &'static str {
     match outcome {
         CallStatus::Success => "success",

@@ -5,7 +5,9 @@ use prowess::Preset;
 use prowess_chat::EndReason;
 use prowess_chat::{Message, MessageState, Part, Role};
 use prowess_config::ChatProvider;
-use prowess_testing::model::wire_format::{PROVIDERS, call, encode_reply, system_prompt, text, tool_results};
+use prowess_testing::model::wire_format::{
+    PROVIDERS, ReplyPart, call, encode_reply, system_prompt, text, tool_results,
+};
 use prowess_testing::model::{ModelServer, Reply};
 use prowess_tools::tokens;
 use serde_json::json;
@@ -28,6 +30,20 @@ fn history(exchanges: usize) -> Vec<Message> {
         .collect()
 }
 
+/// Starts a model that takes these steps, and an environment with these limits of context and output tokens.
+async fn model(
+    preset: Preset,
+    provider: ChatProvider,
+    steps: &[Vec<ReplyPart>],
+    [context_tokens, output_tokens]: [u32; 2],
+) -> (TestEnv, ModelServer) {
+    let server = ModelServer::scripted(provider, steps).await;
+    let mut env = TestEnv::new(preset).with_provider(provider, &server.base);
+    env.chat.limits.context_tokens = context_tokens;
+    env.chat.limits.output_tokens = output_tokens;
+    (env, server)
+}
+
 #[tokio::test]
 async fn the_oldest_exchanges_are_dropped_and_active_skills_stay() {
     for provider in PROVIDERS {
@@ -36,11 +52,7 @@ async fn the_oldest_exchanges_are_dropped_and_active_skills_stay() {
             vec![text("loaded")],
             vec![text("ok")],
         ];
-        let server =
-            ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await;
-        let mut env = TestEnv::new(Preset::Standard).with_provider(provider, &server.base);
-        env.chat.limits.context_tokens = 6_000;
-        env.chat.limits.output_tokens = 500;
+        let (env, server) = model(Preset::Standard, provider, &steps, [6_000, 500]).await;
         env.skill("pdf", "Merge with UNFORGETTABLE care.");
         let mut talk = env.start();
         talk.send("load it").await;
@@ -76,11 +88,7 @@ async fn a_reminder_does_not_replace_the_instructions() {
         vec![call("c3", "skills_readResource", json!({"name": "pdf", "path": "big.md"}))],
         vec![text("ok")],
     ];
-    let server =
-        ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await;
-    let mut env = TestEnv::new(Preset::Chat).with_provider(provider, &server.base);
-    env.chat.limits.context_tokens = 4_000;
-    env.chat.limits.output_tokens = 200;
+    let (env, server) = model(Preset::Chat, provider, &steps, [4_000, 200]).await;
     env.skill("pdf", "Merge for $ARGUMENTS with UNFORGETTABLE care.")
         .file(".skills/pdf/big.md", "alpha ".repeat(4_000));
     let mut talk = env.start();
@@ -99,11 +107,7 @@ async fn a_skill_whose_file_was_read_is_active_like_any_other() {
     let provider = ChatProvider::OpenAiChat;
     let read = |id| vec![call(id, "ReadFile", json!({"path": ".agents/skills/pdf/SKILL.md"}))];
     let steps = [read("c1"), vec![text("loaded")], read("c2"), vec![text("ok")], vec![text("ok")]];
-    let server =
-        ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await;
-    let mut env = TestEnv::new(Preset::App).with_provider(provider, &server.base);
-    env.chat.limits.context_tokens = 6_000;
-    env.chat.limits.output_tokens = 500;
+    let (env, server) = model(Preset::App, provider, &steps, [6_000, 500]).await;
     env.skill("pdf", "Merge with UNFORGETTABLE care.");
     let mut talk = env.start();
     assert_eq!(talk.send("load it").await.activated, ["pdf"]);
@@ -122,11 +126,7 @@ async fn a_skill_that_does_not_fit_is_only_named() {
     let provider = ChatProvider::OpenAiChat;
     let steps =
         [vec![text("ok")], vec![call("c1", "skills_activate", json!({"name": "big"}))], vec![text("ok")]];
-    let server =
-        ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await;
-    let mut env = TestEnv::new(Preset::Chat).with_provider(provider, &server.base);
-    env.chat.limits.context_tokens = 4_000;
-    env.chat.limits.output_tokens = 200;
+    let (env, server) = model(Preset::Chat, provider, &steps, [4_000, 200]).await;
     env.skill("big", &"many words of instruction ".repeat(200)).skill("small", "Small INSTRUCTIONS.");
     let mut talk = env.start();
     talk.chat.messages = history(60);
@@ -146,11 +146,7 @@ async fn old_results_of_a_turn_are_dropped_first() {
     let provider = ChatProvider::OpenAiChat;
     let read = |id, path| vec![call(id, "skills_readResource", json!({"name": "pdf", "path": path}))];
     let steps = [read("c1", "one.md"), read("c2", "two.md"), vec![text("ok")]];
-    let server =
-        ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await;
-    let mut env = TestEnv::new(Preset::Chat).with_provider(provider, &server.base);
-    env.chat.limits.context_tokens = 4_000;
-    env.chat.limits.output_tokens = 200;
+    let (env, server) = model(Preset::Chat, provider, &steps, [4_000, 200]).await;
     env.skill("pdf", "x")
         .file(".skills/pdf/one.md", "alpha ".repeat(2_000))
         .file(".skills/pdf/two.md", "beta ".repeat(2_000));
@@ -163,7 +159,7 @@ async fn old_results_of_a_turn_are_dropped_first() {
 
 #[tokio::test]
 async fn a_single_turn_that_is_too_long_is_an_error() {
-    let server = ModelServer::start([Reply::events(encode_reply(ChatProvider::OpenAi, &[text("ok")]))]).await;
+    let server = ModelServer::scripted(ChatProvider::OpenAi, &[vec![text("ok")]]).await;
     let mut env = TestEnv::new(Preset::Chat).with_provider(ChatProvider::OpenAi, &server.base);
     env.chat.limits.context_tokens = 2_000;
     let mut talk = env.start();
@@ -201,7 +197,7 @@ async fn a_conversation_that_the_provider_rejects_as_too_long_is_shortened() {
 #[tokio::test]
 async fn a_chat_can_continue_after_an_abandoned_turn() {
     for provider in PROVIDERS {
-        let server = ModelServer::start([Reply::events(encode_reply(provider, &[text("ok")]))]).await;
+        let server = ModelServer::scripted(provider, &[vec![text("ok")]]).await;
         let env = TestEnv::new(Preset::Chat).with_provider(provider, &server.base);
         env.skill("pdf", "x");
         let mut talk = env.start();

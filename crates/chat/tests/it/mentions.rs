@@ -4,12 +4,12 @@ use crate::support::{StartConversation, TestConversation, TestEnv};
 use prowess::Preset;
 use prowess_chat::EndReason;
 use prowess_config::ChatProvider;
-use prowess_testing::model::wire_format::{PROVIDERS, call, encode_reply, system_prompt, text, tool_results};
-use prowess_testing::model::{ModelServer, RecordedRequest, Reply};
+use prowess_testing::model::wire_format::{PROVIDERS, call, system_prompt, text, tool_results};
+use prowess_testing::model::{ModelServer, RecordedRequest};
 use serde_json::json;
 
 async fn talk(preset: Preset, provider: ChatProvider) -> (TestEnv, TestConversation, ModelServer) {
-    let server = ModelServer::start([Reply::events(encode_reply(provider, &[text("ok")]))]).await;
+    let server = ModelServer::scripted(provider, &[vec![text("ok")]]).await;
     let env = TestEnv::new(preset).with_provider(provider, &server.base);
     env.skill("pdf", "Merge with care.").skill("pdf-tools", "Other tools.");
     let talk = env.start();
@@ -159,7 +159,7 @@ async fn s004_19_only_successful_loads_activate_a_skill() {
         vec![call("c1", "skills_activate", json!({"name": "pdf"}))],
         vec![text("again")],
     ];
-    let server = ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(CHAT, step)))).await;
+    let server = ModelServer::scripted(CHAT, &steps).await;
     let env = TestEnv::new(Preset::Chat).with_provider(CHAT, &server.base);
     env.skill("pdf", "Merge with care.");
     let mut talk = env.start();
@@ -181,7 +181,7 @@ async fn unchanged_files_are_restored() {
         vec![text("done")],
         vec![text("again")],
     ];
-    let server = ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(CHAT, step)))).await;
+    let server = ModelServer::scripted(CHAT, &steps).await;
     let env = TestEnv::new(Preset::Chat).with_provider(CHAT, &server.base);
     env.skill("pdf", "x").file(".skills/pdf/a.md", "AAA").file(".skills/pdf/b.md", "BBB");
     let mut talk = env.start();

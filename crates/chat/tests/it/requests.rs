@@ -3,8 +3,8 @@
 use crate::support::{StartConversation, TestEnv};
 use prowess::Preset;
 use prowess_config::ChatProvider;
-use prowess_testing::model::wire_format::{PROVIDERS, call, encode_reply, text};
-use prowess_testing::model::{ModelServer, Reply};
+use prowess_testing::model::ModelServer;
+use prowess_testing::model::wire_format::{PROVIDERS, call, text};
 use serde_json::json;
 
 /// Two turns: a mention and two tool calls, one of which fails; then a question.
@@ -18,8 +18,7 @@ async fn bodies(provider: ChatProvider, preset: Preset) -> Vec<String> {
         vec![text("Done.")],
         vec![text("Yes.")],
     ];
-    let server =
-        ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await;
+    let server = ModelServer::scripted(provider, &steps).await;
     let env = TestEnv::new(preset).with_provider(provider, &server.base);
     env.skill("pdf", "Merge with care. See [a](a.md).").file(&format!("{}/pdf/a.md", env.root()), "AAA\n");
     let mut talk = env.start();
@@ -43,7 +42,7 @@ async fn the_system_prompt_of_every_preset() {
     let mut prompts = Vec::new();
     for preset in Preset::ALL {
         let provider = ChatProvider::OpenAiChat;
-        let server = ModelServer::start([Reply::events(encode_reply(provider, &[text("ok")]))]).await;
+        let server = ModelServer::scripted(provider, &[vec![text("ok")]]).await;
         let env = TestEnv::new(preset).with_provider(provider, &server.base);
         env.skill("pdf", "Merge with care.");
         env.start().send("hello").await;

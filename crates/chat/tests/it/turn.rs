@@ -1,36 +1,31 @@
 //! The turn loop: its ends, and errors that are reported to the model.
 
 use crate::support::{StartConversation, TestConversation, TestEnv};
+use async_trait::async_trait;
 use prowess::{ErrorCode, Preset};
 use prowess_chat::turn::{MemoryRecorder, RecordError, TurnError, TurnInput, TurnMessages, TurnRecorder};
 use prowess_chat::{EndReason, TurnOutcome};
 use prowess_chat::{MessageState, Part, TokenUsage, TurnEvent};
 use prowess_config::ChatProvider;
-use prowess_testing::model::wire_format::{PROVIDERS, ReplyPart, call, encode_reply, text, tool_results};
+use prowess_testing::model::wire_format::{
+    PROVIDERS, ReplyPart, call, encode_reply, system_prompt, text, tool_results,
+};
 use prowess_testing::model::{ModelServer, Reply};
 use serde_json::{Value, json};
 
 const CHAT: ChatProvider = ChatProvider::OpenAiChat;
-
-fn replies(provider: ChatProvider, steps: &[Vec<ReplyPart>]) -> Vec<Reply> {
-    steps.iter().map(|step| Reply::events(encode_reply(provider, step))).collect()
-}
 
 /// Starts a conversation with one skill `a` and a model that takes these steps.
 async fn talk(
     steps: &[Vec<ReplyPart>],
     set: impl Fn(&mut TestEnv),
 ) -> (TestEnv, TestConversation, ModelServer) {
-    let server = ModelServer::start(replies(CHAT, steps)).await;
+    let server = ModelServer::scripted(CHAT, steps).await;
     let mut env = TestEnv::new(Preset::Chat).with_provider(CHAT, &server.base);
     env.skill("a", "Do it well.");
     set(&mut env);
     let talk = env.start();
     (env, talk, server)
-}
-
-fn raw(id: &'static str, name: &'static str, arguments: &str) -> ReplyPart {
-    ReplyPart::Call(id, name, arguments.to_owned())
 }
 
 #[tokio::test]
@@ -57,40 +52,6 @@ async fn events_are_reported_in_order() {
     kept[0]["at"] = 0.into();
     kept[1]["at"] = 0.into();
     insta::assert_snapshot!("kept", serde_json::to_string_pretty(&kept).unwrap());
-}
-
-#[tokio::test]
-async fn invalid_calls_are_reported_to_the_model() {
-    let steps = [
-        vec![
-            raw("c1", "skills_activat", "{\"name\":\"a\"}"),
-            raw("c2", "skills_activate", "{\"nme\":\"a\"}"),
-            raw("c3", "skills_activate", "{\"name\": \"a"),
-            raw("c4", "skills_activate", "[\"a\"]"),
-            raw("c5", "skills_activate", ""),
-            raw("c6", "rm", "{\"path\":\"/\"}"),
-            raw("c7", "skills_activate", "{\"name\": 5}"),
-        ],
-        vec![text("Sorry.")],
-    ];
-    let (_env, mut talk, server) = talk(&steps, |_| {}).await;
-    assert_eq!(talk.send("go").await.end, Ok(EndReason::Finished));
-    let texts: Vec<String> =
-        tool_results(CHAT, &server.requests()[1]).iter().map(|(id, text)| format!("{id}: {text}")).collect();
-    insta::assert_snapshot!(texts.join("\n"));
-    assert!(talk.results().iter().all(|(_, status, _)| status == "error"));
-    // Arguments are sent back as an object, even if they were not one.
-    let calls = server.requests()[1].body["messages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|m| m.get("tool_calls").is_some())
-        .unwrap()
-        .clone();
-    for call in calls["tool_calls"].as_array().unwrap() {
-        let arguments: Value = serde_json::from_str(call["function"]["arguments"].as_str().unwrap()).unwrap();
-        assert!(arguments.is_object());
-    }
 }
 
 #[tokio::test]
@@ -161,19 +122,6 @@ async fn the_tokens_of_a_turn_are_limited() {
 }
 
 #[tokio::test]
-async fn a_reply_that_is_too_long_or_declined() {
-    for (reason, end) in [("length", EndReason::Length), ("content_filter", EndReason::Declined)] {
-        let body = String::from_utf8(encode_reply(CHAT, &[text("half")]))
-            .unwrap()
-            .replace("\"stop\"", &format!("\"{reason}\""));
-        let server = ModelServer::start([Reply::events(body)]).await;
-        let mut talk = TestEnv::new(Preset::Chat).with_provider(CHAT, &server.base).start();
-        assert_eq!(talk.send("go").await.end, Ok(end));
-        assert_eq!((talk.reply_text().as_str(), talk.end_reason().as_str()), ("half", end.as_str()));
-    }
-}
-
-#[tokio::test]
 async fn long_results_are_truncated_with_a_note() {
     let steps =
         [vec![call("c", "skills_readResource", json!({"name": "a", "path": "big.txt"}))], vec![text("ok")]];
@@ -211,38 +159,27 @@ impl FailingRecorder {
     }
 }
 
-type Pending<'a, T> = prowess_chat::provider::BoxFuture<'a, Result<T, RecordError>>;
-
+#[async_trait]
 impl TurnRecorder for FailingRecorder {
-    fn begin<'a>(&'a mut self, text: &'a str) -> Pending<'a, TurnMessages> {
-        Box::pin(async move {
-            self.count_call()?;
-            self.0.begin(text).await
-        })
+    async fn begin(&mut self, text: &str) -> Result<TurnMessages, RecordError> {
+        self.count_call()?;
+        self.0.begin(text).await
     }
-    fn delta<'a>(&'a mut self, text: &'a str) -> Pending<'a, ()> {
-        Box::pin(async move {
-            self.count_call()?;
-            self.0.delta(text).await
-        })
+    async fn delta(&mut self, text: &str) -> Result<(), RecordError> {
+        self.count_call()?;
+        self.0.delta(text).await
     }
-    fn call<'a>(&'a mut self, call: &'a Part) -> Pending<'a, ()> {
-        Box::pin(async move {
-            self.count_call()?;
-            self.0.call(call).await
-        })
+    async fn call(&mut self, call: &Part) -> Result<(), RecordError> {
+        self.count_call()?;
+        self.0.call(call).await
     }
-    fn result<'a>(&'a mut self, result: &'a Part, names: &'a [String]) -> Pending<'a, ()> {
-        Box::pin(async move {
-            self.count_call()?;
-            self.0.result(result, names).await
-        })
+    async fn result(&mut self, result: &Part, names: &[String]) -> Result<(), RecordError> {
+        self.count_call()?;
+        self.0.result(result, names).await
     }
-    fn end<'a>(&'a mut self, outcome: &'a TurnOutcome, names: &'a [String]) -> Pending<'a, ()> {
-        Box::pin(async move {
-            self.count_call()?;
-            self.0.end(outcome, names).await
-        })
+    async fn end(&mut self, outcome: &TurnOutcome, names: &[String]) -> Result<(), RecordError> {
+        self.count_call()?;
+        self.0.end(outcome, names).await
     }
 }
 
@@ -267,7 +204,7 @@ async fn events_are_reported_only_after_they_are_recorded() {
 #[tokio::test]
 async fn skills_change_between_turns_without_a_restart() {
     let steps = [vec![text("x")]];
-    let server = ModelServer::start(replies(CHAT, &steps)).await;
+    let server = ModelServer::scripted(CHAT, &steps).await;
     let env = TestEnv::new(Preset::Standard).with_provider(CHAT, &server.base);
     env.skill("a", "x");
     let mut talk = env.start();
@@ -280,12 +217,17 @@ async fn skills_change_between_turns_without_a_restart() {
 }
 
 #[tokio::test]
-async fn s004_05_s004_18_if_skills_are_disabled_the_request_does_not_mention_them() {
-    let (_env, mut talk, server) = talk(&[vec![text("x")]], |env| env.policy.enabled = false).await;
-    talk.send("/a hello").await;
-    let body = &server.requests()[0].body;
-    assert!(body.get("tools").is_none());
-    assert_eq!(body["messages"].as_array().unwrap().len(), 2);
-    assert!(!body["messages"][0].to_string().contains("skill_"), "{body}");
-    assert_eq!(body["messages"][1]["content"], "/a hello");
+async fn s000_16_an_added_skill_is_in_the_next_request_after_a_reload() {
+    let server = ModelServer::scripted(CHAT, &[vec![text("x")]]).await;
+    let env = TestEnv::new(Preset::App).with_provider(CHAT, &server.base);
+    env.skill("a", "x");
+    let mut talk = env.start();
+    talk.send("one").await;
+    env.skill("added", "x");
+    talk.send("two").await;
+    // As after an add, a delete or an import.
+    env.start().send("three").await;
+    let has: Vec<bool> =
+        server.requests().iter().map(|request| system_prompt(CHAT, request).contains("added")).collect();
+    assert_eq!(has, [false, false, true]);
 }

@@ -28,20 +28,12 @@ struct DoctorCheck {
     help: Option<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum CheckState {
-    Fine,
-    Note,
-    Problem,
-}
-
-impl CheckState {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Fine => "fine",
-            Self::Note => "note",
-            Self::Problem => "problem",
-        }
+prowess::format::named_enum! {
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum CheckState {
+        Fine = "fine",
+        Note = "note",
+        Problem = "problem",
     }
 }
 

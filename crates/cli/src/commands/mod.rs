@@ -49,7 +49,6 @@ pub(crate) use overview::run as overview;
 /// The result of a command: an exit code or a failure.
 pub(crate) type CommandResult = Result<ExitCode, Failure>;
 
-/// The exit code for success.
 const SUCCESS: ExitCode = ExitCode::SUCCESS;
 
 /// Returns the exit code for a failed check or a missing item.
@@ -211,7 +210,6 @@ fn semantic_stage(context: &Context) -> Option<prowess_routing::semantic::Semant
     prowess_embed::semantic(&context.configuration.embeddings, |name| std::env::var_os(name))
 }
 
-/// Prints the notices of the tools.
 fn print_notices(toolbox: &prowess_tools::Toolbox, output: &mut Output) {
     for notice in toolbox.take_notices() {
         output.note(crate::output::clean(&notice));

@@ -9,7 +9,6 @@ use prowess_package::switch;
 use super::switch::enable_command;
 use crate::context::Context;
 
-/// Returns the next step, if there is one.
 pub(super) fn next_step(skill: &Skill, context: &Context) -> Option<String> {
     Some(match skill.status() {
         SkillStatus::Disabled(

@@ -16,7 +16,6 @@ const NO_TRUNCATION: usize = 10_000;
 /// Whether the output is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColorMode {
-    /// Plain text.
     Plain,
     /// Text with ANSI styles.
     Styled,

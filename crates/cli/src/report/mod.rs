@@ -55,7 +55,6 @@ impl<'a> FileReport<'a> {
         Self { path: &other.path, diagnostics, other_files: &[], ..*self }
     }
 
-    /// Returns the diagnostics of all files.
     fn all_diagnostics(&self) -> impl Iterator<Item = &'a Diagnostic> {
         self.diagnostics.iter().chain(self.other_files.iter().map(|other| &other.diagnostic))
     }

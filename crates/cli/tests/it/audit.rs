@@ -200,7 +200,6 @@ fn every_command_finds_the_same_skills() {
     assert!(!installed.out.contains("\"nested\"") && !installed.out.contains("\"dependency\""));
 }
 
-/// Skipped directories are listed.
 #[test]
 fn skipped_directories_are_listed() {
     let env = TestEnv::bare();

@@ -1,11 +1,11 @@
 //! Scripts on a terminal: confirmation, streamed output and Ctrl-C.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::Stdio;
 
 use crate::support::TestEnv;
 use crate::support::terminal::TerminalSession;
 use insta::{assert_snapshot, with_settings};
+use prowess_testing::processes::count_processes;
 use rustix::process::{Pid, Signal, kill_process};
 
 const STEADY: [(&str, &str); 3] = [
@@ -86,13 +86,7 @@ fn output_is_streamed_and_ctrl_c_stops_the_script() {
     let long = long(1);
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let env = env().variable("PROWESS_ALLOW_SCRIPTS", "1");
-        let mut child = env
-            .command(&["run", "s", "linger.sh", "--", &long])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = env.spawn(&["run", "s", "linger.sh", "--", &long]);
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut scratch = String::new();
         // The script still runs when this line is printed.
@@ -110,18 +104,11 @@ fn output_is_streamed_and_ctrl_c_stops_the_script() {
     }
 }
 
-/// Killing Prowess stops the script.
 #[test]
 fn killing_prowess_stops_the_script() {
     let long = long(2);
     let env = env().variable("PROWESS_ALLOW_SCRIPTS", "1");
-    let mut child = env
-        .command(&["run", "s", "linger.sh", "--", &long])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = env.spawn(&["run", "s", "linger.sh", "--", &long]);
     let mut out = BufReader::new(child.stdout.take().unwrap());
     out.read_line(&mut String::new()).unwrap();
     until_sleeping(&long, 2);
@@ -149,7 +136,5 @@ fn until_sleeping(long: &str, count: usize) {
 
 /// Returns the number of such processes.
 fn sleeping(long: &str) -> usize {
-    let commands = std::fs::read_dir("/proc").unwrap().flatten();
-    let commands = commands.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-    commands.filter(|command| *command == format!("sleep\0{long}\0").into_bytes()).count()
+    count_processes(&format!("sleep\0{long}\0"))
 }

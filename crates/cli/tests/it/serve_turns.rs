@@ -13,6 +13,7 @@ use prowess_config::ChatProvider;
 use prowess_testing::model::wire_format::{call, encode_reply, text};
 use prowess_testing::model::{BlockingModelServer, Reply};
 use prowess_testing::postgres;
+use prowess_testing::processes::count_processes;
 use serde_json::{Value, json};
 
 const CHAT: ChatProvider = ChatProvider::OpenAiChat;
@@ -117,13 +118,6 @@ impl Drop for Serving {
     }
 }
 
-/// Returns the number of processes with this argument.
-fn running(word: &str) -> usize {
-    let processes = fs::read_dir("/proc").unwrap().flatten();
-    let lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
-    lines.filter(|line| line.windows(word.len()).any(|part| part == word.as_bytes())).count()
-}
-
 /// Waits for a condition. The test runner has a timeout.
 fn until(what: impl Fn() -> bool) {
     while !what() {
@@ -145,13 +139,13 @@ fn stopping_a_turn_through_another_server_stops_its_script() {
     let (one, other) = (Serving::start(&env, &database.url()), Serving::start(&env, &database.url()));
     let chat = one.chat();
     let stream = one.say(&chat, "run it");
-    until(|| running(seconds) >= 2);
+    until(|| count_processes(seconds) >= 2);
     // Stopping does not wait for the tool, which prints nothing.
     let (status, body) = other.ask("POST", &format!("/api/chats/{chat}/stop"), &Value::Null);
     assert_eq!((status, body.as_str()), (200, r#"{"stopped":true}"#));
     let heard = rest(stream);
     assert!(heard.contains("event: tool_call") && heard.contains(r#""reason":"cancelled""#), "{heard}");
-    until(|| running(seconds) == 0);
+    until(|| count_processes(seconds) == 0);
     other.is_answered(&chat);
     one.is_answered(&chat);
 }
@@ -164,9 +158,9 @@ fn stopping_a_turn_stops_its_script() {
     let one = Serving::start(&env, env.path("~/chats.sqlite3").to_str().unwrap());
     let chat = one.chat();
     let stream = one.say(&chat, "run it");
-    until(|| running(seconds) >= 2);
+    until(|| count_processes(seconds) >= 2);
     one.ask("POST", &format!("/api/chats/{chat}/stop"), &Value::Null);
-    assert_eq!(running(seconds), 0, "nothing runs on when it was stopped");
+    assert_eq!(count_processes(seconds), 0, "nothing runs on when it was stopped");
     let heard = rest(stream);
     assert!(heard.contains("event: tool_result") && heard.contains(r#""reason":"cancelled""#), "{heard}");
     one.is_answered(&chat);
@@ -180,7 +174,7 @@ fn a_server_is_killed_while_a_script_runs() {
     let (mut one, other) = (Serving::start(&env, &database.url()), Serving::start(&env, &database.url()));
     let chat = one.chat();
     let _stream = one.say(&chat, "run it");
-    until(|| running(seconds) >= 2);
+    until(|| count_processes(seconds) >= 2);
     one.end("KILL");
     until(|| other.get(&format!("/api/chats/{chat}"))["writing"].is_null());
     let kept = other.get(&format!("/api/chats/{chat}"));
@@ -190,7 +184,7 @@ fn a_server_is_killed_while_a_script_runs() {
         kept["messages"][1]["reason"],
         "the process that was answering stopped; this is the reply up to that point"
     );
-    until(|| running(seconds) == 0);
+    until(|| count_processes(seconds) == 0);
     other.is_answered(&chat);
 }
 
@@ -203,9 +197,9 @@ fn a_terminated_server_stops_the_script_and_marks_the_answer() {
     let mut one = Serving::start(&env, store.to_str().unwrap());
     let chat = one.chat();
     let stream = one.say(&chat, "run it");
-    until(|| running(seconds) >= 2);
+    until(|| count_processes(seconds) >= 2);
     assert_eq!(one.end("TERM"), Some(0));
-    assert_eq!(running(seconds), 0, "nothing runs on");
+    assert_eq!(count_processes(seconds), 0, "nothing runs on");
     let heard = rest(stream);
     let marker = "the server stopped before the answer was complete";
     assert!(heard.contains(marker), "{heard}");

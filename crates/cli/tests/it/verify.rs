@@ -186,19 +186,47 @@ fn doctor_reports_modified_skills() {
     assert_snapshot!(format!("{before}\n\n{}", line(&env)));
 }
 
-/// A situation in which a message contains a command that helps.
-struct Hint {
-    name: &'static str,
-    setup: fn(&TestEnv),
-    /// The arguments of the command that prints the hint.
-    args: &'static [&'static str],
-    /// The number of commands in the hint.
-    commands: usize,
-    /// A command that succeeds after any of them.
-    follow_up: &'static [&'static str],
-}
+/// A situation in which a message contains commands that help: the arguments of the command that prints them, their
+/// number, and a command that succeeds after any of them.
+type Hint = (&'static str, Setup, &'static [&'static str], usize, &'static [&'static str]);
+
+type Setup = fn(&TestEnv);
 
 const PDF: &str = "~/.agents/skills/pdf";
+
+const WHY: &[&str] = &["why", "pdf"];
+
+const HINTS: &[Hint] = &[
+    ("why, modified for the user", modified_in_a_repository, WHY, 2, WHY),
+    ("verify, modified in the project", modified_in_the_project, &["verify"], 2, &["verify"]),
+    ("list, modified in the project", modified_in_the_project, &["list", "--all"], 1, &["activate", "pdf"]),
+    ("verify, missing", missing_in_a_repository, &["verify"], 1, &["verify"]),
+    ("why, untrusted", of_the_project, WHY, 1, WHY),
+    ("doctor, a nested repository", nested_repository_in_a_trusted_project, &["doctor"], 1, WHY),
+    ("trust, a nested repository", nested_repository, &["trust"], 1, WHY),
+    (
+        "why, a symlink to a directory with a space and a quote in its name",
+        linked_to_an_odd_name,
+        WHY,
+        1,
+        WHY,
+    ),
+    ("why, changed since it was trusted", changed_since_pinned, WHY, 1, WHY),
+    ("why, disabled by the user", disabled, WHY, 1, WHY),
+    ("why, disabled by the project", disabled_by_the_project, WHY, 1, WHY),
+    ("enable, disabled by the project", disabled_by_the_project, &["enable", "pdf"], 1, WHY),
+    ("why, its source disabled by the project", source_disabled_by_the_project, WHY, 1, WHY),
+    ("install --locked, in a fresh clone", fresh_clone, &["install", "--locked"], 1, WHY),
+    (
+        "tools, an untrusted skill",
+        of_the_project,
+        &["tools", "--skill", "pdf"],
+        1,
+        &["tools", "--skill", "pdf"],
+    ),
+    ("update, renamed at the source", renamed_at_the_source, &["update"], 1, &["update"]),
+    ("install, high findings", high_findings, &["install", "~/shelf/root"], 1, &["why", "root"]),
+];
 
 fn installed(env: &TestEnv) {
     env.skill("~/shelf/pdf");
@@ -210,177 +238,65 @@ fn installed_in_the_project(env: &TestEnv) {
     assert_eq!(env.run(&["install", "./shelf/pdf"]).code, 0);
 }
 
-const HINTS: &[Hint] = &[
-    Hint {
-        name: "why, modified for the user",
-        setup: |env| {
-            installed(env);
-            env.file("~/.agents/skills/pdf/more.md", "More.\n").file(".git/HEAD", "");
-        },
-        args: &["why", "pdf"],
-        commands: 2,
-        follow_up: &["why", "pdf"],
-    },
-    Hint {
-        name: "verify, modified in the project",
-        setup: |env| {
-            installed_in_the_project(env);
-            env.file(".agents/skills/pdf/more.md", "More.\n");
-        },
-        args: &["verify"],
-        commands: 2,
-        follow_up: &["verify"],
-    },
-    Hint {
-        name: "list, modified in the project",
-        setup: |env| {
-            installed_in_the_project(env);
-            env.file(".agents/skills/pdf/more.md", "More.\n");
-        },
-        args: &["list", "--all"],
-        commands: 1,
-        follow_up: &["activate", "pdf"],
-    },
-    Hint {
-        name: "verify, missing",
-        setup: |env| {
-            installed(env);
-            fs::remove_dir_all(env.path(PDF)).unwrap();
-            env.file(".git/HEAD", "");
-        },
-        args: &["verify"],
-        commands: 1,
-        follow_up: &["verify"],
-    },
-    Hint {
-        name: "why, untrusted",
-        setup: |env| {
-            env.skill(".agents/skills/pdf");
-        },
-        args: &["why", "pdf"],
-        commands: 1,
-        follow_up: &["why", "pdf"],
-    },
-    Hint {
-        name: "doctor, a nested repository",
-        setup: |env| {
-            env.skill(".agents/skills/pdf").file(".agents/skills/pdf/.git/HEAD", "");
-            assert_eq!(env.run(&["trust"]).code, 0);
-        },
-        args: &["doctor"],
-        commands: 1,
-        follow_up: &["why", "pdf"],
-    },
-    Hint {
-        name: "trust, a nested repository",
-        setup: |env| {
-            env.skill(".agents/skills/pdf").file(".agents/skills/pdf/.git/HEAD", "");
-        },
-        args: &["trust"],
-        commands: 1,
-        follow_up: &["why", "pdf"],
-    },
-    Hint {
-        name: "why, a symlink to a directory with a space and a quote in its name",
-        setup: |env| {
-            env.skill("~/it's my shelf/pdf").file("~/.agents/skills/.keep", "");
-            std::os::unix::fs::symlink(env.path("~/it's my shelf/pdf"), env.path(PDF)).unwrap();
-        },
-        args: &["why", "pdf"],
-        commands: 1,
-        follow_up: &["why", "pdf"],
-    },
-    Hint {
-        name: "why, changed since it was trusted",
-        setup: |env| {
-            env.skill(".agents/skills/pdf");
-            assert_eq!(env.run(&["trust", "--pinned"]).code, 0);
-            env.described(".agents/skills/pdf", "Something else.");
-        },
-        args: &["why", "pdf"],
-        commands: 1,
-        follow_up: &["why", "pdf"],
-    },
-    Hint {
-        name: "why, disabled by the user",
-        setup: |env| {
-            env.skill(PDF);
-            assert_eq!(env.run(&["disable", "pdf"]).code, 0);
-        },
-        args: &["why", "pdf"],
-        commands: 1,
-        follow_up: &["why", "pdf"],
-    },
-    Hint {
-        name: "why, disabled by the project",
-        setup: |env| {
-            env.skill(PDF);
-            assert_eq!(env.run(&["disable", "pdf", "--scope", "project"]).code, 0);
-        },
-        args: &["why", "pdf"],
-        commands: 1,
-        follow_up: &["why", "pdf"],
-    },
-    Hint {
-        name: "enable, disabled by the project",
-        setup: |env| {
-            env.skill(PDF);
-            assert_eq!(env.run(&["disable", "pdf", "--project"]).code, 0);
-        },
-        args: &["enable", "pdf"],
-        commands: 1,
-        follow_up: &["why", "pdf"],
-    },
-    Hint {
-        name: "why, its source disabled by the project",
-        setup: |env| {
-            env.skill(PDF);
-            assert_eq!(env.run(&["disable", "--source", "~/.agents/skills", "--project"]).code, 0);
-        },
-        args: &["why", "pdf"],
-        commands: 1,
-        follow_up: &["why", "pdf"],
-    },
-    Hint {
-        name: "install --locked, in a fresh clone",
-        setup: |env| {
-            installed_in_the_project(env);
-            fs::remove_dir_all(env.path(".agents")).unwrap();
-            fs::remove_dir_all(env.path("~/.prowess")).unwrap();
-        },
-        args: &["install", "--locked"],
-        commands: 1,
-        follow_up: &["why", "pdf"],
-    },
-    Hint {
-        name: "tools, an untrusted skill",
-        setup: |env| {
-            env.skill(".agents/skills/pdf");
-        },
-        args: &["tools", "--skill", "pdf"],
-        commands: 1,
-        follow_up: &["tools", "--skill", "pdf"],
-    },
-    Hint {
-        name: "update, renamed at the source",
-        setup: |env| {
-            installed(env);
-            env.file("~/shelf/pdf/SKILL.md", skill_md("forms", "Does pdf."));
-        },
-        args: &["update"],
-        commands: 1,
-        follow_up: &["update"],
-    },
-    Hint {
-        name: "install, high findings",
-        setup: |env| {
-            env.file("~/shelf/root/SKILL.md", crate::support::HIGH);
-        },
-        args: &["install", "~/shelf/root"],
-        commands: 1,
-        follow_up: &["why", "root"],
-    },
-];
+fn modified_in_a_repository(env: &TestEnv) {
+    modified(env);
+    env.file(".git/HEAD", "");
+}
+
+fn modified_in_the_project(env: &TestEnv) {
+    installed_in_the_project(env);
+    env.file(".agents/skills/pdf/more.md", "More.\n");
+}
+
+fn missing_in_a_repository(env: &TestEnv) {
+    missing(env);
+    env.file(".git/HEAD", "");
+}
+
+fn nested_repository(env: &TestEnv) {
+    env.skill(".agents/skills/pdf").file(".agents/skills/pdf/.git/HEAD", "");
+}
+
+fn nested_repository_in_a_trusted_project(env: &TestEnv) {
+    nested_repository(env);
+    assert_eq!(env.run(&["trust"]).code, 0);
+}
+
+fn linked_to_an_odd_name(env: &TestEnv) {
+    env.skill("~/it's my shelf/pdf").file("~/.agents/skills/.keep", "");
+    std::os::unix::fs::symlink(env.path("~/it's my shelf/pdf"), env.path(PDF)).unwrap();
+}
+
+fn changed_since_pinned(env: &TestEnv) {
+    env.skill(".agents/skills/pdf");
+    assert_eq!(env.run(&["trust", "--pinned"]).code, 0);
+    env.described(".agents/skills/pdf", "Something else.");
+}
+
+fn disabled_by_the_project(env: &TestEnv) {
+    env.skill(PDF);
+    assert_eq!(env.run(&["disable", "pdf", "--scope", "project"]).code, 0);
+}
+
+fn source_disabled_by_the_project(env: &TestEnv) {
+    env.skill(PDF);
+    assert_eq!(env.run(&["disable", "--source", "~/.agents/skills", "--project"]).code, 0);
+}
+
+fn fresh_clone(env: &TestEnv) {
+    installed_in_the_project(env);
+    fs::remove_dir_all(env.path(".agents")).unwrap();
+    fs::remove_dir_all(env.path("~/.prowess")).unwrap();
+}
+
+fn renamed_at_the_source(env: &TestEnv) {
+    installed(env);
+    env.file("~/shelf/pdf/SKILL.md", skill_md("forms", "Does pdf."));
+}
+
+fn high_findings(env: &TestEnv) {
+    env.file("~/shelf/root/SKILL.md", crate::support::HIGH);
+}
 
 /// Returns the commands of a text that follow a colon, an arrow or `run`, and those that add an option to the same command.
 fn hint_commands(text: &str, args: &[&str]) -> Vec<String> {
@@ -421,22 +337,22 @@ fn paste(env: &TestEnv, command: &str) -> std::process::Output {
 
 #[test]
 fn every_hint_works_when_pasted() {
-    for hint in HINTS {
+    for (name, setup, args, count, follow_up) in HINTS {
         let run_hint = || {
             let env = TestEnv::bare();
-            (hint.setup)(&env);
-            let result = env.run(hint.args);
-            (env, hint_commands(&format!("{}\n{}", result.out, result.err), hint.args), result)
+            setup(&env);
+            let result = env.run(args);
+            (env, hint_commands(&format!("{}\n{}", result.out, result.err), args), result)
         };
         let (_, commands, result) = run_hint();
-        assert_eq!(commands.len(), hint.commands, "{}: {commands:?} in {}", hint.name, result.transcript());
+        assert_eq!(commands.len(), *count, "{name}: {commands:?} in {}", result.transcript());
         for command in commands {
             let (env, ..) = run_hint();
             let output = paste(&env, &command);
             let message = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(output.status.success(), "{}: {command}: {message}", hint.name);
-            let then = env.run(hint.follow_up);
-            assert_eq!(then.code, 0, "{}, after {command}: {}", hint.name, then.transcript());
+            assert!(output.status.success(), "{name}: {command}: {message}");
+            let then = env.run(follow_up);
+            assert_eq!(then.code, 0, "{name}, after {command}: {}", then.transcript());
         }
     }
 }
@@ -489,8 +405,6 @@ const SENTENCES: &[(&str, Setup, &[&str])] = &[
         &["enable", "--source", "~/.agents/skills", "--project"],
     ),
 ];
-
-type Setup = fn(&TestEnv);
 
 fn of_the_user(env: &TestEnv) {
     env.skill(PDF);
@@ -680,7 +594,7 @@ fn every_command_in_a_message_is_tried() {
     assert!(known.len() > 30, "{known:?}");
     let (mut printed, mut wrong) = (Vec::new(), Vec::new());
     let situations =
-        SENTENCES.iter().copied().chain(HINTS.iter().map(|hint| (hint.name, hint.setup, hint.args)));
+        SENTENCES.iter().copied().chain(HINTS.iter().map(|(name, setup, args, ..)| (*name, *setup, *args)));
     for (name, setup, args) in situations {
         let env = TestEnv::bare();
         setup(&env);

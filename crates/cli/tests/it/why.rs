@@ -3,133 +3,112 @@
 use crate::support::{BROKEN, TestEnv, keys, needing, skill_md};
 use insta::assert_snapshot;
 
-fn why(env: &TestEnv, name: &str) -> String {
-    env.run(&["why", name]).transcript()
+fn why(env: &TestEnv, names: &[&str]) -> String {
+    names.iter().map(|name| env.run(&["why", name]).transcript()).collect::<Vec<_>>().join("\n")
+}
+
+/// A snapshot, the skills, and the names to explain.
+type Case = (&'static str, fn(&TestEnv), &'static [&'static str]);
+
+#[test]
+fn every_reason() {
+    let cases: [Case; 15] = [
+        ("available", |env| _ = env.skill("~/.agents/skills/pdf"), &["pdf"]),
+        (
+            "shadowed",
+            |env| {
+                env.skill("~/.agents/skills/pdf").skill(".agents/skills/pdf").skill(".claude/skills/pdf");
+                env.run(&["trust"]);
+            },
+            &["pdf"],
+        ),
+        ("untrusted", |env| _ = env.skill(".agents/skills/pdf"), &["pdf"]),
+        (
+            "changed_since_pinned",
+            |env| {
+                env.skill(".agents/skills/pdf").run(&["trust", "--pinned"]);
+                env.described(".agents/skills/pdf", "Something else.").skill(".agents/skills/added");
+            },
+            &["pdf", "added"],
+        ),
+        ("invalid_yaml", |env| _ = env.file("~/.agents/skills/broken/SKILL.md", BROKEN), &["broken"]),
+        ("too_deep", |env| _ = env.skill("~/.agents/skills/1/2/3/4/5/6/deep"), &["deep"]),
+        ("under_node_modules", |env| _ = env.skill("~/.agents/skills/node_modules/pdf"), &["pdf"]),
+        (
+            "below_another_skill",
+            |env| _ = env.skill("~/.agents/skills/outer").skill("~/.agents/skills/outer/inner"),
+            &["inner"],
+        ),
+        (
+            "in_directories_of_other_agents",
+            |env| {
+                let other = skill_md("pdf", "The name is in the frontmatter.");
+                env.skill(".codex/skills/pdf").skill("~/.gemini/skills/pdf");
+                env.file(".cursor/skills/other-folder/SKILL.md", other);
+            },
+            &["pdf"],
+        ),
+        ("misspelt", |env| _ = env.skill("~/.agents/skills/hello-world"), &["helo-world", "Hello_World"]),
+        ("misspelt_and_unavailable", |env| _ = env.skill(".agents/skills/hello-world"), &["helo-world"]),
+        (
+            "wrong_file_name",
+            |env| {
+                env.file("~/.agents/skills/plural/SKILLS.md", skill_md("plural", "Almost."))
+                    .file("~/.agents/skills/readme/README.md", skill_md("readme", "Hardly."))
+                    .file("~/.agents/skills/empty/data.csv", "");
+            },
+            &["plural", "readme", "empty"],
+        ),
+        (
+            "disabled",
+            |env| {
+                env.skill("~/.agents/skills/off");
+                env.file("~/.prowess/config.toml", "skills.disabled = [\"off\"]\n");
+            },
+            &["off"],
+        ),
+        (
+            "unavailable",
+            |env| _ = env.file("~/.agents/skills/needy/SKILL.md", needing("needy", "frobnicate gizmo")),
+            &["needy"],
+        ),
+        ("not_found_anywhere", |_| {}, &["nothing"]),
+    ];
+    for (snapshot, setup, names) in cases {
+        let env = TestEnv::bare();
+        setup(&env);
+        assert_snapshot!(snapshot, why(&env, names));
+    }
 }
 
 #[test]
-fn available() {
-    let env = TestEnv::bare();
-    env.skill("~/.agents/skills/pdf");
-    assert_snapshot!(why(&env, "pdf"));
-}
-
-#[test]
-fn shadowed() {
-    let env = TestEnv::bare();
-    env.skill("~/.agents/skills/pdf").skill(".agents/skills/pdf").skill(".claude/skills/pdf");
-    env.run(&["trust"]);
-    assert_snapshot!(why(&env, "pdf"));
-}
-
-#[test]
-fn untrusted() {
-    let env = TestEnv::bare();
-    env.skill(".agents/skills/pdf");
-    assert_snapshot!(why(&env, "pdf"));
-}
-
-#[test]
-fn changed_since_pinned() {
-    let env = TestEnv::bare();
-    env.skill(".agents/skills/pdf");
-    env.run(&["trust", "--pinned"]);
-    env.described(".agents/skills/pdf", "Something else.").skill(".agents/skills/added");
-    assert_snapshot!(env.runs(&[&["why", "pdf"], &["why", "added"]]));
-}
-
-#[test]
-fn invalid_yaml() {
-    let env = TestEnv::bare();
-    env.file("~/.agents/skills/broken/SKILL.md", BROKEN);
-    assert_snapshot!(why(&env, "broken"));
-}
-
-#[test]
-fn too_deep() {
-    let env = TestEnv::bare();
-    env.skill("~/.agents/skills/1/2/3/4/5/6/deep");
-    assert_snapshot!(why(&env, "deep"));
-}
-
-#[test]
-fn too_deep_in_another_preset() {
-    let env = TestEnv::new().variable("PROWESS_PRESET", "chat").variable("PROWESS_SKILLS_ENABLED", "true");
-    env.skill(".skills/group/deep");
-    assert_snapshot!(why(&env, "deep"));
-}
-
-#[test]
-fn under_node_modules() {
-    let env = TestEnv::bare();
-    env.skill("~/.agents/skills/node_modules/pdf");
-    assert_snapshot!(why(&env, "pdf"));
-}
-
-#[test]
-fn below_another_skill() {
-    let env = TestEnv::bare();
-    env.skill("~/.agents/skills/outer").skill("~/.agents/skills/outer/inner");
-    assert_snapshot!(why(&env, "inner"));
-}
-
-#[test]
-fn in_directories_of_other_agents() {
-    let env = TestEnv::bare();
-    env.skill(".codex/skills/pdf").skill("~/.gemini/skills/pdf");
-    env.file(".cursor/skills/other-folder/SKILL.md", skill_md("pdf", "The name is in the frontmatter."));
-    assert_snapshot!(why(&env, "pdf"));
-}
-
-#[test]
-fn misspelt() {
-    let env = TestEnv::bare();
-    env.skill("~/.agents/skills/hello-world");
-    assert_snapshot!(env.runs(&[&["why", "helo-world"], &["why", "Hello_World"]]));
-}
-
-#[test]
-fn misspelt_and_unavailable() {
-    let env = TestEnv::bare();
-    env.skill(".agents/skills/hello-world");
-    assert_snapshot!(why(&env, "helo-world"));
-}
-
-#[test]
-fn wrong_file_name() {
-    let env = TestEnv::bare();
-    env.file("~/.agents/skills/plural/SKILLS.md", skill_md("plural", "Almost."))
-        .file("~/.agents/skills/readme/README.md", skill_md("readme", "Hardly."))
-        .file("~/.agents/skills/empty/data.csv", "");
-    assert_snapshot!(env.runs(&[&["why", "plural"], &["why", "readme"], &["why", "empty"]]));
-}
-
-#[test]
-fn lower_case_file_name() {
-    let env = TestEnv::new().variable("PROWESS_PRESET", "chat").variable("PROWESS_SKILLS_ENABLED", "true");
-    env.file(".skills/lower/skill.md", skill_md("lower", "Almost."));
-    assert_snapshot!(why(&env, "lower"));
-}
-
-#[test]
-fn disabled() {
-    let env = TestEnv::bare();
-    env.skill("~/.agents/skills/off").file("~/.prowess/config.toml", "skills.disabled = [\"off\"]\n");
-    assert_snapshot!(why(&env, "off"));
+fn every_reason_in_preset_chat() {
+    let cases: [Case; 3] = [
+        ("too_deep_in_another_preset", |env| _ = env.skill(".skills/group/deep"), &["deep"]),
+        (
+            "lower_case_file_name",
+            |env| _ = env.file(".skills/lower/skill.md", skill_md("lower", "Almost.")),
+            &["lower"],
+        ),
+        (
+            "name_differs_from_directory",
+            |env| _ = env.file(".skills/folder/SKILL.md", skill_md("named", "Both find it.")),
+            &["folder", "named"],
+        ),
+    ];
+    for (snapshot, setup, names) in cases {
+        let env =
+            TestEnv::new().variable("PROWESS_PRESET", "chat").variable("PROWESS_SKILLS_ENABLED", "true");
+        setup(&env);
+        assert_snapshot!(snapshot, why(&env, names));
+    }
 }
 
 #[test]
 fn all_skills_disabled() {
     let env = TestEnv::bare().variable("PROWESS_SKILLS_ENABLED", "false");
     env.skill("~/.agents/skills/pdf");
-    assert_snapshot!(why(&env, "pdf"));
-}
-
-#[test]
-fn unavailable() {
-    let env = TestEnv::bare();
-    env.file("~/.agents/skills/needy/SKILL.md", needing("needy", "frobnicate gizmo"));
-    assert_snapshot!(why(&env, "needy"));
+    assert_snapshot!(why(&env, &["pdf"]));
 }
 
 #[test]
@@ -137,22 +116,10 @@ fn a_symlink_that_points_outside() {
     let env = TestEnv::bare();
     env.skill("~/elsewhere/linked").skill("~/.agents/skills/pdf");
     std::os::unix::fs::symlink(env.path("~/elsewhere/linked"), env.path("~/.agents/skills/linked")).unwrap();
-    assert_snapshot!(why(&env, "linked"));
+    assert_snapshot!(why(&env, &["linked"]));
     let target = env.path("~/elsewhere/linked");
     assert_eq!(env.run(&["trust", target.to_str().unwrap()]).code, 0);
     assert_eq!(env.run(&["why", "linked"]).code, 0);
-}
-
-#[test]
-fn name_differs_from_directory() {
-    let env = TestEnv::new().variable("PROWESS_PRESET", "chat").variable("PROWESS_SKILLS_ENABLED", "true");
-    env.file(".skills/folder/SKILL.md", skill_md("named", "Both find it."));
-    assert_snapshot!(env.runs(&[&["why", "folder"], &["why", "named"]]));
-}
-
-#[test]
-fn not_found_anywhere() {
-    assert_snapshot!(why(&TestEnv::bare(), "nothing"));
 }
 
 #[test]

@@ -26,7 +26,6 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// Returns the entry at a path.
 pub(super) fn find(text: &str, [section, name]: [&str; 2]) -> Result<Option<FoundEntry>, EditEntryError> {
     let Some(root) = read(text)? else { return Ok(None) };
     let Some(outer) = member(text, &root, section, "the configuration")? else { return Ok(None) };

@@ -10,13 +10,11 @@ use super::yaml::{begins_with, entry};
 /// Several candidates for a change; the first valid one is used.
 pub(super) type CandidateEdits = Vec<Vec<Splice>>;
 
-/// A new item of a list.
 pub(super) struct NewListItem {
     /// Its lines in a block, without the dash.
     pub(super) lines: Vec<String>,
     /// Its text in brackets.
     pub(super) flow: String,
-    /// Its value.
     pub(super) value: Value,
 }
 

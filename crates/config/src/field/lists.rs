@@ -119,7 +119,6 @@ fn expand_source(name: &str, home: Option<&Path>) -> String {
 /// Why a path in the configuration is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ParsePathError {
-    /// The path is relative.
     Relative,
     /// The path begins with `~`, and the home directory is not known.
     NoHome,

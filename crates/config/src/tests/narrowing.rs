@@ -63,7 +63,6 @@ fn restricting_values_are_applied() {
     insta::assert_snapshot!(changed.join("\n"));
 }
 
-/// A project can lower each limit of scripts; only the user can raise it.
 #[test]
 fn script_limits_can_be_lowered_by_a_project_and_raised_only_by_the_user() {
     let limits = [

@@ -122,7 +122,6 @@ fn is_digit(c: char) -> bool {
     c.is_ascii_digit()
 }
 
-/// Returns `true` if a name or a number continues.
 fn continues(after: &str) -> bool {
     after.starts_with(|c: char| c.is_alphanumeric() || c == '_')
 }

@@ -45,13 +45,6 @@ impl<'a> CatalogRequest<'a> {
             recent: &[],
         }
     }
-
-    /// Adds a token limit; `count` counts the tokens.
-    #[must_use]
-    pub fn with_token_limit(mut self, tokens: Option<u32>, count: Measure<'a>) -> Self {
-        self.budget = self.budget.and_tokens(tokens, count);
-        self
-    }
 }
 
 /// A rendered catalog and its plan.

@@ -82,28 +82,18 @@ impl Cost {
     }
 }
 
-/// How much of a skill is shown, from most to least.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum DetailLevel {
-    /// Name and whole description.
-    Full,
-    /// Name and the beginning of the description.
-    Short,
-    /// The name only.
-    NameOnly,
-    /// Nothing.
-    Omitted,
-}
-
-impl DetailLevel {
-    /// Returns the name used in reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Short => "shortened",
-            Self::NameOnly => "name only",
-            Self::Omitted => "left out",
-        }
+prowess_format::named_enum! {
+    /// How much of a skill is shown, from most to least.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum DetailLevel {
+        /// Name and whole description.
+        Full = "full",
+        /// Name and the beginning of the description.
+        Short = "shortened",
+        /// The name only.
+        NameOnly = "name only",
+        /// Nothing.
+        Omitted = "left out",
     }
 }
 

@@ -68,7 +68,6 @@ impl CatalogRenderer<'_> {
         out
     }
 
-    /// Renders one entry with this level of detail.
     pub(super) fn render_entry(&self, entry: &CatalogEntry<'_>, level: DetailLevel) -> String {
         let mut out = String::with_capacity(estimated_size(entry, level));
         self.write(entry, level, &mut out);

@@ -9,7 +9,6 @@ use crate::bundled::BUNDLED;
 use crate::skill::{ContentCache, DiscoveredSkill, FileName, Root};
 use prowess_fs::Fingerprint;
 
-/// Returns all bundled skills.
 pub(crate) fn discover_bundled(root: &Arc<Root>, rules: &Rules) -> Vec<Arc<DiscoveredSkill>> {
     let found = BUNDLED.iter().map(|skill| {
         let source = skill.skill_md();

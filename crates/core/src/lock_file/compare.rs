@@ -8,28 +8,18 @@ use prowess_format::hidden::escape_and_truncate;
 use super::file::LockEntry;
 use prowess_fs::{HashedTree, TreeHashError};
 
-/// How a file differs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FileChange {
-    /// The bytes or the executable bit differ.
-    Changed,
-    /// The file is missing.
-    Missing,
-    /// The file is not in the lock file.
-    Extra,
-    /// The file was replaced by a symlink.
-    Link,
-}
-
-impl FileChange {
-    /// Returns the name used in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Changed => "modified",
-            Self::Missing => "missing",
-            Self::Extra => "extra",
-            Self::Link => "link",
-        }
+prowess_format::named_enum! {
+    /// How a file differs.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum FileChange {
+        /// The bytes or the executable bit differ.
+        Changed = "modified",
+        /// The file is missing.
+        Missing = "missing",
+        /// The file is not in the lock file.
+        Extra = "extra",
+        /// The file was replaced by a symlink.
+        Link = "link",
     }
 }
 

@@ -178,17 +178,6 @@ impl LockFile {
         self.skills.extend(changes.iter().filter_map(|change| change.after.clone()));
         self.skills.sort_by(|a, b| a.folder.cmp(&b.folder));
     }
-
-    /// Returns the entries that a directory may match: its entry and, while a change is pending, the entry
-    /// after the change.
-    pub fn expected_entries(&self, folder: &str) -> impl Iterator<Item = &LockEntry> {
-        let changes = self.pending.iter().flat_map(|pending| &pending.changes);
-        let changed = changes.filter(move |change| change.folder == folder);
-        self.skills
-            .iter()
-            .filter(move |known| known.folder == folder)
-            .chain(changed.filter_map(|change| change.after.as_ref()))
-    }
 }
 
 impl LockEntry {
@@ -246,19 +235,6 @@ mod tests {
             "written by a newer version"
         );
         assert!(LockFile::parse("[".repeat(100_000).as_bytes()).is_err());
-    }
-
-    #[test]
-    fn while_a_change_is_pending_both_states_are_expected() {
-        let mut lock = LockFile::default();
-        lock.set("a", Some(locked("a", "old")));
-        let change = Replacement { folder: "a".into(), after: Some(locked("a", "new")) };
-        lock.pending =
-            Some(PendingChange { stage: "/s".into(), owner: String::new(), changes: vec![change] });
-        assert_eq!(
-            lock.expected_entries("a").map(|locked| &*locked.tree).collect::<Vec<_>>(),
-            ["old", "new"]
-        );
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! The six presets as one table. A preset takes every value that it does not mention from `standard`.
 
-use std::fmt;
 use std::str::FromStr;
 
 use prowess_format::{KnownKeys, NameRule, Repair, RuleLevel, Rules};
@@ -11,45 +10,23 @@ use super::{
     RequiresPolicy, RootSpec, RunPolicy, ScanPolicy, SkillIdentity, SkillSelection,
 };
 
-/// A named set of policy values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Preset {
-    /// The Agent Skills specification and its client guide.
-    #[default]
-    Standard,
-    /// Document 000: an application with bundled and user skills, and one tool `ReadFile`.
-    App,
-    /// Document 001: project skills behind one tool `Skill`.
-    SkillTool,
-    /// Document 002: strict manifests, five sources, plugins.
-    Harness,
-    /// Document 003: triggers and four tiers.
-    Triggers,
-    /// Document 004: a chat server, disabled by default.
-    Chat,
-}
-
-impl Preset {
-    /// All presets, in the order of the table.
-    pub const ALL: [Self; 6] =
-        [Self::Standard, Self::App, Self::SkillTool, Self::Harness, Self::Triggers, Self::Chat];
-
-    /// Returns the name of the preset.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Standard => "standard",
-            Self::App => "app",
-            Self::SkillTool => "skill-tool",
-            Self::Harness => "harness",
-            Self::Triggers => "triggers",
-            Self::Chat => "chat",
-        }
-    }
-}
-
-impl fmt::Display for Preset {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+prowess_format::named_enum! {
+    /// A named set of policy values.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Preset {
+        /// The Agent Skills specification and its client guide.
+        #[default]
+        Standard = "standard",
+        /// Document 000: an application with bundled and user skills, and one tool `ReadFile`.
+        App = "app",
+        /// Document 001: project skills behind one tool `Skill`.
+        SkillTool = "skill-tool",
+        /// Document 002: strict manifests, five sources, plugins.
+        Harness = "harness",
+        /// Document 003: triggers and four tiers.
+        Triggers = "triggers",
+        /// Document 004: a chat server, disabled by default.
+        Chat = "chat",
     }
 }
 
@@ -69,7 +46,6 @@ impl FromStr for Preset {
     }
 }
 
-/// Returns the policy of a preset.
 pub(super) fn policy(preset: Preset) -> Policy {
     match preset {
         Preset::Standard => standard(),

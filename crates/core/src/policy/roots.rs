@@ -4,34 +4,20 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The origin of the skills in a root, from the lowest to the highest precedence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
-    /// Provided by a server.
-    Remote,
-    /// Shipped with Prowess or with the application.
-    Bundled,
-    /// The user's own skills.
-    User,
-    /// The project's skills.
-    Project,
-    /// Installed plugins.
-    Plugin,
-}
-
-impl Scope {
-    /// All scopes, in order.
-    pub const ALL: [Self; 5] = [Self::Remote, Self::Bundled, Self::User, Self::Project, Self::Plugin];
-
-    /// Returns the name used in JSON and before a path in the configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Remote => "mcp",
-            Self::Bundled => "bundled",
-            Self::User => "user",
-            Self::Project => "project",
-            Self::Plugin => "plugin",
-        }
+prowess_format::named_enum! {
+    /// The origin of the skills in a root, from the lowest to the highest precedence.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Scope {
+        /// Provided by a server.
+        Remote = "mcp",
+        /// Shipped with Prowess or with the application.
+        Bundled = "bundled",
+        /// The user's own skills.
+        User = "user",
+        /// The project's skills.
+        Project = "project",
+        /// Installed plugins.
+        Plugin = "plugin",
     }
 }
 

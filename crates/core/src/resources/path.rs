@@ -38,12 +38,10 @@ impl RelativePath {
         Ok(Self(normalized.join("/")))
     }
 
-    /// Returns the path with `/`.
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the path with `/`.
     pub(super) fn into_string(self) -> String {
         self.0
     }

@@ -176,7 +176,8 @@ fn the_budget_can_be_in_tokens() {
         );
     }
     let words = |text: &str| text.split_whitespace().count();
-    let request = CatalogRequest::from_policy(&env.policy).with_token_limit(Some(200), &words);
+    let mut request = CatalogRequest::from_policy(&env.policy);
+    request.budget = request.budget.and_tokens(Some(200), &words);
     let catalog = render_catalog(&env.snapshot(), &env.policy, &request);
     assert!(
         words(&catalog.text) <= 200 && catalog.plan.count(DetailLevel::NameOnly) > 10,

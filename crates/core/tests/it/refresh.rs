@@ -27,7 +27,6 @@ fn keys(diff: &SnapshotDiff) -> Difference {
     [&diff.added, &diff.removed, &diff.changed].map(|keys| keys.iter().map(String::from).collect())
 }
 
-/// Refreshes the registry and returns the difference.
 fn refresh_diff(registry: &Registry) -> Difference {
     let before = registry.snapshot();
     keys(&registry.refresh().diff_from(&before))

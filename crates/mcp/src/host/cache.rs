@@ -4,12 +4,12 @@
 //! each time they are read; the cache of a label is removed together with the label.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use prowess::HostEnv;
 use prowess::remote::RemoteFile;
 use prowess_config::{McpSource, McpTransport};
-use prowess_fs::{lock, write_private};
+use prowess_fs::{lock, unix_millis, write_private};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -25,7 +25,6 @@ const FILES_MAX: u64 = 256 * 1024 * 1024;
 /// How long a server that failed is not contacted again.
 const FAILURE_TTL: Duration = Duration::from_secs(60);
 
-/// The cache of one server.
 #[derive(Debug)]
 pub(super) struct ServerCache {
     /// The directory; `None` without a home directory.
@@ -65,11 +64,6 @@ fn remaining(at: u64, ttl: Duration) -> Option<Duration> {
     // A clock that was set back must not extend the time.
     let age = Duration::from_millis(unix_millis().checked_sub(at)?);
     ttl.checked_sub(age).filter(|remaining| !remaining.is_zero())
-}
-
-fn unix_millis() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl ServerCache {

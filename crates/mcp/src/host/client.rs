@@ -87,12 +87,10 @@ impl ServerConnection {
         info.map(|info| info.protocol_version.to_string()).unwrap_or_default()
     }
 
-    /// Returns `true` if the connection is closed.
     pub(super) fn is_closed(&self) -> bool {
         self.service.as_ref().is_none_or(|service| service.is_closed() || service.is_transport_closed())
     }
 
-    /// Fetches one page of the listing.
     pub(super) async fn list_page(&self, cursor: Option<&str>) -> Result<Value, FetchError> {
         let params = cursor.map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
         self.call_custom(extension::LIST_METHOD, params).await

@@ -19,7 +19,6 @@ const TIMEOUT_FACTOR: u32 = 10;
 /// The maximum time for which a listing is valid.
 const TTL_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// The listing of a server.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct ServerListing {
     pub(super) entries: Vec<Value>,

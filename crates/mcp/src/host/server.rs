@@ -40,11 +40,9 @@ pub(super) struct ServerState {
     pub(super) is_refreshing: bool,
 }
 
-/// A problem with a listing.
 pub(super) enum ListingProblem {
     /// It could not be fetched; there is none, or an old one.
     Failed(String),
-    /// It is truncated.
     Truncated(String),
 }
 

@@ -25,7 +25,6 @@ pub(super) struct CallRegistry {
     sessions: Mutex<HashMap<SessionId, SessionCalls>>,
 }
 
-/// The calls of one session.
 struct SessionCalls {
     /// When its last request arrived or was answered.
     last_used: Instant,
@@ -116,7 +115,6 @@ impl CallRegistry {
         }
     }
 
-    /// Returns the interrupted call with this number.
     pub(super) fn interrupted_call(&self, session: &SessionId, number: u64) -> Option<Arc<RecordedCall>> {
         let all = self.lock();
         let broken = all.get(session)?.interrupted.iter().find(|broken| broken.call.number() == number)?;

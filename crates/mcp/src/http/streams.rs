@@ -11,7 +11,6 @@ use tokio_stream::Stream;
 
 use super::calls::CallRegistry;
 
-/// A stream of events.
 pub(super) type EventStream = Pin<Box<dyn Stream<Item = ServerSseMessage> + Send + Sync>>;
 
 /// The maximum number of recorded events of a call: its response, and the last events before it.

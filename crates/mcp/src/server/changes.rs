@@ -17,10 +17,8 @@ const EVENTS_MAX: usize = 64;
 /// The interval at which the watcher checks whether it is still needed.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChangeEvent {
-    /// The skills changed.
     Skills,
     /// The tools of one connection changed.
     Tools(u64),

@@ -13,7 +13,6 @@ pub(super) struct InstructionsCache {
     cached: Mutex<Option<CachedInstructions>>,
 }
 
-/// A snapshot and its instructions.
 type CachedInstructions = (Arc<Snapshot>, Option<Arc<str>>);
 
 impl InstructionsCache {

@@ -51,7 +51,6 @@ impl ClientLog {
     }
 }
 
-/// Returns the rank of a level.
 fn rank(level: LoggingLevel) -> u8 {
     match level {
         LoggingLevel::Debug => 0,

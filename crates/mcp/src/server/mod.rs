@@ -84,7 +84,6 @@ pub(crate) struct Shared {
     manifests: EntryCache,
     instructions: InstructionsCache,
     changes: ChangeBroadcaster,
-    /// The number of the next connection.
     next_connection: AtomicU64,
     /// Limits how many clients' subscribed files are checked at the same time.
     check_permits: Semaphore,

@@ -12,7 +12,6 @@ use tokio::sync::Notify;
 /// The maximum number of concurrent requests. Each may read a file of 16 MiB.
 pub(super) const CONCURRENT_MAX: usize = 64;
 
-/// The pending requests.
 #[derive(Debug, Default)]
 pub(super) struct PendingRequests {
     state: Mutex<PendingState>,
@@ -28,10 +27,8 @@ struct PendingState {
     is_closed: bool,
 }
 
-/// The stage of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RequestStage {
-    /// It is running.
     Running,
     /// It is running, and the client cancelled it.
     Cancelled,

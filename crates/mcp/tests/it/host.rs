@@ -3,15 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::host_support::{TestHost, activate_skill, list_files, official, read_file, serve_if_child, skill};
+use crate::host_support::{
+    NO_GRANTS, TestHost, activate_skill, approved, list_files, official, read_file, serve_if_child, skill,
+};
 use prowess::remote::RemoteSource;
-use prowess::remote::approvals::ApprovalGrants;
 use prowess::resources;
 use prowess_config::{McpSource, McpTransport};
 use prowess_mcp::host::{McpRemoteSources, prune_caches, remove_cache};
 use serde_json::json;
-
-const NO_GRANTS: ApprovalGrants = ApprovalGrants { allow_tools: false, allow_run: false };
 
 /// The entry point of a server process; not a test.
 #[test]
@@ -232,13 +231,7 @@ fn a_listing_is_cached_as_long_as_the_server_allows() {
 
 #[test]
 fn files_are_cached_and_verified_at_each_read() {
-    let host = TestHost::new();
-    let script = host.script("docs", &[skill("pdf")]);
-    script.write(&json!({"skills": [skill("pdf")], "ttl": 600_000}));
-    let sources = host.sources(&script);
-    let registry = host.registry(&sources);
-    host.approve(&sources, "docs/pdf", NO_GRANTS);
-    registry.refresh();
+    let (host, script, sources, registry) = approved(&json!({"skills": [skill("pdf")], "ttl": 600_000}));
     let reads = || script.requests().iter().filter(|line| line.starts_with("resources/read")).count();
     for _ in 0..3 {
         assert_eq!(read_file(&registry, "docs/pdf", "references/a.md").unwrap(), "A\n");
@@ -263,12 +256,7 @@ fn files_are_cached_and_verified_at_each_read() {
 
 #[test]
 fn the_cache_contains_no_discoverable_skills() {
-    let host = TestHost::new();
-    let script = host.script("docs", &[skill("pdf")]);
-    let sources = host.sources(&script);
-    let registry = host.registry(&sources);
-    host.approve(&sources, "docs/pdf", NO_GRANTS);
-    registry.refresh();
+    let (host, _script, _sources, registry) = approved(&json!({"skills": [skill("pdf")]}));
     activate_skill(&registry, "docs/pdf").unwrap();
     assert!(!list_files(&host.cache_dir()).is_empty());
     let mut policy = host.policy.clone().with_roots([
@@ -328,13 +316,8 @@ fn notifications_cause_a_new_listing() {
 
 #[test]
 fn binary_files_are_read() {
-    let host = TestHost::new();
-    let script = host.script("docs", &[skill("pdf")]);
-    script.write(&json!({"skills": [skill("pdf")], "fault": "returns blobs"}));
-    let sources = host.sources(&script);
-    let registry = host.registry(&sources);
-    host.approve(&sources, "docs/pdf", NO_GRANTS);
-    registry.refresh();
+    let script = json!({"skills": [skill("pdf")], "fault": "returns blobs"});
+    let (_host, _script, _sources, registry) = approved(&script);
     assert_eq!(read_file(&registry, "docs/pdf", "references/a.md").unwrap(), "A\n");
 }
 

@@ -2,14 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::host_support::{ServerScript, TestHost, activate_skill, read_file, skill};
-use prowess::Registry;
-use prowess::remote::approvals::ApprovalGrants;
+use crate::host_support::{NO_GRANTS, ServerScript, TestHost, activate_skill, approved, read_file, skill};
 use prowess_config::{McpSource, McpTransport};
 use prowess_mcp::host::McpRemoteSources;
 use serde_json::{Value, json};
-
-const NO_GRANTS: ApprovalGrants = ApprovalGrants { allow_tools: false, allow_run: false };
 
 /// Returns the report of a misbehaving server, and checks that a local skill is not affected.
 fn report_for(
@@ -173,18 +169,6 @@ fn a_failed_server_is_not_contacted_again_at_once() {
     let sources = host.sources(&script);
     assert_eq!(sources.all()[0].refresh().unwrap().skills, 1, "an explicit refresh ignores the failure");
     assert!(!host.report(&host.registry(&sources)).contains("SK078"));
-}
-
-/// Creates a host with one approved skill.
-fn approved(script: &Value) -> (TestHost, ServerScript, McpRemoteSources, Registry) {
-    let host = TestHost::new();
-    let file = host.script("docs", &[]);
-    file.write(script);
-    let sources = host.sources(&file);
-    let registry = host.registry(&sources);
-    host.approve(&sources, "docs/pdf", NO_GRANTS);
-    registry.refresh();
-    (host, file, sources, registry)
 }
 
 #[test]

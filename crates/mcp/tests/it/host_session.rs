@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::host_support::{ServerScript, TestHost, skill};
+use crate::host_support::{NO_GRANTS, ServerScript, TestHost, skill};
 use prowess::policy::{ActivationMode, CatalogFormat, ScriptPolicy};
 use prowess::remote::approvals::ApprovalGrants;
 use prowess_mcp::host::McpRemoteSources;
 use prowess_tools::{Envelope, PromptRequest, Session, Toolbox, render_prompt};
 use serde_json::{Value, json};
-
-const NO_GRANTS: ApprovalGrants = ApprovalGrants { allow_tools: false, allow_run: false };
 
 struct TestConversation {
     host: TestHost,
@@ -34,7 +32,6 @@ impl TestConversation {
         self.toolbox.call(&mut self.session, tool, params)
     }
 
-    /// Returns the error of a call.
     fn call_error(&mut self, tool: &str, params: Value) -> String {
         let error = self.call(tool, params).error.unwrap();
         format!("{}: {}", error.code, error.message)

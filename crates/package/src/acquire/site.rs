@@ -39,7 +39,6 @@ impl Fetcher for HttpClient {
     }
 }
 
-/// Fetches an archive.
 pub(crate) fn fetch_archive(url: &Url, work: &Arc<Task>) -> Result<MemoryTree, PackageError> {
     let bytes = Fetcher::get(&HttpClient::new(Arc::clone(work)), url, ARCHIVE_MAX)?;
     Ok(archive::read_archive(&bytes)?)

@@ -162,7 +162,6 @@ fn tree_from_files(files: &[(String, Vec<u8>)]) -> Result<MemoryTree, PackageErr
     Ok(MemoryTree::new(accepted))
 }
 
-/// Returns the only skill in the upload.
 fn find_only_skill(tree: &MemoryTree, upload: &Upload) -> Result<Candidate, PackageError> {
     let mut candidates = candidate::find_candidates_named(tree, false, NameSource::Manifest)?;
     match candidates.len() {

@@ -263,7 +263,6 @@ fn choose_skills(
     Ok(chosen)
 }
 
-/// Returns the new lock entry.
 pub(crate) fn new_lock_entry(
     origin: &SourceOrigin,
     prepared: &PreparedSkill,
@@ -287,7 +286,6 @@ pub(crate) fn new_lock_entry(
 }
 
 pub(crate) enum Decision {
-    /// The item of the plan.
     Item(Box<PlanItem>),
     /// The skill has to be prepared again under this name.
     RetryAs(String),

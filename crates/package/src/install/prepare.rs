@@ -64,7 +64,6 @@ struct StagedFile {
 /// The name of the installed skill.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum TargetName<'a> {
-    /// The name in the manifest.
     Manifest,
     /// This name, which is written into the manifest.
     Name(&'a str),

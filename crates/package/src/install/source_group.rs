@@ -62,7 +62,6 @@ pub(crate) fn parse_locked_source(text: &str, target: &InstallTarget) -> Result<
 }
 
 impl SourceGroup<'_> {
-    /// Returns the source.
     pub(crate) fn source(&self, target: &InstallTarget) -> Result<Source, PackageError> {
         parse_locked_source(&self.source_text, target)
     }

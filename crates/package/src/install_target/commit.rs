@@ -176,7 +176,6 @@ pub(crate) fn rename_noreplace(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Undoes a swap.
 fn undo_swap(stage: &Path, folder: &Path) -> io::Result<()> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let (new, old) = (new_dir(stage, &name), old_dir(stage, &name));
@@ -214,7 +213,6 @@ pub(crate) enum TrustPolicy {
     KeepTrust,
 }
 
-/// The states that are trusted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TrustedStates {
     Before,

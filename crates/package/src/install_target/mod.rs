@@ -26,24 +26,18 @@ pub use clock::format_iso_time;
 pub use editable::NotEditableReason;
 pub use verify::{VerificationStatus, VerifiedSkill, accept_modified, verify_skills};
 
-/// For whom skills are installed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InstallScope {
-    /// For everyone who works on the project; the lock file is committed.
-    Project,
-    /// For the user, in all projects.
-    User,
+prowess_format::named_enum! {
+    /// For whom skills are installed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum InstallScope {
+        /// For everyone who works on the project; the lock file is committed.
+        Project = "project",
+        /// For the user, in all projects.
+        User = "user",
+    }
 }
 
 impl InstallScope {
-    /// The name used in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Project => "project",
-            Self::User => "user",
-        }
-    }
-
     /// Returns the default scope: the project if the directory looks like one, else the user.
     pub fn default_for(policy: &Policy, host: &HostEnv) -> Self {
         let markers = [".git", lock::LOCK_FILE_NAME, ".agents", ".prowess"];

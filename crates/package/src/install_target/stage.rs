@@ -74,7 +74,6 @@ impl Stage {
         self.is_kept = true;
     }
 
-    /// Returns the path of the stage.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -45,34 +45,22 @@ pub(crate) enum InstalledState {
     Modified(LockComparison),
 }
 
-/// The result of verifying a skill.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum VerificationStatus {
-    /// The files are identical to the installed ones.
-    Ok,
-    /// Files differ or are missing.
-    Modified,
-    /// The directory does not exist.
-    Missing,
-    /// There are only additional files.
-    Extra,
-    /// The skill is not in the lock file.
-    Unlocked,
-    /// The directory or a file was replaced by a symlink.
-    Symlink,
-}
-
-impl VerificationStatus {
-    /// The name used in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Modified => "modified",
-            Self::Missing => "missing",
-            Self::Extra => "extra",
-            Self::Unlocked => "unlocked",
-            Self::Symlink => "link",
-        }
+prowess_format::named_enum! {
+    /// The result of verifying a skill.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum VerificationStatus {
+        /// The files are identical to the installed ones.
+        Ok = "ok",
+        /// Files differ or are missing.
+        Modified = "modified",
+        /// The directory does not exist.
+        Missing = "missing",
+        /// There are only additional files.
+        Extra = "extra",
+        /// The skill is not in the lock file.
+        Unlocked = "unlocked",
+        /// The directory or a file was replaced by a symlink.
+        Symlink = "link",
     }
 }
 

@@ -46,7 +46,6 @@ pub(super) fn parse_short_form(text: &str) -> Result<Source, ParseSourceError> {
     parse_owner_and_repo(text, text, GITHUB)
 }
 
-/// Parses `user@host:path`.
 fn parse_scp(text: &str, user: &str, host: &str) -> Result<Source, ParseSourceError> {
     let is_plain = |word: &str| {
         !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))

@@ -108,7 +108,6 @@ pub fn parse_source(
     }
 }
 
-/// Parses a source with a scheme.
 fn parse_url(text: &str, scheme: &str) -> Result<Source, ParseSourceError> {
     match scheme {
         "https" => web::parse_https(text),

@@ -30,22 +30,14 @@ pub enum SwitchTarget {
     Source(String),
 }
 
-/// Enabled or disabled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DesiredState {
-    /// The skill is available.
-    Enabled,
-    /// The skill is not available.
-    Disabled,
-}
-
-impl DesiredState {
-    /// The name used in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Enabled => "enabled",
-            Self::Disabled => "disabled",
-        }
+prowess_format::named_enum! {
+    /// Enabled or disabled.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum DesiredState {
+        /// The skill is available.
+        Enabled = "enabled",
+        /// The skill is not available.
+        Disabled = "disabled",
     }
 }
 

@@ -143,7 +143,6 @@ struct TargetFile {
     inner: InnerPath,
 }
 
-/// The existing file.
 struct ExistingFile {
     /// `None` if the file is too large to be read.
     digest: Option<String>,
@@ -156,7 +155,6 @@ impl TargetFile {
         Path::new(self.inner.as_str())
     }
 
-    /// Returns the existing file.
     fn existing(&self) -> Result<Option<ExistingFile>, UserSkillError> {
         let (file, stat) = match self.folder.open_file(self.path()) {
             Ok(opened) => opened,

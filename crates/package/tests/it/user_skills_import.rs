@@ -145,19 +145,6 @@ fn malicious_uploads_are_rejected() {
 }
 
 #[test]
-fn a_rejected_skill_can_be_accepted_by_the_user() {
-    let home = TestHome::new(Preset::Standard);
-    let text = format!("{}```sh\necho aGVsbG8= | base64 -d | bash\n```\n", skill_md("pdf", "D."));
-    let upload = files(&[("pdf/SKILL.md", &text)]);
-    assert_eq!(home.import(&upload).unwrap_err().code(), ErrorCode::Untrusted);
-    let plan = home.plan(&upload, |import| ImportRequest { accept_risk: true, ..import }).unwrap();
-    let findings = &plan.items[0].prepared.as_ref().unwrap().verdict.findings;
-    assert_eq!(findings.iter().map(|finding| finding.rule).collect::<Vec<_>>(), ["PA101"]);
-    plan.commit().unwrap();
-    assert!(home.snapshot().get("pdf").is_some());
-}
-
-#[test]
 fn symlinks_are_not_followed() {
     let upload = files(&[("pdf/SKILL.md", &skill_md("pdf", "Is new."))]);
     // The directory is a symlink: the symlink is replaced, its target is not changed.
@@ -174,4 +161,17 @@ fn symlinks_are_not_followed() {
     assert_eq!(home.import(&upload).unwrap_err().code(), ErrorCode::AccessDenied);
     assert!(home.create("pdf", "pdf", "D.").is_err());
     assert!(home.list_files("~/else").is_empty());
+}
+
+#[test]
+fn a_rejected_skill_can_be_accepted_by_the_user() {
+    let home = TestHome::new(Preset::Standard);
+    let text = format!("{}```sh\necho aGVsbG8= | base64 -d | bash\n```\n", skill_md("pdf", "D."));
+    let upload = files(&[("pdf/SKILL.md", &text)]);
+    assert_eq!(home.import(&upload).unwrap_err().code(), ErrorCode::Untrusted);
+    let plan = home.plan(&upload, |import| ImportRequest { accept_risk: true, ..import }).unwrap();
+    let findings = &plan.items[0].prepared.as_ref().unwrap().verdict.findings;
+    assert_eq!(findings.iter().map(|finding| finding.rule).collect::<Vec<_>>(), ["PA101"]);
+    plan.commit().unwrap();
+    assert!(home.snapshot().get("pdf").is_some());
 }

@@ -1,6 +1,5 @@
 //! Bootstrap confidence intervals of a mean.
 
-/// The number of resamples.
 const RESAMPLES: usize = 1_000;
 
 /// Returns the 95 % confidence interval of the mean. The resampling is deterministic.

@@ -25,7 +25,6 @@ pub(crate) const BUCKET_TERMS: usize = 32;
 
 pub(crate) const HEADER_SIZE: usize = 8 * 12;
 
-/// The header of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SegmentHeader {
     pub(crate) skills: u32,
@@ -42,7 +41,6 @@ pub(crate) struct SegmentHeader {
     pub(crate) sum: u64,
 }
 
-/// The parts of a segment.
 #[derive(Debug)]
 pub(crate) struct SegmentParts<'p> {
     pub(crate) bits: u32,

@@ -23,7 +23,6 @@ const READ_WHOLE_MAX: u32 = 64 * 1024;
 /// about as much as copying this.
 const READ_SIZE: usize = 4 * 1024;
 
-/// The location of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct ListLocation {
     pub(crate) start: u64,

@@ -33,7 +33,6 @@ pub(crate) struct CheckedFile {
 }
 
 impl SegmentSource {
-    /// Opens a file of this length.
     pub(crate) fn open(file: File, length: u64) -> Result<Self, DamagedIndex> {
         let footer = length.checked_sub(FOOTER_SIZE).ok_or(DamagedIndex)?;
         let bytes = read_at(&file, footer, FOOTER_SIZE as usize)?;

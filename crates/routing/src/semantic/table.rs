@@ -11,7 +11,6 @@ use sha2::{Digest, Sha256};
 use super::vectors::{DIMENSIONS_MAX, Vectors};
 use crate::index::checksum;
 
-/// The digest of a text.
 pub(crate) type TextDigest = [u8; 16];
 
 /// The magic number. Its last byte is the version of the format, and of the text that is embedded for a skill.
@@ -34,7 +33,6 @@ pub(crate) struct VectorTable {
     rows: HashMap<TextDigest, u32>,
 }
 
-/// Returns the digest of a text.
 pub(crate) fn text_digest(text: &str) -> TextDigest {
     let mut key = TextDigest::default();
     key.copy_from_slice(&Sha256::digest(text.as_bytes())[..16]);

@@ -23,7 +23,6 @@ const MEANINGS: [&[&str]; 4] = [
 struct Model {
     sent: Mutex<Vec<String>>,
     failure: Mutex<Option<EmbedError>>,
-    /// The number of extra dimensions.
     extra_dimensions: Mutex<usize>,
     name: Mutex<String>,
 }

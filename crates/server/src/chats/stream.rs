@@ -130,11 +130,9 @@ pub(crate) fn stream_response(
     response
 }
 
-/// The source of events.
 enum EventSource {
     /// The turn itself. A client that is too slow for it continues with the store.
     Direct(mpsc::Receiver<NumberedEvent>),
-    /// The store.
     Stored(ChatFollower),
 }
 

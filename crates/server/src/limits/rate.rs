@@ -22,7 +22,6 @@ pub(crate) enum ClientKey<'a> {
 }
 
 impl ClientKey<'_> {
-    /// Returns the key of an address.
     pub(crate) fn from_address(address: Option<IpAddr>) -> Self {
         Self::Address(address.map(|address| match address.to_canonical() {
             IpAddr::V6(v6) => IpAddr::V6((u128::from(v6) & !u128::from(u64::MAX)).into()),

@@ -1,6 +1,5 @@
 //! The files of the page, embedded in the binary. A test compares this list with the directory.
 
-/// A file of the page.
 #[derive(Debug)]
 pub(super) struct PageFile {
     /// Its path below `/assets/`.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::support::stream::{event_kinds, is_contiguous, streamed_text};
-use crate::support::{ChatServer, TestStore, both, message_text, project_with_model, rejection};
+use crate::support::{ChatServer, ServeChats, TestStore, both, message_text, project_with_model, rejection};
 use prowess::{Policy, Preset};
 use prowess_config::ChatProvider;
 use prowess_testing::TestEnv;
@@ -30,7 +30,7 @@ async fn site(
     preset: Preset,
     steps: &[Vec<ReplyPart>],
 ) -> (ChatServer, ModelServer, TestEnv) {
-    let model = ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(CHAT, step)))).await;
+    let model = ModelServer::scripted(CHAT, steps).await;
     let env = project_with_model(preset, CHAT, &model.base);
     env.skill("report", "The BODY of report.").skill("other", "Another BODY.");
     (test_store.serve(&env).await, model, env)
@@ -226,7 +226,7 @@ async fn s004_01_skills_are_discovered_at_startup() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s004_05_s004_18_disabled_skills_add_neither_tools_nor_text() {
     let test_store = TestStore::sqlite();
-    let model = ModelServer::start([Reply::events(encode_reply(CHAT, &[text("ok")]))]).await;
+    let model = ModelServer::scripted(CHAT, &[vec![text("ok")]]).await;
     let mut env = project_with_model(Preset::Chat, CHAT, &model.base);
     env.policy.enabled = false;
     env.skill("report", "The BODY of report.");
@@ -281,7 +281,7 @@ async fn s004_15_s004_16_s004_22_long_content_is_truncated_and_marked() {
         vec![call("c3", "skills_readResource", json!({"name": "long", "path": "huge.md"}))],
         vec![text("ok")],
     ];
-    let model = ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(CHAT, step)))).await;
+    let model = ModelServer::scripted(CHAT, &steps).await;
     let env = project_with_model(Preset::Chat, CHAT, &model.base);
     env.skill("long", &"word ".repeat(50_000));
     env.file(".skills/long/long.md", "text ".repeat(500_000))
@@ -303,6 +303,10 @@ async fn s004_15_s004_16_s004_22_long_content_is_truncated_and_marked() {
         ("partial", &json!(true), &json!("long.md"))
     );
     assert_eq!((observed[2].0.as_str(), &observed[2].1["error"]["code"]), ("error", &json!("TOO_LARGE")));
+    for (_, data) in &observed {
+        assert!(data.to_string().len() < 8_000);
+        assert_eq!(env.redact(&data.to_string()), data.to_string(), "no paths");
+    }
     let given = tool_results(CHAT, model.requests().last().unwrap());
     assert!(
         given[0].1.contains("cut") || given[0].1.contains("truncated"),

@@ -1,7 +1,7 @@
 //! Runs the conformance fixture through the chat API, with every provider protocol, on both databases.
 
 use crate::support::stream::{event_kinds, is_contiguous, streamed_text};
-use crate::support::{TestStore, both, message_text, project_with_model};
+use crate::support::{ServeChats, TestStore, both, message_text, project_with_model};
 use prowess::Preset;
 use prowess_config::{ChatProvider, ToolCalling};
 use prowess_testing::model::wire_format::{
@@ -43,6 +43,7 @@ fn steps(provider: ChatProvider, explicit: bool) -> Vec<Reply> {
             read("c7", "/etc/passwd"),
             read("c8", "references/../../../../etc/passwd"),
         ],
+        vec![read("c9", FILES[0].0)],
         vec![text("Result: PASS ✓")],
     ];
     if explicit {
@@ -54,7 +55,7 @@ fn steps(provider: ChatProvider, explicit: bool) -> Vec<Reply> {
 
 async fn s004_24_s004_12_s004_15_s004_16_implicit_invocation_over_http(test_store: &mut TestStore) {
     for provider in PROVIDERS {
-        for preset in [Preset::Chat, Preset::Standard] {
+        for preset in [Preset::Chat, Preset::Standard, Preset::Harness, Preset::Triggers] {
             procedure(test_store, preset, provider, false).await;
         }
     }
@@ -62,7 +63,9 @@ async fn s004_24_s004_12_s004_15_s004_16_implicit_invocation_over_http(test_stor
 
 async fn s004_24_s004_13_s004_19_explicit_invocation_over_http(test_store: &mut TestStore) {
     for provider in PROVIDERS {
-        procedure(test_store, Preset::Chat, provider, true).await;
+        for preset in [Preset::Chat, Preset::Standard] {
+            procedure(test_store, preset, provider, true).await;
+        }
     }
 }
 
@@ -84,7 +87,10 @@ async fn procedure(test_store: &TestStore, preset: Preset, provider: ChatProvide
         .filter(|received| received.event == "tool_result")
         .map(|received| received.data["status"].as_str().unwrap())
         .collect();
-    assert_eq!(observed, ["success", "error", "success", "success", "success", "error", "error", "error"]);
+    assert_eq!(
+        observed,
+        ["success", "error", "success", "success", "success", "error", "error", "error", "success"]
+    );
     let done = all.last().unwrap();
     assert_eq!((done.event.as_str(), &done.data["reason"]), ("done", &json!("end")));
     assert_eq!(done.data["activated_skill_names"], json!([NAME]));
@@ -96,6 +102,9 @@ async fn procedure(test_store: &TestStore, preset: Preset, provider: ChatProvide
     assert!(first.contains(NAME) && !first.contains("_MARKER_"), "{first}");
     let given = tool_results(provider, requests.last().unwrap());
     assert!(given[0].1.contains(BODY), "{given:?}");
+    assert!(FILES.iter().all(|(_, marker)| !given[0].1.contains(marker)), "the body only");
+    let ids: Vec<_> = given[1..].iter().map(|(id, _)| id.as_str()).collect();
+    assert_eq!(ids, ["c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9"]);
     assert!(given[1].1.contains("skill no-such-skill-here not found"));
     for ((_, marker), (_, content)) in FILES.iter().zip(&given[2..5]) {
         assert!(content.contains(marker) && content.matches("_MARKER_").count() == 1);
@@ -103,6 +112,7 @@ async fn procedure(test_store: &TestStore, preset: Preset, provider: ChatProvide
     for (id, text) in &given[5..8] {
         assert!(!text.contains("root:") && !text.contains("_MARKER_"), "{id}: {text}");
     }
+    assert!(given[8].1.contains(FILES[0].1), "a rejected call breaks nothing");
 
     // Events and stored messages have names and digests, but no text of the skill.
     let kept = site.get(&format!("/api/chats/{chat}")).await;
@@ -149,7 +159,11 @@ async fn s004_24_s004_14_a_model_that_cannot_call_tools_over_http(test_store: &m
                 requests.iter().filter(|request| request.body.get("tools").is_none()).collect();
             assert_eq!(without.len(), 2);
             assert!(system_prompt(provider, without[0]).contains(BODY), "the first request has the body");
-            assert!(!without[1].body.to_string().contains("_MARKER_"), "later requests do not");
+            let later = without[1].body.to_string();
+            assert!(!later.contains("_MARKER_"), "later requests do not");
+            assert!(tool_results(provider, without[1]).is_empty());
+            assert!(later.contains("what is your marker?") && !later.contains(&format!("/{NAME}")));
+            assert!(!system_prompt(provider, without[1]).contains("skills_activate"));
         }
     }
 }

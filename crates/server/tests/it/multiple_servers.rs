@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::support::process::{Process, serve_if_requested};
 use crate::support::stream::{is_contiguous, streamed_text};
-use crate::support::{ChatServer, TestStore, both, message_text, project_with_model, wait_until};
+use crate::support::{ChatServer, ServeChats, TestStore, both, message_text, project_with_model, wait_until};
 use prowess::Preset;
 use prowess_chat::store::Topic;
 use prowess_config::ChatProvider;

@@ -5,6 +5,7 @@ use insta::assert_snapshot;
 use prowess::Preset;
 use prowess::digest;
 use prowess_chat::store::Topic;
+use prowess_testing::wait::wait_until;
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -188,22 +189,16 @@ async fn skills_are_enabled_disabled_and_rescanned() {
 async fn all_servers_on_a_store_see_changes() {
     let one = site(Preset::Harness).skill("~/.agent/skills/pdf").start().await;
     let other = one.second().await;
-    let wait_until = async |wanted: bool, id: &str| {
-        for _ in 0..200 {
-            if other.available().await.iter().any(|available| available == id) == wanted {
-                return;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        }
-        panic!("{id} is not {wanted} on the other server");
+    let wait_for = async |wanted: bool, id: &str| {
+        wait_until(async || other.available().await.iter().any(|available| available == id) == wanted).await;
     };
     let new = json!({"id": "new", "name": "new", "description": "Is new."});
     assert_eq!(one.send("POST", "/api/skills", new).await.0, 201);
-    wait_until(true, "new").await;
+    wait_for(true, "new").await;
     assert_eq!(one.send("POST", "/api/skills/pdf/disable", Value::Null).await.0, 200);
-    wait_until(false, "pdf").await;
+    wait_for(false, "pdf").await;
     assert_eq!(one.send("DELETE", "/api/skills/new", Value::Null).await.0, 204);
-    wait_until(false, "new").await;
+    wait_for(false, "new").await;
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::stream::{Events, SseEvent, is_contiguous, streamed_text};
-use crate::support::{ChatServer, TestStore, both, message_text, project_with_model, wait_until};
+use crate::support::{ChatServer, ServeChats, TestStore, both, message_text, project_with_model, wait_until};
 use prowess::Preset;
 use prowess_config::ChatProvider;
 use prowess_testing::model::wire_format::encode_reply;

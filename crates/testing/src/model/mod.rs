@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 pub use blocking::BlockingModelServer;
+use prowess_config::ChatProvider;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use wire_format::{ReplyPart, encode_reply};
 
 /// A request that the server received.
 #[derive(Debug, Clone)]
@@ -111,6 +113,11 @@ impl ModelServer {
     pub async fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
         let replies: Vec<Reply> = replies.into_iter().collect();
         Self::with_handler(move |_, number| replies[number.min(replies.len() - 1)].clone()).await
+    }
+
+    /// Starts a server that replies in the format of a provider, one step per request.
+    pub async fn scripted(provider: ChatProvider, steps: &[Vec<ReplyPart>]) -> Self {
+        Self::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await
     }
 
     /// Starts a server that replies to each request with the result of `handler`, which receives the request and its number.

@@ -1,6 +1,6 @@
 //! The tool definitions for models.
 
-use crate::support::{TestProject, one, root};
+use crate::support::{CallTools, TestEnv, one};
 use prowess::Preset;
 use prowess_tools::{BuiltinTool, Session, Toolbox};
 use serde_json::{Value, json};
@@ -12,8 +12,8 @@ fn names(toolbox: &Toolbox) -> Vec<String> {
 #[test]
 fn of_each_preset() {
     for preset in Preset::ALL {
-        let project = TestProject::new(preset);
-        project.skill(&format!("{}/pdf", root(preset)), "x").skill(&format!("{}/gh", root(preset)), "y");
+        let project = TestEnv::new(preset);
+        project.skill("pdf", "x").skill("gh", "y");
         let definitions = serde_json::to_string_pretty(&project.toolbox().definitions()).unwrap();
         insta::assert_snapshot!(format!("of_{}", preset.as_str().replace('-', "_")), definitions);
     }
@@ -39,14 +39,14 @@ fn s001_08_one_tool_with_a_name_and_optional_arguments() {
 
 #[test]
 fn names_are_an_enum_up_to_256() {
-    let project = TestProject::new(Preset::Standard);
+    let project = TestEnv::new(Preset::Standard);
     let name = |toolbox: &Toolbox| toolbox.definitions()[0].input_schema["properties"]["name"].clone();
     for number in 0..256 {
-        project.skill(&format!("~/.agents/skills/s-{number}"), "x");
+        project.skill(&format!("s-{number}"), "x");
     }
     let listed = name(&project.toolbox());
     assert_eq!(listed["enum"].as_array().map(Vec::len), Some(256));
-    project.skill("~/.agents/skills/s-256", "x");
+    project.skill("s-256", "x");
     assert_eq!(name(&project.toolbox()), json!({"type": "string", "description": "The skill's name."}));
 }
 
@@ -67,9 +67,9 @@ fn names_with_and_without_dots_are_accepted() {
 #[test]
 fn s004_18_nothing_is_offered_without_skills() {
     for preset in Preset::ALL {
-        let mut project = TestProject::new(preset);
+        let mut project = TestEnv::new(preset);
         assert!(names(&project.toolbox()).is_empty(), "{preset}: there are no skills");
-        project.skill(&format!("{}/a", root(preset)), "x");
+        project.skill("a", "x");
         assert!(!names(&project.toolbox()).is_empty(), "{preset}");
         project.policy.enabled = false;
         let toolbox = project.toolbox();
@@ -86,8 +86,8 @@ fn s004_18_nothing_is_offered_without_skills() {
 
 #[test]
 fn requested_skills_are_among_the_names() {
-    let mut project = TestProject::new(Preset::Standard);
-    project.skill("~/.agents/skills/deploy", "x").skill("~/.agents/skills/pdf", "x");
+    let mut project = TestEnv::new(Preset::Standard);
+    project.skill("deploy", "x").skill("pdf", "x");
     project.policy.selection.manual = vec!["deploy".to_owned()];
     let toolbox = project.toolbox();
     let listed = |session: &Session| -> Value {
@@ -101,7 +101,7 @@ fn requested_skills_are_among_the_names() {
 
 #[test]
 fn directory_names_are_used_if_they_are_the_identity() {
-    let mut project = TestProject::new(Preset::Standard);
+    let mut project = TestEnv::new(Preset::Standard);
     project.policy.scan.identity = prowess::policy::SkillIdentity::Id;
     project.policy.manifest = prowess::Policy::from_preset(Preset::App).manifest;
     project.file("~/.agents/skills/reader/SKILL.md", "---\nname: PDF Reader\ndescription: d\n---\nRead.\n");

@@ -1,6 +1,6 @@
 //! The envelope of every response.
 
-use crate::support::{TestProject, checked, one, root};
+use crate::support::{CallTools, TestEnv, checked, one};
 use proptest::prelude::*;
 use prowess::Preset;
 use prowess_tools::{BuiltinTool, Envelope, Session};
@@ -22,9 +22,9 @@ fn s001_13_data_of_the_skill_tool_has_name_base_dir_and_content() {
 #[test]
 fn s001_21_every_tool_returns_an_envelope() {
     for preset in Preset::ALL {
-        let mut project = TestProject::new(preset);
-        let folder = format!("{}/a", root(preset));
-        project.skill(&folder, &"long ".repeat(100)).file(&format!("{folder}/big.md"), "x".repeat(500));
+        let mut project = TestEnv::new(preset);
+        let folder = format!("{}/a", project.root());
+        project.skill("a", &"long ".repeat(100)).file(&format!("{folder}/big.md"), "x".repeat(500));
         project.policy.limits.skill_md_bytes = 100;
         project.policy.limits.resource_bytes = 100;
         let toolbox = project.toolbox();
@@ -51,8 +51,8 @@ fn s001_21_every_tool_returns_an_envelope() {
 
 #[test]
 fn truncated_results_are_partial() {
-    let mut project = TestProject::new(Preset::Standard);
-    project.skill("~/.agents/skills/a", &"é".repeat(200)).file("~/.agents/skills/a/big.md", "é".repeat(200));
+    let mut project = TestEnv::new(Preset::Standard);
+    project.skill("a", &"é".repeat(200)).file("~/.agents/skills/a/big.md", "é".repeat(200));
     project.policy.limits.skill_md_bytes = 101;
     project.policy.limits.resource_bytes = 101;
     let loaded = project.call("skills.activate", json!({"name": "a"}));
@@ -66,8 +66,8 @@ fn truncated_results_are_partial() {
         read.text
     );
     let app = {
-        let mut app = TestProject::new(Preset::App);
-        app.skill(".agents/skills/a", "x").file("big.md", "y".repeat(200));
+        let mut app = TestEnv::new(Preset::App);
+        app.skill("a", "x").file("big.md", "y".repeat(200));
         app.policy.limits.resource_bytes = 100;
         app
     };

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use crate::support::{TestProject, checked, error, one, root};
+use crate::support::{CallTools, TestEnv, checked, error, one};
 use prowess::Preset;
 use prowess_tools::Session;
 use serde_json::{Value, json};
@@ -41,8 +41,8 @@ fn s001_19_invalid_parameters() {
 
 #[test]
 fn s001_19_unknown_names_are_reported_with_a_suggestion() {
-    let project = TestProject::new(Preset::SkillTool);
-    project.skill("skills/code-review", "x");
+    let project = TestEnv::new(Preset::SkillTool);
+    project.skill("code-review", "x");
     let told = |name: &str| {
         let answer = project.call("Skill", json!({"name": name}));
         let (code, message) = error(&answer);
@@ -87,7 +87,7 @@ fn s001_19_unreadable_files_are_permission_errors() {
 /// Changes of `SKILL.md` between discovery and the call.
 #[test]
 fn s001_19_changes_since_discovery_are_reported_without_a_path() {
-    type Change = fn(&TestProject);
+    type Change = fn(&TestEnv);
     let changes: [(&str, Change, &str); 7] = [
         ("deleted", |project| fs::remove_file(project.path("skills/a/SKILL.md")).unwrap(), "NOT_FOUND"),
         ("emptied", |project| _ = project.file("skills/a/SKILL.md", ""), "INTERNAL_ERROR"),
@@ -120,8 +120,8 @@ fn s001_19_changes_since_discovery_are_reported_without_a_path() {
         ("its folder deleted", |project| fs::remove_dir_all(project.path("skills/a")).unwrap(), "NOT_FOUND"),
     ];
     for (what, change, code) in changes {
-        let mut project = TestProject::new(Preset::SkillTool);
-        project.skill("skills/a", "x");
+        let mut project = TestEnv::new(Preset::SkillTool);
+        project.skill("a", "x");
         // Without a refresh before the call.
         project.policy.refresh = prowess::policy::RefreshPolicy::AtStart;
         let toolbox = project.toolbox();
@@ -134,8 +134,8 @@ fn s001_19_changes_since_discovery_are_reported_without_a_path() {
 
 #[test]
 fn s001_19_an_invalid_skill_reports_its_error_when_it_is_loaded() {
-    let project = TestProject::new(Preset::SkillTool);
-    project.skill("skills/a", "x").file("skills/b/SKILL.md", "---\nname: b\ndescription: x\n- y\n---\n");
+    let project = TestEnv::new(Preset::SkillTool);
+    project.skill("a", "x").file("skills/b/SKILL.md", "---\nname: b\ndescription: x\n- y\n---\n");
     let answer = project.call("Skill", json!({"name": "b"}));
     assert_eq!(error(&answer).0, "INTERNAL_ERROR", "{}", answer.text);
     assert!(!project.is_named_in(&answer.text));
@@ -143,11 +143,9 @@ fn s001_19_an_invalid_skill_reports_its_error_when_it_is_loaded() {
 
 #[test]
 fn each_status_has_its_error_code() {
-    let mut project = TestProject::new(Preset::Standard);
-    project
-        .skill("~/.agents/skills/a", "x")
-        .skill("~/.agents/skills/off", "x")
-        .skill(".agents/skills/waiting", "x");
+    let mut project = TestEnv::new(Preset::Standard);
+    let waiting = "---\nname: waiting\ndescription: d\n---\nx";
+    project.skill("a", "x").skill("off", "x").file(".agents/skills/waiting/SKILL.md", waiting);
     let needy = "---\nname: needy\ndescription: d\nmetadata: {prowess-requires: frobnicate}\n---\nx";
     project.file("~/.agents/skills/needy/SKILL.md", needy);
     project.policy.selection.disabled = vec!["off".to_owned()];
@@ -214,11 +212,11 @@ fn s004_16_s004_17_every_error_of_a_resource() {
 #[test]
 fn no_error_contains_a_local_path_when_the_skill_is_deleted() {
     for preset in Preset::ALL {
-        let mut project = TestProject::new(preset);
-        project.skill(&format!("{}/a", root(preset)), "x");
+        let mut project = TestEnv::new(preset);
+        project.skill("a", "x");
         project.policy.refresh = prowess::policy::RefreshPolicy::AtStart;
         let toolbox = project.toolbox();
-        fs::remove_dir_all(project.path(root(preset))).unwrap();
+        fs::remove_dir_all(project.path(project.root())).unwrap();
         for definition in toolbox.definitions() {
             let mut params = json!({});
             for required in definition.input_schema["required"].as_array().unwrap() {

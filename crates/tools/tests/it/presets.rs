@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::support::{TestProject, checked, error, one};
+use crate::support::{CallTools, TestEnv, checked, error, one};
 use prowess::Preset;
 use prowess::activation::activate;
 use prowess::policy::ActivationMode;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn s000_05_the_prompt_of_the_app() {
-    let project = TestProject::new(Preset::App);
+    let project = TestEnv::new(Preset::App);
     project.file(
         ".agents/skills/report/SKILL.md",
         "---\nname: Weekly Report\ndescription: Writes it.\n---\nBODY\n",
@@ -77,11 +77,8 @@ fn s000_08_the_extensions_can_be_configured() {
 
 #[test]
 fn s001_09_s001_10_s001_11_s001_12_the_text_of_the_skill_tool() {
-    let project = TestProject::new(Preset::SkillTool);
-    project
-        .skill("skills/with", "Do $ARGUMENTS.")
-        .skill("skills/without", "Do it.")
-        .skill("skills/only", "$ARGUMENTS");
+    let project = TestEnv::new(Preset::SkillTool);
+    project.skill("with", "Do $ARGUMENTS.").skill("without", "Do it.").skill("only", "$ARGUMENTS");
     let load = |name: &str, args: Option<&str>| {
         let text = project.call("Skill", json!({"name": name, "args": args})).text;
         let base = format!(
@@ -106,7 +103,7 @@ fn s001_16_s001_17_the_system_prompt_has_the_rules_and_the_tool_s_text() {
     assert!(text.contains(&toolbox.definitions()[0].description));
 }
 
-fn triggered(project: &TestProject, name: &str, triggers: &str) {
+fn triggered(project: &TestEnv, name: &str, triggers: &str) {
     let text =
         format!("---\nname: {name}\ndescription: Does {name}. And more.\n{triggers}---\nBody of {name}.\n");
     project.file(&format!(".agent/skills/{name}/SKILL.md"), text);
@@ -114,7 +111,7 @@ fn triggered(project: &TestProject, name: &str, triggers: &str) {
 
 #[test]
 fn s003_02_s003_03_s003_04_s003_05_each_tier_of_the_prompt() {
-    let project = TestProject::new(Preset::Triggers);
+    let project = TestEnv::new(Preset::Triggers);
     let say = |query: &str| system_prompt(&project.toolbox(), &Session::default(), Some(query));
     assert_eq!(say("merge"), "");
     triggered(&project, "pdf", "triggers: {keywords: [pdf], verbs: [merge]}\n");
@@ -128,7 +125,7 @@ fn s003_02_s003_03_s003_04_s003_05_each_tier_of_the_prompt() {
 
 #[test]
 fn s003_06_at_most_three_are_pushed() {
-    let project = TestProject::new(Preset::Triggers);
+    let project = TestEnv::new(Preset::Triggers);
     for name in ["a1", "b2", "c3", "d4"] {
         triggered(&project, name, "triggers: {keywords: [merge]}\n");
     }
@@ -139,7 +136,7 @@ fn s003_06_at_most_three_are_pushed() {
 
 #[test]
 fn cuts_of_the_tiers_are_reported() {
-    let project = TestProject::new(Preset::Triggers);
+    let project = TestEnv::new(Preset::Triggers);
     for number in 0..50 {
         triggered(&project, &format!("skill-{number}"), "");
     }
@@ -203,7 +200,7 @@ fn s004_22_long_files_are_truncated_with_a_notice() {
 
 #[test]
 fn s004_23_every_activation_includes_allowed_tools() {
-    let project = TestProject::new(Preset::Chat);
+    let project = TestEnv::new(Preset::Chat);
     let text = "---\nname: a\ndescription: d\nallowed-tools: Bash(git:*) Read\n---\nx\n";
     project.file(".skills/a/SKILL.md", text);
     let answer = project.call("skills.activate", json!({"name": "a"}));
@@ -212,7 +209,7 @@ fn s004_23_every_activation_includes_allowed_tools() {
 
 #[test]
 fn search_returns_the_best_match_first_with_reasons() {
-    let project = TestProject::new(Preset::Standard);
+    let project = TestEnv::new(Preset::Standard);
     for (name, about) in [("pdf", "Fills forms."), ("notes", "Takes notes."), ("forms", "Draws web pages.")] {
         project.file(
             &format!("~/.agents/skills/{name}/SKILL.md"),
@@ -246,7 +243,7 @@ fn listing_is_sorted_with_sizes() {
 
 #[test]
 fn s002_06_the_token_costs_of_each_tier() {
-    let project = TestProject::with_bundled(Preset::Harness);
+    let project = TestEnv::with_bundled(Preset::Harness);
     let toolbox = project.toolbox();
     let (snapshot, catalog) = (toolbox.snapshot(), system_prompt(&toolbox, &Session::default(), None));
     let skills: Vec<_> = snapshot.enabled().collect();

@@ -1,7 +1,7 @@
 //! A prompt over a hundred thousand skills stays within its budget and contains the skill that matches the
 //! message.
 
-use crate::support::TestProject;
+use crate::support::TestEnv;
 use prowess::Preset;
 use prowess::policy::CatalogFormat;
 use prowess_tools::{PromptRequest, render_prompt, tokens};
@@ -29,7 +29,7 @@ fn skill_md(name: &str, description: &str) -> String {
 
 #[test]
 fn the_matching_skill_is_in_every_format_and_budget() {
-    let project = TestProject::large(Preset::Standard);
+    let project = TestEnv::large(Preset::Standard);
     for number in 0..SKILLS {
         let about = format!("Does the thing of animal{} in colour{}.", number % 17, number % 1300);
         let name = format!("skill-{number}");

@@ -1,6 +1,6 @@
 //! The state of a conversation, and changes between calls.
 
-use crate::support::{TestProject, error, one, root};
+use crate::support::{TestEnv, error, one};
 use prowess::Preset;
 use prowess::policy::RefreshPolicy;
 use prowess_tools::{Session, Toolbox, system_prompt};
@@ -20,7 +20,7 @@ fn loading_twice_returns_a_reminder_unless_the_skill_changed() {
         let reminder = load(&toolbox, &mut session, "a");
         assert!(reminder.contains("already loaded") && !reminder.contains("First"), "{preset}: {reminder}");
         assert!(load(&toolbox, &mut other, "a").contains("First text."), "conversations are apart");
-        project.skill(&format!("{}/a", root(preset)), "Second text.");
+        project.skill("a", "Second text.");
         assert!(load(&toolbox, &mut session, "a").contains("Second text."), "{preset}");
         assert!(load(&toolbox, &mut session, "a").contains("already loaded"));
     }
@@ -74,7 +74,7 @@ fn s001_18_an_added_skill_is_available_on_the_next_call() {
         (Preset::Chat, false),
     ] {
         let (project, toolbox) = one(preset, "x");
-        project.skill(&format!("{}/added", root(preset)), "Added.");
+        project.skill("added", "Added.");
         let tool = toolbox.definitions()[0].name.clone();
         let answer = toolbox.call(&mut Session::default(), &tool, json!({"name": "added"}));
         assert_eq!(answer.error.is_none(), seen, "{preset}: {}", answer.text);
@@ -84,20 +84,20 @@ fn s001_18_an_added_skill_is_available_on_the_next_call() {
 
 #[test]
 fn s001_18_refreshing_can_be_disabled() {
-    let mut project = TestProject::new(Preset::SkillTool);
-    project.skill("skills/a", "x");
+    let mut project = TestEnv::new(Preset::SkillTool);
+    project.skill("a", "x");
     project.policy.refresh = RefreshPolicy::AtStart;
     let toolbox = project.toolbox();
-    project.skill("skills/added", "x");
+    project.skill("added", "x");
     let answer = toolbox.call(&mut Session::default(), "Skill", json!({"name": "added"}));
     assert_eq!(error(&answer).0, "NOT_FOUND");
 }
 
 #[test]
 fn manual_skills_are_hidden_until_the_user_requests_them() {
-    let mut project = TestProject::new(Preset::Standard);
+    let mut project = TestEnv::new(Preset::Standard);
     let own = "---\nname: ship\ndescription: Ships it.\ndisable-model-invocation: true\n---\nShip.\n";
-    project.skill("~/.agents/skills/a", "x").skill("~/.agents/skills/deploy", "Deploy.");
+    project.skill("a", "x").skill("deploy", "Deploy.");
     project.file("~/.agents/skills/ship/SKILL.md", own);
     project.policy.selection.manual = vec!["deploy".to_owned()];
     let toolbox = project.toolbox();
@@ -121,7 +121,7 @@ fn manual_skills_are_hidden_until_the_user_requests_them() {
 
 #[test]
 fn s003_06_loaded_skills_count_as_recently_used() {
-    let project = TestProject::new(Preset::Triggers);
+    let project = TestEnv::new(Preset::Triggers);
     for name in ["b", "a"] {
         let text = format!(
             "---\nname: {name}\ndescription: d\ntriggers: {{keywords: [merge]}}\n---\nBody of {name}.\n"

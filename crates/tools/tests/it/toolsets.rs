@@ -4,15 +4,15 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::support::TestProject;
+use crate::support::{CallTools, TestEnv, requesting, skill_tools};
 use prowess::Preset;
-use prowess_tools::{Envelope, Session, Toolbox};
+use prowess_tools::{Envelope, Session};
 use serde_json::{Value, json};
 
 const ROOT: &str = "~/.agents/skills";
 
 /// Creates a skill with these tools, each of which returns the skill's name.
-fn skill(project: &TestProject, name: &str, tools: &[&str]) {
+fn skill(project: &TestEnv, name: &str, tools: &[&str]) {
     let tools: Vec<_> = tools
         .iter()
         .map(|tool| {
@@ -25,7 +25,7 @@ fn skill(project: &TestProject, name: &str, tools: &[&str]) {
     toolset(project, name, &format!("export const Set = [{}];", tools.join(", ")));
 }
 
-fn toolset(project: &TestProject, name: &str, module: &str) {
+fn toolset(project: &TestEnv, name: &str, module: &str) {
     let head =
         format!("---\nname: {name}\ndescription: Does {name}.\ntoolsets: [\"toolsets/index:Set\"]\n---\nB\n");
     let imports = "import { Tool } from '@agent/tools';\nimport { z } from 'zod';\n";
@@ -34,8 +34,8 @@ fn toolset(project: &TestProject, name: &str, module: &str) {
 }
 
 /// Creates a skill `a` whose tool `t` has this body.
-fn doing(body: &str) -> TestProject {
-    let project = TestProject::new(Preset::Standard);
+fn doing(body: &str) -> TestEnv {
+    let project = TestEnv::new(Preset::Standard);
     toolset(
         &project,
         "a",
@@ -46,19 +46,8 @@ fn doing(body: &str) -> TestProject {
     project
 }
 
-fn called(skills: &[&str]) -> Session {
-    let mut session = Session::default();
-    skills.iter().for_each(|name| session.mark_invoked(name));
-    session
-}
-
-fn brought(toolbox: &Toolbox, session: &Session) -> Vec<String> {
-    let names = toolbox.definitions_in(session).into_iter().map(|tool| tool.name);
-    names.filter(|name| !name.starts_with("skills.")).collect()
-}
-
-fn answer(project: &TestProject) -> Envelope {
-    project.toolbox().call(&mut called(&["a"]), "t", json!({}))
+fn answer(project: &TestEnv) -> Envelope {
+    project.toolbox().call(&mut requesting(&["a"]), "t", json!({}))
 }
 
 /// Formats an envelope without values that differ between runs.
@@ -71,24 +60,24 @@ fn shown(envelope: &Envelope) -> String {
 
 #[test]
 fn s003_08_tools_are_registered_when_their_skill_becomes_active() {
-    let project = TestProject::new(Preset::Standard);
+    let project = TestEnv::new(Preset::Standard);
     skill(&project, "greet", &["hello", "bye"]);
     skill(&project, "other", &["else"]);
     let (toolbox, mut session) = (project.toolbox(), Session::default());
-    assert!(brought(&toolbox, &session).is_empty());
+    assert!(skill_tools(&toolbox, &session).is_empty());
     assert_eq!(toolbox.call(&mut session, "hello", json!({})).error.unwrap().code.as_str(), "NOT_FOUND");
     toolbox.call(&mut session, "skills.activate", json!({"name": "greet"}));
-    assert_eq!(brought(&toolbox, &session), ["hello", "bye"]);
+    assert_eq!(skill_tools(&toolbox, &session), ["hello", "bye"]);
     assert_eq!(toolbox.call(&mut session, "hello", json!({"a": "x"})).text, "greet/hello x");
     session.ledger.remove("greet");
-    assert!(brought(&toolbox, &session).is_empty());
+    assert!(skill_tools(&toolbox, &session).is_empty());
 }
 
 #[test]
 fn s003_09_definition_and_envelopes() {
-    let project = TestProject::new(Preset::Standard);
+    let project = TestEnv::new(Preset::Standard);
     skill(&project, "greet", &["hello"]);
-    let (toolbox, mut session) = (project.toolbox(), called(&["greet"]));
+    let (toolbox, mut session) = (project.toolbox(), requesting(&["greet"]));
     let definition = toolbox.definitions_in(&session).pop().unwrap();
     insta::assert_snapshot!("definition", serde_json::to_string_pretty(&definition).unwrap());
     insta::assert_snapshot!("success", shown(&toolbox.call(&mut session, "hello", json!({"a": "you"}))));
@@ -128,12 +117,12 @@ fn output_beyond_the_limit_is_partial() {
 
 #[test]
 fn ambiguous_names_are_qualified() {
-    let project = TestProject::new(Preset::Standard);
+    let project = TestEnv::new(Preset::Standard);
     skill(&project, "a", &["greet", "only", "Skill", "skills.activate", "x.y"]);
     skill(&project, "b", &["greet", "x_y"]);
-    let (toolbox, mut session) = (project.toolbox(), called(&["a", "b"]));
+    let (toolbox, mut session) = (project.toolbox(), requesting(&["a", "b"]));
     assert_eq!(
-        brought(&toolbox, &session),
+        skill_tools(&toolbox, &session),
         ["a.greet", "only", "a.Skill", "a.skills.activate", "a.x.y", "b.greet", "b.x_y"]
     );
     for (name, text) in [
@@ -150,15 +139,15 @@ fn ambiguous_names_are_qualified() {
     }
     let near = toolbox.call(&mut session, "onyl", json!({}));
     assert_eq!(near.text, "no tool named onyl; did you mean only?");
-    assert_eq!(brought(&toolbox, &called(&["a"]))[0], "greet");
+    assert_eq!(skill_tools(&toolbox, &requesting(&["a"]))[0], "greet");
 }
 
 #[test]
 fn a_broken_toolset_is_reported_with_its_location() {
-    let project = TestProject::new(Preset::Standard);
+    let project = TestEnv::new(Preset::Standard);
     toolset(&project, "a", "type T = 1;\nexport const Set = [nowhere];");
-    let (toolbox, mut session) = (project.toolbox(), called(&["a"]));
-    assert!(brought(&toolbox, &session).is_empty());
+    let (toolbox, mut session) = (project.toolbox(), requesting(&["a"]));
+    assert!(skill_tools(&toolbox, &session).is_empty());
     let said = toolbox.take_diagnostics();
     let place = said[0].diagnostic.location.unwrap();
     assert_eq!((said.len(), said[0].diagnostic.code.as_str(), place.line, place.column), (1, "SK064", 4, 21));
@@ -174,7 +163,7 @@ fn a_broken_toolset_is_reported_with_its_location() {
 #[test]
 fn skills_that_are_not_enabled_provide_no_tools() {
     // Untrusted: a project's skill.
-    let project = TestProject::new(Preset::Standard);
+    let project = TestEnv::new(Preset::Standard);
     skill(&project, "a", &["t"]);
     for file in ["SKILL.md", "toolsets/index.ts"] {
         let content = std::fs::read(project.path(&format!("{ROOT}/a/{file}"))).unwrap();
@@ -183,15 +172,15 @@ fn skills_that_are_not_enabled_provide_no_tools() {
             String::from_utf8(content).unwrap().replace("name: a", "name: b"),
         );
     }
-    assert_eq!(brought(&project.toolbox(), &called(&["a", "b"])), ["t"]);
+    assert_eq!(skill_tools(&project.toolbox(), &requesting(&["a", "b"])), ["t"]);
     // Disabled.
-    let mut off = TestProject::new(Preset::Standard);
+    let mut off = TestEnv::new(Preset::Standard);
     skill(&off, "a", &["t"]);
     off.policy.selection.disabled = vec!["a".into()];
-    assert!(brought(&off.toolbox(), &called(&["a"])).is_empty());
+    assert!(skill_tools(&off.toolbox(), &requesting(&["a"])).is_empty());
     // Deleted after discovery, or replaced by a symlink.
-    let (toolbox, mut session) = (project.toolbox(), called(&["a"]));
-    assert_eq!(brought(&toolbox, &session), ["t"]);
+    let (toolbox, mut session) = (project.toolbox(), requesting(&["a"]));
+    assert_eq!(skill_tools(&toolbox, &session), ["t"]);
     let path = project.path(&format!("{ROOT}/a/toolsets/index.ts"));
     std::fs::rename(&path, project.path("elsewhere.ts")).unwrap();
     symlink(project.path("elsewhere.ts"), &path).unwrap();
@@ -201,10 +190,10 @@ fn skills_that_are_not_enabled_provide_no_tools() {
 
 #[test]
 fn parameters_must_be_an_object() {
-    let project = TestProject::new(Preset::Standard);
+    let project = TestEnv::new(Preset::Standard);
     skill(&project, "a", &["t"]);
     for params in [json!(null), json!([]), json!("x"), json!(5)] {
-        let refused = project.toolbox().call(&mut called(&["a"]), "t", params);
+        let refused = project.toolbox().call(&mut requesting(&["a"]), "t", params);
         assert_eq!(refused.error.unwrap().code.as_str(), "INVALID_PARAM");
     }
 }
@@ -214,7 +203,7 @@ fn tools_receive_information_about_the_session() {
     let project = doing(
         "return JSON.stringify([ctx.sessionID, ctx.messageID, ctx.agent, ctx.extra, ctx.callID.slice(0, 5)]);",
     );
-    let mut session = called(&["a"]);
+    let mut session = requesting(&["a"]);
     session.info.session_id = "s-1".into();
     session.info.agent = "helper".into();
     session.info.extra.insert("k".into(), Value::from(1));

@@ -17,7 +17,6 @@ use crate::response::{ToolCall, ToolResult};
 use prowess_sandbox::Cancel;
 use prowess_sandbox::RunOptions;
 
-/// A program and its tools.
 type ProgramTools = (ProgramKey, Arc<Vec<ProgramTool>>);
 
 /// A conversation that programs serve. Each has its own processes, which end when its last clone is dropped.

@@ -9,7 +9,6 @@ use crate::response::one_line;
 /// How many bytes of standard error are kept for error messages.
 const STDERR_TAIL_MAX: usize = 4096;
 
-/// The output of a program.
 #[derive(Debug, Default)]
 pub(super) struct ProgramOutput {
     lines: VecDeque<Vec<u8>>,
@@ -72,7 +71,6 @@ impl ProgramOutput {
         if self.stderr_bytes > max { Err(ProgramFault::StderrTooLong(max)) } else { Ok(()) }
     }
 
-    /// Returns the next line.
     pub(super) fn next_line(&mut self) -> Option<Vec<u8>> {
         self.lines.pop_front()
     }

@@ -197,7 +197,6 @@ impl ProcessPool {
         }
     }
 
-    /// Records a failure of a program.
     pub(super) fn record_failure(&self, key: &ProgramKey, fault: ProgramFault) -> ToolsetError {
         let mut state = self.state();
         let before = state.failures.iter().find(|failed| failed.key == *key).map_or(0, |failed| failed.times);

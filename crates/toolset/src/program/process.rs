@@ -24,7 +24,6 @@ pub(super) enum StartError {
     Run(RunError),
     /// It did not list its tools correctly.
     Fault(ProgramFault),
-    /// The start was cancelled.
     Cancelled,
     /// The thread could not be started.
     Thread(String),
@@ -100,7 +99,6 @@ impl ProgramProcess {
         answer.recv().ok()
     }
 
-    /// Returns `true` if the program has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.end.ended.load(Ordering::Acquire)
     }

@@ -8,7 +8,6 @@ use super::super::response::{ToolCall, one_line};
 /// The maximum number of characters of a line to quote in a message.
 const QUOTED_MAX: usize = 80;
 
-/// A message of a program.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ProgramMessage {
     /// The list of tools.
@@ -32,12 +31,10 @@ impl ProgramMessage {
     }
 }
 
-/// Creates a request for the tools.
 pub(super) fn tools_request() -> Vec<u8> {
     to_line(&json!({"type": "tools", "protocol": PROTOCOL}))
 }
 
-/// Creates a request for a call.
 pub(super) fn call_request(id: u64, call: &ToolCall) -> Vec<u8> {
     to_line(&json!({
         "type": "call", "id": id, "tool": call.id, "arguments": call.arguments, "context": call.context_value(),

@@ -33,7 +33,6 @@ pub(super) enum CallFailure {
     Failed(String),
     /// The result exceeds a limit.
     Refused(String),
-    /// The call was cancelled.
     Cancelled,
     /// The program exited successfully before it received the call.
     Exited,
@@ -209,7 +208,6 @@ impl ProgramSession {
         self.script.process.send(line);
     }
 
-    /// Returns the next message.
     fn next_message(&mut self) -> Result<Option<ProgramMessage>, ProgramFault> {
         if let Some(line) = self.output.next_line() {
             return protocol::parse_message(&line, self.limits.values)

@@ -80,7 +80,6 @@ fn matches(toolbox: &Toolbox, input: &ModelInput, outcome: &RoutingOutcome) -> V
     }
 }
 
-/// Returns a call on one line.
 fn call_line(call: &ToolInvocation, result: &ToolOutput) -> String {
     let target: Vec<_> = ["name", "path"].iter().filter_map(|key| call.arguments[key].as_str()).collect();
     let target = prowess::format::hidden::escape_for_display(&target.join(" ")).into_owned();

@@ -9,9 +9,10 @@ mod plan;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use prowess_tools::Toolbox;
 
-use crate::provider::{BoxFuture, Chunk, Model, ModelError, ModelRequest, ReplyStream, StopReason};
+use crate::provider::{Chunk, Model, ModelError, ModelRequest, ReplyStream, StopReason};
 use plan::{ModelInput, NextStep};
 
 /// A scripted model that shows what a real model would receive.
@@ -59,15 +60,14 @@ struct RehearsalReply {
     chunks: VecDeque<Chunk>,
 }
 
+#[async_trait]
 impl ReplyStream for RehearsalReply {
-    fn next(&mut self) -> BoxFuture<'_, Result<Option<Chunk>, ModelError>> {
-        Box::pin(async {
-            if let Some((toolbox, input)) = self.pending.take() {
-                let done = tokio::task::spawn_blocking(move || chunks(&toolbox, &input)).await;
-                self.chunks = done.map_err(|_| ModelError::Interrupted("the rehearsal failed".to_owned()))?;
-            }
-            Ok(self.chunks.pop_front())
-        })
+    async fn next(&mut self) -> Result<Option<Chunk>, ModelError> {
+        if let Some((toolbox, input)) = self.pending.take() {
+            let done = tokio::task::spawn_blocking(move || chunks(&toolbox, &input)).await;
+            self.chunks = done.map_err(|_| ModelError::Interrupted("the rehearsal failed".to_owned()))?;
+        }
+        Ok(self.chunks.pop_front())
     }
 }
 

@@ -15,22 +15,18 @@ const SKILLS_MAX: usize = 3;
 /// The maximum number of files to read of each skill.
 const FILES_MAX: usize = 5;
 
-/// The input of a model.
 pub(super) struct ModelInput {
     pub(super) system: String,
     pub(super) entries: Vec<ConversationEntry>,
     pub(super) tools: Vec<ToolDefinition>,
 }
 
-/// The next step.
 pub(super) enum NextStep {
     /// Make these calls.
     Call(Vec<PlannedCall>),
-    /// Reply with this.
     Reply(RoutingOutcome),
 }
 
-/// A call to make.
 #[derive(Debug, PartialEq)]
 pub(super) struct PlannedCall {
     pub(super) tool: String,
@@ -79,7 +75,6 @@ impl ModelInput {
     }
 }
 
-/// Returns the next step.
 pub(super) fn next_step(toolbox: &Toolbox, input: &ModelInput) -> NextStep {
     let snapshot = toolbox.snapshot();
     let policy = toolbox.registry().policy();
@@ -186,7 +181,6 @@ fn read_call(toolbox: &Toolbox, input: &ModelInput, name: &str, path: &str) -> O
     })
 }
 
-/// Returns the skill that a call loaded.
 pub(super) fn loaded_skill_name(toolbox: &Toolbox, call: &ToolInvocation) -> Option<String> {
     match BuiltinTool::from_name(&call.name)? {
         BuiltinTool::Activate | BuiltinTool::Skill => call.arguments["name"].as_str().map(str::to_owned),

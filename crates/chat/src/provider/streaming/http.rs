@@ -1,7 +1,7 @@
 //! The HTTP client for providers.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use prowess_config::{BaseUrl, ChatTimeouts};
 use reqwest::header::{
@@ -24,7 +24,6 @@ const FAILURE_MAX: usize = 64 * 1024;
 /// How long reading an error response may take.
 const FAILURE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The options of a [`ProviderClient`].
 pub(in super::super) struct ProviderClientOptions<'a> {
     pub(in super::super) endpoint: &'a BaseUrl,
     pub(in super::super) path: &'a [&'a str],
@@ -144,7 +143,7 @@ impl ProviderClient {
 
     /// Reads an error response, up to a limit.
     async fn read_failure(&self, mut response: reqwest::Response, tools: bool) -> ModelError {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_secs());
+        let now = prowess_fs::unix_millis() / 1_000;
         let header = |name: HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
         let millis = header(HeaderName::from_static("retry-after-ms"));
         let retry_after = millis

@@ -5,13 +5,14 @@ mod http;
 
 use std::collections::VecDeque;
 
+use async_trait::async_trait;
 use serde_json::Value;
 
+use super::ReplyStream;
 use super::error::ModelError;
 use super::request::Chunk;
 use super::retry::random_jitter;
 use super::sse::{SseEvent, SseParser};
-use super::{BoxFuture, ReplyStream};
 pub(super) use failure::stream_error;
 use http::ResponseBody;
 pub(super) use http::{ProviderClient, ProviderClientOptions};
@@ -161,8 +162,9 @@ impl<'a, P: ReplyParser + 'a> StreamingReply<'a, P> {
     }
 }
 
+#[async_trait]
 impl<'a, P: ReplyParser + 'a> ReplyStream for StreamingReply<'a, P> {
-    fn next(&mut self) -> BoxFuture<'_, Result<Option<Chunk>, ModelError>> {
-        Box::pin(self.next_chunk())
+    async fn next(&mut self) -> Result<Option<Chunk>, ModelError> {
+        self.next_chunk().await
     }
 }

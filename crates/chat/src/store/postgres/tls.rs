@@ -82,7 +82,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Hands
     }
 }
 
-/// An encrypted stream.
 pub(super) struct EncryptedStream<S>(client::TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for EncryptedStream<S> {

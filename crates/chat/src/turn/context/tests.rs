@@ -21,7 +21,6 @@ fn step(context: &mut ConversationContext, number: usize, words: usize) {
     context.add(ConversationEntry::Results(vec![result]), Retention::Shortenable);
 }
 
-/// Returns the tokens of the entries.
 fn total_tokens(entries: &[ConversationEntry]) -> usize {
     entries.iter().map(entry_cost).sum()
 }

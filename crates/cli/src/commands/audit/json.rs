@@ -50,7 +50,6 @@ fn finding(finding: &Finding) -> Value {
     })
 }
 
-/// Writes all rules.
 pub(super) fn write_rules(output: &mut Output) -> io::Result<()> {
     let rule = |rule: &audit::Rule| {
         json!({

@@ -21,7 +21,6 @@ use crate::progress;
 
 pub(super) use suppressions::SuppressionLists;
 
-/// An audited skill.
 pub(super) struct AuditedSkill {
     /// Its directory.
     dir: PathBuf,

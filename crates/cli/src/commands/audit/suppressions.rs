@@ -67,7 +67,6 @@ impl SuppressionLists {
         }
     }
 
-    /// Prints the unused suppressions.
     pub(super) fn print_unused(&self, output: &mut Output) {
         for (path, list) in &self.0 {
             for one in list.unused() {

@@ -34,7 +34,6 @@ const PROMPT: &str = "> ";
 /// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum EditorEvent {
-    /// A line.
     Line(String),
     /// Ctrl-C.
     Interrupted,
@@ -42,7 +41,6 @@ pub(super) enum EditorEvent {
     Eof,
 }
 
-/// A line editor.
 pub(super) struct LineEditor {
     editor: Editor<ChatCompleter, DefaultHistory>,
     file: Option<PathBuf>,
@@ -188,7 +186,6 @@ impl ChatCompleter {
 }
 
 impl ChatCompleter {
-    /// Returns the skills with this prefix.
     fn with_prefix(&self, typed: &str) -> impl Iterator<Item = &CompletableSkill> {
         let start = self.skills.partition_point(|skill| &*skill.name < typed);
         self.skills.iter().skip(start).take_while(move |skill| skill.name.starts_with(typed))

@@ -40,7 +40,6 @@ pub(in crate::commands) fn store_failure(error: StoreError) -> Failure {
     }
 }
 
-/// Returns the failure for an unknown chat.
 pub(in crate::commands) fn unknown_chat(id: &str) -> Failure {
     let message = format!("chat {} not found", clean(&id.chars().take(80).collect::<String>()));
     Failure::new(ErrorCode::NotFound, message).hint("run `prowess chats` for a list")

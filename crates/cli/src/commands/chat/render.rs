@@ -30,7 +30,6 @@ impl<'a> TurnRenderer<'a> {
         Self { output, calls, sanitizer: words, called_tool: false, write_error: None, stop }
     }
 
-    /// Prints an event.
     pub(super) fn print_event(&mut self, numbered: &NumberedEvent) {
         if self.write_error.is_some() {
             return;

@@ -115,9 +115,7 @@ pub(in crate::commands) async fn open_store(
     store::open(&address).await.map_err(store_failure)
 }
 
-/// The selected chat.
 pub(super) enum SelectedChat {
-    /// An existing chat.
     Existing(Box<StoredChat>),
     /// A new chat. It is created with its first message, so that no empty chats are stored.
     New,

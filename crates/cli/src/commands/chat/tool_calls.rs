@@ -21,7 +21,6 @@ pub(in crate::commands) struct ToolCallLog {
 }
 
 impl ToolCallLog {
-    /// Records a call.
     pub(in crate::commands) fn record_call(&mut self, id: &str, name: &str, arguments: &Value) {
         let (id, name, arguments) = (id.to_owned(), name.to_owned(), arguments.clone());
         self.all.push(ToolCallRecord { id, name, arguments, result: None });
@@ -43,7 +42,6 @@ impl ToolCallLog {
         called.line(at + 1, width)
     }
 
-    /// Returns the number of calls.
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }

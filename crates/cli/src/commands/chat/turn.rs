@@ -32,7 +32,6 @@ impl StopSignals {
         })
     }
 
-    /// Discards pending signals.
     pub(super) async fn discard_pending(&mut self) {
         while tokio::time::timeout(std::time::Duration::ZERO, self.recv()).await.is_ok() {}
     }
@@ -46,7 +45,6 @@ impl StopSignals {
     }
 }
 
-/// The end of a turn.
 pub(super) enum TurnEnd {
     /// It ended regularly.
     Ended(EndReason),

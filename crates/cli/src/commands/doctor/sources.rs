@@ -8,7 +8,6 @@ use super::{CheckState, DoctorCheck};
 use crate::context::Context;
 use crate::output::pluralize;
 
-/// The response of a server.
 pub(super) struct ServerResponse {
     label: String,
     answer: Option<Result<ServerReport, FetchError>>,

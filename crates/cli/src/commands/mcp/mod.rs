@@ -52,7 +52,6 @@ fn scope(selection: &ClientArgs) -> InstallScope {
     }
 }
 
-/// Returns the selected clients.
 fn selected_clients(selection: &ClientArgs, env: &ClientEnv) -> Result<Vec<&'static Client>, Failure> {
     let here: Vec<_> = CLIENTS.iter().filter(|client| find_trace(env, client).is_some()).collect();
     if selection.all && here.is_empty() {

@@ -72,7 +72,6 @@ impl PlannedLinks {
         self.each(link::plan_link_before_install)
     }
 
-    /// Creates the links.
     pub(super) fn perform(&self) -> Result<Vec<AgentLink>, Failure> {
         self.each(|skill, agent, place, how| {
             let plan = link::plan_link(skill, agent, place, how)?;
@@ -114,7 +113,6 @@ impl AgentLink {
         }
     }
 
-    /// Returns the link as JSON.
     pub(super) fn json(&self) -> serde_json::Value {
         let kind = match self.kind {
             LinkKind::SharedDir => "same",

@@ -111,17 +111,6 @@ fn s004_19_activated_names_are_stored_across_runs() {
 }
 
 #[test]
-fn s004_05_s004_18_disabled_skills_are_not_mentioned() {
-    let server = scripted_model(CHAT, &[&[text("Done.")]]);
-    let env = env("chat", &server).variable("PROWESS_SKILLS_ENABLED", "false");
-    fixture(&env, ".skills");
-    assert_eq!(env.run(&["chat", "Validate the skills system"]).out, "Done.\n");
-    let requests = server.requests();
-    assert!(tools(&requests[0]).is_empty());
-    assert!(!requests[0].body.to_string().contains("skills-system-validation"));
-}
-
-#[test]
 fn s004_20_a_tool_call_is_shown_as_one_line() {
     let calls = [call("1", "skills_activate", json!({"name": "notes"}))];
     let server = scripted_model(CHAT, &[&calls, &[text("Done.")]]);
@@ -140,6 +129,7 @@ fn s004_21_scripts_run_only_if_the_user_allows_them() {
     let env = env("standard", &server);
     env.skill("~/.agents/skills/notes").file("~/.agents/skills/notes/x.sh", "#!/bin/sh\ntouch owned\n");
     let result = env.run(&["chat", "milk"]);
+    assert!(!tools(&server.requests()[0]).contains(&"skills_run".to_owned()));
     assert!(
         result
             .err
@@ -172,17 +162,20 @@ fn s002_06_s002_08_the_catalog_has_names_descriptions_and_locations() {
 }
 
 #[test]
-fn s003_03_s003_05_the_tier_follows_the_message() {
+fn s003_03_s003_04_s003_05_the_tier_follows_the_message() {
     let server = scripted_model(CHAT, &[&[text("Done.")]]);
     let env = env("triggers", &server);
     let skill = "---\nname: pdf\ndescription: Forms.\ntriggers:\n  keywords: [form]\n---\n\nFILL IT IN.\n";
     env.file(".agent/skills/pdf/SKILL.md", skill).file(".agent/config.yaml", "");
     env.run(&["chat", "Fill in this form"]);
     env.run(&["chat", "Good morning"]);
+    env.run(&["chat", "What can you do?"]);
     let requests = server.requests();
     assert!(system_prompt(CHAT, &requests[0]).contains("FILL IT IN."));
     let prompt = system_prompt(CHAT, &requests[1]);
     assert!(prompt.contains("skills available]") && !prompt.contains("FILL IT IN."), "{prompt}");
+    let prompt = system_prompt(CHAT, &requests[2]);
+    assert!(prompt.contains("- pdf: Forms.") && !prompt.contains("FILL IT IN."), "{prompt}");
 }
 
 #[test]

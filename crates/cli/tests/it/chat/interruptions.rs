@@ -1,13 +1,14 @@
 //! Interrupted turns: Ctrl-C, kill -9, and concurrent processes.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Stdio};
+use std::process::Child;
 
 use insta::assert_snapshot;
 use prowess_config::ChatProvider;
 use prowess_testing::model::wire_format::{encode_reply, text};
 use prowess_testing::model::{BlockingModelServer, Piece, Reply};
 use prowess_testing::postgres;
+use prowess_testing::processes::count_processes;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -16,8 +17,7 @@ use crate::support::TestEnv;
 
 /// A turn that has printed its first line and hangs.
 fn start_turn(env: &TestEnv, args: &[&str]) -> (Child, BufReader<std::process::ChildStdout>) {
-    let mut child =
-        env.command(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = env.spawn(args);
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     // The answer is streamed: it is incomplete when this line is printed.
@@ -150,18 +150,8 @@ fn ctrl_c_stops_scripts() {
     let long = format!("{}.7", 1_000_000 + std::process::id());
     env.file("~/.agents/skills/notes/long.sh", format!("#!/bin/sh\necho started\nsleep {long}\n"));
     assert_eq!(env.run(&["chat", "x"]).out, "one\n");
-    let mut child = env
-        .command(&["chat", "x"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let sleeping = || {
-        let commands = std::fs::read_dir("/proc").unwrap().flatten();
-        let commands = commands.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-        commands.filter(|command| *command == format!("sleep\0{long}\0").into_bytes()).count()
-    };
+    let mut child = env.spawn(&["chat", "x"]);
+    let sleeping = || count_processes(&format!("sleep\0{long}\0"));
     while sleeping() == 0 {
         assert!(child.try_wait().unwrap().is_none(), "it never ran");
         std::thread::sleep(std::time::Duration::from_millis(10));

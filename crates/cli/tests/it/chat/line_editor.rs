@@ -15,7 +15,6 @@ fn env() -> (BlockingModelServer, TestEnv) {
     (server, env)
 }
 
-/// Returns the last request to the model.
 fn last_request(server: &BlockingModelServer) -> String {
     let requests = server.requests();
     let messages = requests.last().unwrap().body["messages"].as_array().unwrap().clone();

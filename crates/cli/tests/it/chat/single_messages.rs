@@ -1,7 +1,5 @@
 //! Single messages: standard output, standard error and the request to the model.
 
-use std::process::Stdio;
-
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -91,9 +89,7 @@ fn escape_sequences_of_the_model_are_escaped() {
 #[test]
 fn a_closed_pipe_stops_the_turn() {
     let (_server, env) = crate::chat::support::hanging_model("word\n");
-    let mut command = env.command(&["chat", "x"]);
-    let mut child =
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = env.spawn(&["chat", "x"]);
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));

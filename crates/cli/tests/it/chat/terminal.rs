@@ -13,7 +13,6 @@ use crate::chat::support::{
 use crate::support::TestEnv;
 use crate::support::terminal::TerminalSession;
 
-/// The prompt.
 const PROMPT: &str = "\n> ";
 
 /// A terminal without cursor movements, so that the output can be compared.

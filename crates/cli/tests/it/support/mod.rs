@@ -8,7 +8,7 @@ pub mod terminal;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
@@ -124,6 +124,12 @@ impl TestEnv {
         command.env("PATH", self.base().join("bin"));
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
+    }
+
+    /// Starts the binary with pipes for its output.
+    pub fn spawn(&self, args: &[&str]) -> Child {
+        let mut command = self.command(args);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     pub fn run(&self, args: &[&str]) -> RunOutput {

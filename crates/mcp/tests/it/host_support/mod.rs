@@ -19,6 +19,9 @@ use prowess_config::{McpSource, McpTransport};
 use prowess_mcp::host::McpRemoteSources;
 use serde_json::{Value, json};
 
+/// An approval without grants.
+pub const NO_GRANTS: ApprovalGrants = ApprovalGrants { allow_tools: false, allow_run: false };
+
 /// The variable with the path of the script. If it is set, this program is a server.
 const SCRIPT_VARIABLE: &str = "PROWESS_TEST_SCRIPT";
 
@@ -250,4 +253,16 @@ pub fn list_files(folder: &Path) -> Vec<PathBuf> {
         }
     }
     all
+}
+
+/// Creates a host with one approved skill.
+pub fn approved(script: &Value) -> (TestHost, ServerScript, McpRemoteSources, Registry) {
+    let host = TestHost::new();
+    let file = host.script("docs", &[]);
+    file.write(script);
+    let sources = host.sources(&file);
+    let registry = host.registry(&sources);
+    host.approve(&sources, "docs/pdf", NO_GRANTS);
+    registry.refresh();
+    (host, file, sources, registry)
 }

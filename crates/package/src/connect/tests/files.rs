@@ -9,7 +9,7 @@ use super::super::{
     CLIENTS, ClientTrace, ConnectAction, ServerName, ServerSpec, find_client, find_trace, plan_install,
     plan_uninstall,
 };
-use super::{TestHome, server_name, stdio_server};
+use super::{TestHome, plan_entry, server_name, stdio_server};
 use crate::install_target::InstallScope;
 
 fn write_file(home: &TestHome, inner: &str, text: &str) -> std::path::PathBuf {
@@ -28,8 +28,7 @@ fn a_foreign_entry_is_replaced_only_with_consent_and_keeps_its_other_fields() {
         "{\"mcpServers\": {\"prowess\": {\"command\": \"old\", \"env\": {\"A\": \"b\"}, \"note\": 1}}}",
     );
     let cursor = find_client("cursor").unwrap();
-    let plan = plan_install(&home.client_env(), cursor, InstallScope::User, &server_name(), &stdio_server())
-        .unwrap();
+    let plan = plan_entry(&home.client_env(), cursor, InstallScope::User).unwrap();
     assert!(plan.action == ConnectAction::Replace && plan.action.needs_consent());
     plan.perform(&home.client_env()).unwrap();
     assert_eq!(
@@ -38,8 +37,7 @@ fn a_foreign_entry_is_replaced_only_with_consent_and_keeps_its_other_fields() {
          \"args\": [\"mcp\"]}}}"
     );
     // Fields that others add later do not cause a write.
-    let plan = plan_install(&home.client_env(), cursor, InstallScope::User, &server_name(), &stdio_server())
-        .unwrap();
+    let plan = plan_entry(&home.client_env(), cursor, InstallScope::User).unwrap();
     assert_eq!(plan.action, ConnectAction::Keep);
     // Replacing a program by a running server removes the program's fields.
     let server = ServerSpec::http("http://127.0.0.1:7878", None).unwrap();
@@ -112,10 +110,7 @@ fn symlinks_and_modes_are_preserved() {
     symlink("../../dotfiles/codex.toml", &link).unwrap();
     let machine = home.client_env();
     let codex = find_client("codex").unwrap();
-    plan_install(&machine, codex, InstallScope::User, &server_name(), &stdio_server())
-        .unwrap()
-        .perform(&machine)
-        .unwrap();
+    plan_entry(&machine, codex, InstallScope::User).unwrap().perform(&machine).unwrap();
     assert!(link.is_symlink());
     assert!(fs::read_to_string(&real).unwrap().contains("[mcp_servers.prowess]"));
     assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o600);
@@ -129,14 +124,7 @@ fn a_symlink_out_of_a_project_is_rejected() {
     let secret = write_file(&home, "home/secret.json", "{}");
     symlink(&secret, home.path("project/.mcp.json")).unwrap();
     let machine = home.client_env();
-    let plan = plan_install(
-        &machine,
-        find_client("claude-code").unwrap(),
-        InstallScope::Project,
-        &server_name(),
-        &stdio_server(),
-    )
-    .unwrap();
+    let plan = plan_entry(&machine, find_client("claude-code").unwrap(), InstallScope::Project).unwrap();
     let error = plan.perform(&machine).unwrap_err().to_string();
     assert!(error.ends_with("is behind a symlink, which is not followed"), "{error}");
     assert_eq!(fs::read_to_string(secret).unwrap(), "{}");
@@ -147,14 +135,7 @@ fn a_file_that_changed_after_planning_is_not_written() {
     let home = TestHome::new();
     let path = write_file(&home, "home/.claude.json", "{}");
     let machine = home.client_env();
-    let plan = plan_install(
-        &machine,
-        find_client("claude-code").unwrap(),
-        InstallScope::User,
-        &server_name(),
-        &stdio_server(),
-    )
-    .unwrap();
+    let plan = plan_entry(&machine, find_client("claude-code").unwrap(), InstallScope::User).unwrap();
     fs::write(&path, "{\"theirs\": 1}").unwrap();
     let error = plan.perform(&machine).unwrap_err();
     assert_eq!(error.code(), prowess::ErrorCode::Conflict);
@@ -166,15 +147,11 @@ fn the_existing_one_of_several_files_is_used() {
     let home = TestHome::new();
     let opencode = find_client("opencode").unwrap();
     let jsonc = write_file(&home, "home/.config/opencode/opencode.jsonc", "{}");
-    let plan =
-        plan_install(&home.client_env(), opencode, InstallScope::User, &server_name(), &stdio_server())
-            .unwrap();
+    let plan = plan_entry(&home.client_env(), opencode, InstallScope::User).unwrap();
     assert_eq!(plan.file, jsonc);
     plan.perform(&home.client_env()).unwrap();
     write_file(&home, "home/.config/opencode/opencode.json", "{}");
-    let plan =
-        plan_install(&home.client_env(), opencode, InstallScope::User, &server_name(), &stdio_server())
-            .unwrap();
+    let plan = plan_entry(&home.client_env(), opencode, InstallScope::User).unwrap();
     assert_eq!((plan.file, plan.action), (jsonc, ConnectAction::Keep));
 }
 
@@ -186,16 +163,12 @@ fn a_large_file_is_edited() {
     let path = write_file(&home, "home/.claude.json", &text);
     let machine = home.client_env();
     let code = find_client("claude-code").unwrap();
-    plan_install(&machine, code, InstallScope::User, &server_name(), &stdio_server())
-        .unwrap()
-        .perform(&machine)
-        .unwrap();
+    plan_entry(&machine, code, InstallScope::User).unwrap().perform(&machine).unwrap();
     assert!(fs::read_to_string(&path).unwrap().contains("prowess"));
     plan_uninstall(&machine, code, InstallScope::User, &server_name()).unwrap().perform(&machine).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
     fs::write(&path, vec![b' '; 17 * 1024 * 1024]).unwrap();
-    let error =
-        plan_install(&machine, code, InstallScope::User, &server_name(), &stdio_server()).unwrap_err();
+    let error = plan_entry(&machine, code, InstallScope::User).unwrap_err();
     assert!(error.to_string().contains("16777216 bytes"), "{error}");
 }
 
@@ -259,10 +232,7 @@ fn directories_that_become_empty_are_removed_with_the_file() {
         assert!(!exists(&home) && home.path("home").exists() && home.path("project").exists());
     }
     write_file(&home, "home/.codex/auth.json", "{}");
-    plan_install(&machine, codex, InstallScope::User, &server_name(), &stdio_server())
-        .unwrap()
-        .perform(&machine)
-        .unwrap();
+    plan_entry(&machine, codex, InstallScope::User).unwrap().perform(&machine).unwrap();
     plan_uninstall(&machine, codex, InstallScope::User, &server_name()).unwrap().perform(&machine).unwrap();
     assert!(home.path("home/.codex/auth.json").exists() && !home.path("home/.codex/config.toml").exists());
 }

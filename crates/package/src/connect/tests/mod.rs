@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use prowess::HostEnv;
 
-use super::{ClientEnv, ServerName, ServerSpec, TargetOs};
+use super::{Client, ClientEnv, ConnectError, ConnectPlan, ServerName, ServerSpec, TargetOs, plan_install};
+use crate::install_target::InstallScope;
 
 /// A temporary home directory and project.
 struct TestHome {
@@ -45,4 +46,13 @@ fn server_name() -> ServerName {
 
 fn stdio_server() -> ServerSpec {
     ServerSpec::Stdio { command: "prowess".to_owned(), args: vec!["mcp".to_owned()] }
+}
+
+/// Plans the entry of [`stdio_server`].
+fn plan_entry(
+    env: &ClientEnv,
+    client: &'static Client,
+    scope: InstallScope,
+) -> Result<ConnectPlan, ConnectError> {
+    plan_install(env, client, scope, &server_name(), &stdio_server())
 }

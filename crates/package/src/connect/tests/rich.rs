@@ -4,8 +4,8 @@ use std::fs;
 
 use insta::assert_snapshot;
 
-use super::super::{CLIENTS, Client, ConnectAction, plan_install, plan_uninstall};
-use super::{TestHome, server_name, stdio_server};
+use super::super::{CLIENTS, Client, ConnectAction, plan_uninstall};
+use super::{TestHome, plan_entry, server_name};
 use crate::install_target::InstallScope;
 
 /// JSON in the style of programs.
@@ -92,12 +92,11 @@ fn install_and_uninstall(home: &TestHome, client: &'static Client, before: Optio
             let _ = fs::remove_file(&file);
         }
     }
-    let plan = plan_install(&machine, client, InstallScope::User, &server_name(), &stdio_server()).unwrap();
+    let plan = plan_entry(&machine, client, InstallScope::User).unwrap();
     assert_eq!((plan.action, plan.creates_file()), (ConnectAction::Add, before.is_none()));
     plan.perform(&machine).unwrap();
     let after = fs::read_to_string(&file).unwrap();
-    let repeated =
-        plan_install(&machine, client, InstallScope::User, &server_name(), &stdio_server()).unwrap();
+    let repeated = plan_entry(&machine, client, InstallScope::User).unwrap();
     assert_eq!(repeated.action, ConnectAction::Keep);
     repeated.perform(&machine).unwrap();
     assert_eq!(fs::read_to_string(&file).unwrap(), after);

@@ -12,7 +12,6 @@ const PACKET_MAX: usize = 65_520;
 /// The maximum length of a reported server message.
 const MESSAGE_MAX: usize = 400;
 
-/// A packet.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Packet<'a> {
     /// The end of a message.

@@ -27,7 +27,6 @@ pub enum ResolvedRef {
     Commit,
 }
 
-/// A ref.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ref {
     /// Such as `refs/heads/main`.

@@ -11,7 +11,7 @@
 //! An index of version 0.2.0 may refer to another host, as the format allows: the digest in the index protects the
 //! data. IP addresses and `localhost` are rejected unless the index has the same host, so that an external index
 //! cannot cause requests to the internal network. Version 0.1.0 has no digests; its files are below the directory
-//! of the index. User interfaces should show [`IndexEntry::other_host`].
+//! of the index.
 
 mod error;
 mod fetch;
@@ -121,16 +121,6 @@ impl SkillIndex {
 }
 
 impl IndexEntry {
-    /// Returns the host of the skill, if it differs from the host of the index.
-    pub fn other_host(&self, index: &SkillIndex) -> Option<&str> {
-        match &self.artifact {
-            IndexArtifact::SkillMd { url, .. } | IndexArtifact::Archive { url, .. } => {
-                url.host_str().filter(|_| url.origin() != index.url.origin())
-            }
-            IndexArtifact::Files(_) => None,
-        }
-    }
-
     /// Returns the digest in the index, if there is one.
     pub fn digest(&self) -> Option<&str> {
         match &self.artifact {

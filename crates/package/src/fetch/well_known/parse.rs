@@ -125,7 +125,6 @@ fn parse_artifact(value: Value, _: &SkillName, index: &Url) -> Result<IndexArtif
     })
 }
 
-/// Resolves a URL in an index.
 fn resolve_url(text: &str, index: &Url) -> Result<Url, IndexEntryError> {
     let mut url = index.join(text).map_err(|_| IndexEntryError::Url("it cannot be parsed"))?;
     url.set_fragment(None);

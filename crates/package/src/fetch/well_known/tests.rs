@@ -63,7 +63,7 @@ fn a_skill_md_is_fetched_and_verified() {
     let index = SkillIndex::fetch(&url("https://example.com"), &network).unwrap();
     assert_eq!(index.skipped, []);
     let pdf = index.get("pdf").unwrap();
-    assert_eq!((pdf.description.as_str(), pdf.other_host(&index)), ("Fill forms.", None));
+    assert_eq!(pdf.description, "Fill forms.");
     let tree = index.fetch_skill(pdf, &network).unwrap();
     assert_eq!((tree.files().len(), &*tree.files()[0].bytes), (1, SKILL.as_bytes()));
 }
@@ -87,7 +87,6 @@ fn an_archive_is_validated() {
     let network = FakeNetwork::default().with("https://cdn.example.net/a", SKILL);
     let index = parse_index(&entry_json("archive", "https://cdn.example.net/a#x", &digest(SKILL.as_bytes())));
     let pdf = &index.entries[0];
-    assert_eq!(pdf.other_host(&index), Some("cdn.example.net"));
     let error = ArchiveError::NotAnArchive;
     assert_eq!(
         index.fetch_skill(pdf, &network),

@@ -11,6 +11,7 @@ use prowess_chat::store::{Store, StoreAddress, open};
 use prowess_config::{ConfigInputs, load_strict};
 use prowess_mcp::http::AccessToken;
 use prowess_server::{Guard, Server, ServerOptions, ServerParts};
+pub use prowess_testing::wait::wait_until;
 use prowess_tools::ScriptRunner;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -81,13 +82,6 @@ impl RunningServer {
         let staged = path.with_extension("staged");
         std::fs::write(&staged, toml).unwrap();
         std::fs::rename(staged, path).unwrap();
-    }
-
-    /// Writes a file in the home directory.
-    pub fn home_file(&self, path: &str, text: &str) {
-        let path = self.folder.path().join("home").join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -173,15 +167,4 @@ pub async fn slow_model() -> (String, Arc<tokio::sync::Semaphore>) {
 /// Returns a configuration that uses the model at this URL.
 pub fn model_config(base: &str) -> String {
     format!("chat.provider = \"openai-chat\"\nchat.model = \"model-1\"\nchat.base-url = \"{base}\"\n")
-}
-
-/// Waits until a condition holds, at most ten seconds.
-pub async fn wait_until<F: Future<Output = bool>>(mut condition: impl FnMut() -> F) {
-    for _ in 0..400 {
-        if condition().await {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(25)).await;
-    }
-    panic!("the condition did not hold within ten seconds");
 }

@@ -13,15 +13,17 @@ pub mod process;
 pub mod stream;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use prowess::{Preset, Registry, ScanProgress};
-use prowess_chat::store::{Store, StoreAddress, StoreOptions, open_with};
+use prowess_chat::store::Store;
 use prowess_config::{ChatProvider, ConfigInputs, load_strict};
 use prowess_server::{LoadError, Server, ServerOptions, ServerParts};
-use prowess_testing::{TestEnv, postgres};
+use prowess_testing::TestEnv;
+pub use prowess_testing::both;
+pub use prowess_testing::store::TestStore;
+pub use prowess_testing::wait::wait_until;
 use prowess_tools::ScriptRunner;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
@@ -30,61 +32,14 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// Runs each of these tests on SQLite and on PostgreSQL.
-#[allow(unused_macros)]
-macro_rules! both {
-    ($($name:ident),* $(,)?) => {
-        mod sqlite {
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $name() { super::$name(&mut crate::support::TestStore::sqlite()).await })*
-        }
-        mod postgres {
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $name() { super::$name(&mut crate::support::TestStore::postgres()).await })*
-        }
-    };
-}
-#[allow(unused_imports)]
-pub(crate) use both;
-
-/// A chat store for a test.
-pub struct TestStore {
-    pub folder: tempfile::TempDir,
-    pub database: Option<postgres::PostgresServer>,
-    pub options: StoreOptions,
-}
-
-impl TestStore {
-    pub fn sqlite() -> Self {
-        let options = StoreOptions {
-            busy_timeout: Duration::from_millis(500),
-            lease: Duration::from_secs(2),
-            ..StoreOptions::default()
-        };
-        Self { folder: tempfile::tempdir().unwrap(), database: None, options }
-    }
-
-    pub fn postgres() -> Self {
-        Self { database: Some(postgres::PostgresServer::start()), ..Self::sqlite() }
-    }
-
-    pub fn file(&self) -> PathBuf {
-        self.folder.path().join("state/chats.sqlite3")
-    }
-
-    pub fn address(&self) -> String {
-        match &self.database {
-            Some(database) => database.url(),
-            None => self.file().to_str().unwrap().to_owned(),
-        }
-    }
-
-    pub async fn open(&self) -> Arc<dyn Store> {
-        open_with(&StoreAddress::parse(&self.address()).unwrap(), self.options).await.unwrap()
-    }
-
+/// Starts servers on a store.
+pub trait ServeChats {
     /// Starts a server with its own connections, like one on another machine.
-    pub async fn serve(&self, env: &TestEnv) -> ChatServer {
+    async fn serve(&self, env: &TestEnv) -> ChatServer;
+}
+
+impl ServeChats for TestStore {
+    async fn serve(&self, env: &TestEnv) -> ChatServer {
         ChatServer::start(env, self.open().await, ServerOptions::default()).await
     }
 }
@@ -239,11 +194,4 @@ pub async fn rejection(response: Response) -> (u16, String, String) {
 /// Returns the text of a message.
 pub fn message_text(message: &Value) -> String {
     message["parts"].as_array().unwrap().iter().filter_map(|part| part["text"].as_str()).collect()
-}
-
-/// Waits until a condition holds, without a time limit.
-pub async fn wait_until(mut condition: impl AsyncFnMut() -> bool) {
-    while !condition().await {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
 }

@@ -23,7 +23,6 @@ pub(super) fn toolset_diagnostic(skill: &Skill, error: &ToolsetError) -> FileDia
     }
 }
 
-/// Returns the byte offset of a line and column.
 fn offset(bytes: &[u8], line: u32, column: u32) -> u32 {
     let text = String::from_utf8_lossy(bytes);
     let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1) as usize).map(str::len).sum();

@@ -65,7 +65,6 @@ pub(super) fn json_equal(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Returns a count with its noun.
 pub(super) fn pluralize(count: u64, noun: &str) -> String {
     match (count, noun.strip_suffix('y')) {
         (1, _) => format!("1 {noun}"),
