@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::support::{TestProject, checked, error, root};
+use crate::support::{CallTools, TestEnv, checked, error};
 use prowess::Preset;
 use prowess_tools::{Session, system_prompt};
 use serde_json::json;
@@ -15,10 +15,10 @@ const FILES: [(&str, &str); 3] = [
     ("scripts/echo.sh", "PROWESS_SCRIPT_MARKER_E9810C5F"),
 ];
 
-fn fixture(preset: Preset) -> TestProject {
-    let project = TestProject::new(preset);
+fn fixture(preset: Preset) -> TestEnv {
+    let project = TestEnv::new(preset);
     let bundled = prowess::bundled::BUNDLED.iter().find(|skill| skill.id == NAME).unwrap();
-    let folder = format!("{}/{NAME}", root(preset));
+    let folder = format!("{}/{NAME}", project.root());
     for (path, bytes) in bundled.files {
         project.file(&format!("{folder}/{path}"), bytes);
     }
