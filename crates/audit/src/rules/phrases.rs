@@ -86,9 +86,6 @@ pub(super) const HIDES: Pattern = pattern_except(
     r"not\s+tell\s+the\s+user\s+to\b|unless|ask(ing)?\s+the\s+user\s+to|\b(api\s+key|token|password|secrets?)\b.{0,120}\b(not|never)\s+(reveal|disclose)\s+(it|them)\b|(不得|禁止|切勿|请勿)瞒",
 );
 
-/// The same without exceptions, next to something that is serious in any case.
-pub(super) const HIDES_ALWAYS: Pattern = Pattern { except: None, ..HIDES };
-
 /// A claim to outrank the system prompt, the user or safety rules.
 pub(super) const OUTRANKS: &[&str] = &[
     r"\b(outranks?|overrides?|supersedes?|(takes?|has|have|with)\s+(absolute\s+)?(precedence|priority)\s+over|higher\s+(priority|authority)\s+than|prevails?\s+over|rank\s+above|stand\s+above|trumps?)\b.{0,60}(\bsystem\s+(prompt|message|instructions?)|\buser('s|s')?\s+(messages?|requests?|instructions?|wishes|orders)|\b(safety|security)\s+(rules?|polic\w+|guidelines?|filters?)|\b(all|any)\s+(other|earlier|previous)\s+(skills?|instructions?)|\bdeveloper\s+(messages?|instructions?)|\byour\s+(training|guidelines|instructions)|\b(configuration|rules|guidance|instructions?)\s+(\w+\s+)?(received|given|loaded|you\s+(have|were|got)))",
