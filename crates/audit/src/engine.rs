@@ -128,6 +128,11 @@ impl Engine {
                 Matcher::Line(pattern) | Matcher::LineWithSecret(pattern, _) => {
                     uses.push(RuleUse { rule, first: index_of(pattern, rule, None), second: None });
                 }
+                Matcher::AnyLine(patterns) => {
+                    let use_of =
+                        |pattern| RuleUse { rule, first: index_of(pattern, rule, None), second: None };
+                    uses.extend(patterns.iter().map(use_of));
+                }
                 Matcher::Pair(first, other, _) => {
                     let first = index_of(first, rule, None);
                     uses.push(RuleUse { rule, first, second: Some(index_of(other, rule, Some(first))) });
@@ -355,7 +360,7 @@ impl KeywordTrigger {
 
 fn single_finding(rule: &'static Rule, hit: &Hit, text: &SourceText<'_>) -> Option<RawFinding> {
     let key = match &rule.matcher {
-        Matcher::Line(_) => None,
+        Matcher::Line(_) | Matcher::AnyLine(_) => None,
         Matcher::LineWithSecret(_, weight) => {
             let (start, end) = hit.key?;
             checks::secret::is_real(text.bytes.get(start..end)?, *weight).then_some(hit.key)?

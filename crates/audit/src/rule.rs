@@ -54,6 +54,8 @@ pub enum RuleScope {
 pub(crate) enum Matcher {
     /// A pattern on one line, including its continuation lines.
     Line(Pattern),
+    /// Like `Line`, with any of these patterns.
+    AnyLine(&'static [Pattern]),
     /// Like `Line`, but the first group is a secret: it is validated and masked.
     LineWithSecret(Pattern, SecretCheck),
     /// Two patterns in one script, or within this many lines of another text. The finding is at the first one.

@@ -92,6 +92,7 @@ fn keywords_are_lower_case() {
     for rule in rules() {
         let patterns = match &rule.matcher {
             rule::Matcher::Line(one) | rule::Matcher::LineWithSecret(one, _) => vec![one],
+            rule::Matcher::AnyLine(patterns) => patterns.iter().collect(),
             rule::Matcher::Pair(one, two, _) => vec![one, two],
             rule::Matcher::Custom => vec![],
         };

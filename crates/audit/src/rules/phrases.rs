@@ -66,25 +66,41 @@ const HIDDEN_FROM_USER_ZH: &str = r"(切勿|不要|不得|请勿|勿|不可|禁�
 /// Hiding something from the user, in Spanish.
 const HIDDEN_FROM_USER_ES: &str = r"\b(estas?|estos?)\s+(l(í|i)neas?|secci(ó|o)n|bloque|reglas?|notas?|apartado|instrucciones|indicaciones|criterios)\b.{0,30}\bno\s+(se\s+|deben?\s+|puede\S*\s+)+(muestr|mostr|menci|revel|cit|coment|enseñ|divulg)|\bqueda\s+entre\s+nosotros|\bsin\s+(avisar|informar|decir|notificar|contar)\S*\s+(nada\s+)?(al|a\s+la|a\s+los)\s+(usuari|persona)|\bno\s+(se\s+)?(le\s+|lo\s+)?(digas|informes|avises|cuentes|menciones|reveles)\s+(\S+\s+){0,3}(al\s+)?usuari|\bsin\s+que\s+(el\s+|la\s+)?usuari\S+\s+(lo\s+|se\s+)?(sepa|note|vea|entere|d(é|e)\s+cuenta|perciba)|\b(copi|env|mand|sub|le|recopil|guard|ejecut)\S*\s+(\S+\s+){0,3}(en\s+secreto|a\s+escondidas)\b|\b(en\s+secreto|a\s+escondidas|secretamente)\s+(copi|env|mand|sub|recopil|ejecut)|\bno\s+(se\s+)?lo\s+(comentes|digas|menciones|cuentes)\s+(con|a)\s+nadie";
 
-/// Hiding something from the user, or the instruction itself.
-pub(super) const HIDES: Pattern = pattern_except(
-    "\
-        tell,informing,inform the,inform your,notify,alert,reveal,disclos,mention,must not,must never,should not,\
-        should never,without the,secretly,covertly,quietly,stealthily,discreetly,surreptitiously,silently,keep this,\
-        keep it,let on,hide ,conceal,withhold,not visible,existence of th,用户,使用者,提及,透露,泄露,承认,引用,展示,复述,\
-        悄悄,偷偷,暗中,秘密,usuari,escondidas,nadie,entre nosotros,estas ,estos ,este ,esta ,\
-        usuári,utilisat,nutzer,anwender,utilizador,ユーザー,利用者,пользовател,사용자",
-    &[
-        HIDDEN_FROM_USER_EN,
-        HIDDEN_FROM_USER_ZH,
-        HIDDEN_FROM_USER_ES,
-        r"\bne\s+(le\s+|la\s+|les\s+|l'|lui\s+)?(dis|dites|mentionne|signale|r(é|e)v(è|e)le|parle|montre)\w*\s.{0,30}utilisat|\bsans\s+(en\s+)?(informer|avertir|pr(é|e)venir|le\s+dire)\b.{0,16}utilisat|(à|a)\s+l'insu\s+de\s+l'utilisat",
-        r"\b(sage?|teile|verrate|informiere|melde|zeige|erw(ä|ae?)hne)\b.{0,40}\b(nutzer|benutzer|anwender)\w*\b.{0,30}\bnicht|\bohne\s+(das\s+)?wissen\s+des\s+\w*nutzers|\bohne\s+(den|dem)\s+\w*nutzer\b.{0,30}\b(informieren|sagen)",
-        r"\b(n(ã|a)o|nunca)\s+(conte|diga|informe|mencione|avise|revele)\w*\s.{0,30}(usu(á|a)ri|utilizador)|\bsem\s+(avisar|informar|contar)\b.{0,16}(usu(á|a)ri|utilizador)|\bsem\s+que\s+o\s+(usu(á|a)rio|utilizador)\s+(saiba|perceba)",
-        r"(ユーザー|利用者|使用者)(に|には)?.{0,30}(伝え|知らせ|教え|言わ|気付かれ|報告し|通知し)(ない|ず|るな)|не\s+(говори|сообщай|упоминай|рассказывай).{0,40}пользовател|без\s+ведома\s+пользовател|втайне\s+от\s+пользовател|사용자에게.{0,30}(알리지|말하지|보고하지)",
-    ],
-    r"not\s+tell\s+the\s+user\s+to\b|unless|ask(ing)?\s+the\s+user\s+to|\b(api\s+key|token|password|secrets?)\b.{0,120}\b(not|never)\s+(reveal|disclose)\s+(it|them)\b|(不得|禁止|切勿|请勿)瞒",
-);
+/// Hiding something from the user, or the instruction itself. One pattern for each group of languages, so that only
+/// those of the languages in a text are compiled.
+pub(super) const HIDES: &[Pattern] = &[
+    pattern_except(
+        "\
+            tell,informing,inform the,inform your,notify,alert,reveal,disclos,mention,must not,must never,should not,\
+            should never,without the,secretly,covertly,quietly,stealthily,discreetly,surreptitiously,silently,keep this,\
+            keep it,let on,hide ,conceal,withhold,not visible,existence of th",
+        &[HIDDEN_FROM_USER_EN],
+        NOT_HIDDEN,
+    ),
+    pattern_except(
+        "用户,使用者,提及,透露,泄露,承认,引用,展示,复述,悄悄,偷偷,暗中,秘密",
+        &[HIDDEN_FROM_USER_ZH],
+        NOT_HIDDEN,
+    ),
+    pattern_except(
+        "usuari,escondidas,nadie,entre nosotros,estas ,estos ,este ,esta ",
+        &[HIDDEN_FROM_USER_ES],
+        NOT_HIDDEN,
+    ),
+    pattern_except(
+        "usuári,utilisat,nutzer,anwender,utilizador,ユーザー,利用者,使用者,пользовател,사용자,usuari",
+        &[
+            r"\bne\s+(le\s+|la\s+|les\s+|l'|lui\s+)?(dis|dites|mentionne|signale|r(é|e)v(è|e)le|parle|montre)\w*\s.{0,30}utilisat|\bsans\s+(en\s+)?(informer|avertir|pr(é|e)venir|le\s+dire)\b.{0,16}utilisat|(à|a)\s+l'insu\s+de\s+l'utilisat",
+            r"\b(sage?|teile|verrate|informiere|melde|zeige|erw(ä|ae?)hne)\b.{0,40}\b(nutzer|benutzer|anwender)\w*\b.{0,30}\bnicht|\bohne\s+(das\s+)?wissen\s+des\s+\w*nutzers|\bohne\s+(den|dem)\s+\w*nutzer\b.{0,30}\b(informieren|sagen)",
+            r"\b(n(ã|a)o|nunca)\s+(conte|diga|informe|mencione|avise|revele)\w*\s.{0,30}(usu(á|a)ri|utilizador)|\bsem\s+(avisar|informar|contar)\b.{0,16}(usu(á|a)ri|utilizador)|\bsem\s+que\s+o\s+(usu(á|a)rio|utilizador)\s+(saiba|perceba)",
+            r"(ユーザー|利用者|使用者)(に|には)?.{0,30}(伝え|知らせ|教え|言わ|気付かれ|報告し|通知し)(ない|ず|るな)|не\s+(говори|сообщай|упоминай|рассказывай).{0,40}пользовател|без\s+ведома\s+пользовател|втайне\s+от\s+пользовател|사용자에게.{0,30}(알리지|말하지|보고하지)",
+        ],
+        NOT_HIDDEN,
+    ),
+];
+
+/// Sentences that only look as if they hid something.
+const NOT_HIDDEN: &str = r"not\s+tell\s+the\s+user\s+to\b|unless|ask(ing)?\s+the\s+user\s+to|\b(api\s+key|token|password|secrets?)\b.{0,120}\b(not|never)\s+(reveal|disclose)\s+(it|them)\b|(不得|禁止|切勿|请勿)瞒";
 
 /// A claim to outrank the system prompt, the user or safety rules.
 pub(super) const OUTRANKS: &[&str] = &[
