@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 fn env() -> TestEnv {
     let env = TestEnv::bare();
     env.skill("skills/pdf")
-        .file("skills/odd/SKILL.md", skill_md("even", "Another name than the folder's."))
+        .file("skills/odd/SKILL.md", skill_md("even", "Another name than its directory."))
         .file("skills/broken/SKILL.md", BROKEN);
     env
 }

@@ -153,9 +153,9 @@ const PATH_ARGUMENTS: &[(&str, &str, &str)] = &[
     ("skill install", "SOURCE", "skill install ./missing"),
     ("import", "SOURCE", "import ./missing"),
     ("import", "SOURCE", "import ./missing/skills-lock.json"),
-    ("pack", "FOLDER", "pack missing"),
+    ("pack", "DIR", "pack missing"),
     ("pack", "--output", "pack one/pdf --output missing/x.skill"),
-    ("index", "FOLDER", "index missing"),
+    ("index", "DIR", "index missing"),
     ("index", "--output", "index one --output file/x"),
     ("trust", "PATH", "trust missing"),
     ("untrust", "PATH", "untrust missing"),
@@ -167,7 +167,7 @@ const PATH_ARGUMENTS: &[(&str, &str, &str)] = &[
 ];
 
 /// The value names of paths in the help.
-const PATH_NAMES: &[&str] = &["DIR", "FILE", "FOLDER", "PATH", "PATHS", "PATH|NAME", "SOURCE", "CONFIG"];
+const PATH_NAMES: &[&str] = &["DIR", "FILE", "PATH", "PATHS", "PATH|NAME", "SOURCE", "CONFIG"];
 
 /// Other value names in the help. `read NAME PATH` takes a path inside a skill.
 const OTHER_NAMES: &[&str] = &[
