@@ -46,14 +46,14 @@ for line in sys.stdin:
 "#;
 
 /// Creates a skill with a program that provides these tools and executes `call`.
-fn program(project: &TestEnv, folder: &str, names: &[&str], call: &str) {
-    let name = folder.rsplit('/').next().unwrap();
+fn program(project: &TestEnv, dir: &str, names: &[&str], call: &str) {
+    let name = dir.rsplit('/').next().unwrap();
     let head =
         format!("---\nname: {name}\ndescription: Does {name}.\ntoolsets: [toolsets/tools.py]\n---\nB\n");
-    project.file(&format!("{folder}/SKILL.md"), head);
+    project.file(&format!("{dir}/SKILL.md"), head);
     let names = serde_json::to_string(names).unwrap();
     let text = PROGRAM.replace("NAMES", &names).replace("CALL", call);
-    project.file(&format!("{folder}/toolsets/tools.py"), text);
+    project.file(&format!("{dir}/toolsets/tools.py"), text);
 }
 
 const SAY_NAME: &str =

@@ -11,14 +11,14 @@ const TEXT: &str =
 /// Creates a skill with a file in the directory of a preset.
 fn of_preset(preset: &str) -> TestEnv {
     let env = TestEnv::new().variable("PROWESS_SKILLS_ENABLED", "true").variable("PROWESS_PRESET", preset);
-    let folder = match preset {
+    let dir = match preset {
         "standard" => "~/.agents/skills",
         "app" => ".agents/skills",
         "skill-tool" => "skills",
         "chat" => ".skills",
         _ => ".agent/skills",
     };
-    env.file(&format!("{folder}/pdf/SKILL.md"), TEXT).file(&format!("{folder}/pdf/references/a.md"), "A\n");
+    env.file(&format!("{dir}/pdf/SKILL.md"), TEXT).file(&format!("{dir}/pdf/references/a.md"), "A\n");
     env
 }
 

@@ -32,7 +32,7 @@ fn custom_directory_and_json() {
 
 #[test]
 fn each_preset_has_its_default_directory() {
-    for (preset, folder) in [
+    for (preset, dir) in [
         ("standard", ".agents/skills"),
         ("app", ".agents/skills"),
         ("skill-tool", "skills"),
@@ -42,8 +42,8 @@ fn each_preset_has_its_default_directory() {
     ] {
         let env = TestEnv::new();
         let result = env.run(&["--preset", preset, "new", "pdf", "--description", "Fills forms."]);
-        assert_eq!(result.out, format!("created {folder}/pdf/SKILL.md\n"), "{preset}");
-        assert!(env.path(folder).join("pdf/SKILL.md").is_file());
+        assert_eq!(result.out, format!("created {dir}/pdf/SKILL.md\n"), "{preset}");
+        assert!(env.path(dir).join("pdf/SKILL.md").is_file());
     }
 }
 

@@ -24,9 +24,9 @@ fn everywhere(env: TestEnv) -> TestEnv {
         "~/.agent/plugins",
         "~/.remcochat/skills",
     ];
-    for folder in project.into_iter().chain(home) {
-        let name = folder.replace("~/", "home-").replace('.', "").replace('/', "-");
-        env.skill(&format!("{folder}/{name}"));
+    for dir in project.into_iter().chain(home) {
+        let name = dir.replace("~/", "home-").replace('.', "").replace('/', "-");
+        env.skill(&format!("{dir}/{name}"));
     }
     env.run(&["trust"]);
     env

@@ -69,7 +69,7 @@ fn no_skills() {
 #[test]
 fn each_preset_has_its_own() {
     let mut result = String::new();
-    for (preset, folder) in [
+    for (preset, dir) in [
         ("app", ".agents/skills"),
         ("skill-tool", "skills"),
         ("harness", ".agent/skills"),
@@ -77,9 +77,9 @@ fn each_preset_has_its_own() {
         ("chat", ".skills"),
     ] {
         let env = TestEnv::new().variable("PROWESS_SKILLS_ENABLED", "true");
-        env.file("none.yaml", "{}").described(&format!("{folder}/pdf"), "Fills PDF forms. Slowly.");
+        env.file("none.yaml", "{}").described(&format!("{dir}/pdf"), "Fills PDF forms. Slowly.");
         // Without bundled skills, whose texts change.
-        env.file("bare.toml", format!("scan.roots = [\"{folder}\"]\n"));
+        env.file("bare.toml", format!("scan.roots = [\"{dir}\"]\n"));
         result += &env.run(&["--preset", preset, "--config", "bare.toml", "prompt"]).transcript();
         result += "\n";
     }

@@ -37,8 +37,8 @@ fn in_every_preset() {
     let result = ["app", "skill-tool", "harness", "triggers", "chat"].map(|preset| {
         let env =
             TestEnv::new().variable("PROWESS_SKILLS_ENABLED", "true").variable("PROWESS_PRESET", preset);
-        for folder in [".agents/skills", "skills", ".agent/skills", ".skills"] {
-            env.described(&format!("{folder}/pdf"), "Fills PDF forms.");
+        for dir in [".agents/skills", "skills", ".agent/skills", ".skills"] {
+            env.described(&format!("{dir}/pdf"), "Fills PDF forms.");
         }
         format!("{preset}\n{}", env.run(&["tools"]).transcript())
     });

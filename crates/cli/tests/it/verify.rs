@@ -321,10 +321,10 @@ fn hint_commands(text: &str, args: &[&str]) -> Vec<String> {
 
 /// Runs a command in a shell, as if it was pasted.
 fn paste(env: &TestEnv, command: &str) -> std::process::Output {
-    let folder = |inner: &str| env.path(inner).display().to_string();
+    let dir = |inner: &str| env.path(inner).display().to_string();
     let pasted = command
-        .replace("[PROJECT]", folder("").trim_end_matches('/'))
-        .replace("[HOME]", folder("~/").trim_end_matches('/'));
+        .replace("[PROJECT]", dir("").trim_end_matches('/'))
+        .replace("[HOME]", dir("~/").trim_end_matches('/'));
     let binary = env.command(&[]);
     let mut shell = std::process::Command::new("/bin/sh");
     let script = format!("prowess() {{ {} \"$@\"; }}; {pasted}", binary.get_program().display());
@@ -553,8 +553,8 @@ fn is_made_by(command: &str, form: &str) -> bool {
 fn messages(known: &[String]) -> Vec<(String, String)> {
     let mut open = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))];
     let mut found = Vec::new();
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(&dir).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap();
             if path.is_dir() {
@@ -565,7 +565,7 @@ fn messages(known: &[String]) -> Vec<(String, String)> {
                 }
             } else if name.ends_with(".rs")
                 && name != "tests.rs"
-                && folder.ancestors().any(|above| above.ends_with("src"))
+                && dir.ancestors().any(|above| above.ends_with("src"))
             {
                 let text = fs::read_to_string(&path).unwrap();
                 let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();

@@ -209,12 +209,9 @@ fn symlinks_in_a_project_are_not_followed() {
         let setup = TestProject::new()
             .file("secret.toml", "password = 1")
             .file("linked/config.toml", "scan.depth = 1");
-        let folder = setup.path("project/.prowess");
-        let link = if link.is_empty() {
-            folder
-        } else {
-            std::fs::create_dir(&folder).map(|()| folder.join(link)).unwrap()
-        };
+        let dir = setup.path("project/.prowess");
+        let link =
+            if link.is_empty() { dir } else { std::fs::create_dir(&dir).map(|()| dir.join(link)).unwrap() };
         std::os::unix::fs::symlink(target, link).unwrap();
         assert_eq!(
             setup.report(),

@@ -57,10 +57,10 @@ impl LinkTargets<'_> {
             return ResolvedLink::Outside(target);
         };
         match opened.get_or_init(|| Dir::open_resolved(dir).ok().map(Arc::new)) {
-            Some(folder) => {
+            Some(opened) => {
                 let inner = target.strip_prefix(dir).unwrap_or(Path::new("")).to_owned();
                 let inner = if inner.as_os_str().is_empty() { PathBuf::from(".") } else { inner };
-                ResolvedLink::Known { place: Arc::clone(folder), inner, target }
+                ResolvedLink::Known { place: Arc::clone(opened), inner, target }
             }
             None => ResolvedLink::Broken,
         }

@@ -78,7 +78,7 @@ pub(super) enum VisitOutcome {
 /// The inputs that all visits of a scan share.
 pub(super) struct Visitor<'a> {
     pub(super) root: &'a Arc<Root>,
-    pub(super) folder: &'a Dir,
+    pub(super) dir: &'a Dir,
     pub(super) rules: &'a Rules,
     pub(super) doors: &'a LinkTargets<'a>,
     /// How many more entries may be listed.
@@ -172,7 +172,7 @@ impl Visitor<'_> {
     ) -> VisitOutcome {
         let (dir, inner) = match through {
             Some(through) => (&*through.known_dir, through.inner.as_path()),
-            None => (self.folder, task.inner.as_path()),
+            None => (self.dir, task.inner.as_path()),
         };
         let file = inner.join(SKILL_MD);
         if let Some(earlier) = earlier

@@ -223,7 +223,7 @@ impl RootWalker<'_, '_> {
             self.bounds.directories -= level.len();
             let visitor = Visitor {
                 root,
-                folder: &dir,
+                dir: &dir,
                 rules: self.context.rules,
                 doors: self.context.doors,
                 entries: &self.bounds.entries,

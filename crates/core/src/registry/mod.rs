@@ -345,7 +345,7 @@ impl ResolveEnv for ScanEnv<'_> {
             };
         }
         let gate = self.gate?;
-        gate.untrusted_reason(found, &|folder| gate.hash(folder))
+        gate.untrusted_reason(found, &|dir| gate.hash(dir))
     }
 
     fn modified_reason(&self, found: &DiscoveredSkill) -> Option<ModifiedReason> {

@@ -255,9 +255,9 @@ fn s002_07_the_tiers() {
 #[test]
 fn a_hundred_thousand_files_are_listed_within_bounds() {
     let env = env();
-    let folder = env.path(".skills/a/assets");
+    let dir = env.path(".skills/a/assets");
     for at in 0..100_000 {
-        fs::File::create(folder.join(format!("f{at}"))).unwrap();
+        fs::File::create(dir.join(format!("f{at}"))).unwrap();
     }
     let snapshot = env.snapshot();
     let skill = snapshot.get("a").unwrap();

@@ -126,8 +126,8 @@ fn everything_below_a_skill_belongs_to_it() {
 #[test]
 fn version_control_dependencies_build_output_and_hidden_directories_are_skipped() {
     let env = trusted();
-    for folder in [".git", ".hidden", "node_modules", "target", "group/node_modules", "group/.cache"] {
-        env.skill(&format!(".agents/skills/{folder}/x"));
+    for dir in [".git", ".hidden", "node_modules", "target", "group/node_modules", "group/.cache"] {
+        env.skill(&format!(".agents/skills/{dir}/x"));
     }
     // With a `.git` in it, the directory is a repository of its own, which the trust of the project does not
     // cover.

@@ -144,7 +144,7 @@ fn untrusting_returns_the_previous_decision() {
     assert_eq!(
         untrust("").unwrap().path,
         env.path("/").components().collect::<PathBuf>(),
-        "by the folder above"
+        "from the parent directory"
     );
     assert_eq!(untrust(""), None, "it is already excluded");
     env.trust("");
@@ -484,9 +484,9 @@ fn concurrent_processes_lose_no_decision() {
         let top = PathBuf::from(top);
         let host_env = HostEnv { project: top.clone(), home: Some(top.join("home")), path: "".into() };
         for at in 0..10 {
-            let folder = top.join(format!("p{part}-{at}"));
-            fs::create_dir(&folder).unwrap();
-            trust::trust(&folder, false, &prowess::Policy::default(), &host_env).unwrap();
+            let dir = top.join(format!("p{part}-{at}"));
+            fs::create_dir(&dir).unwrap();
+            trust::trust(&dir, false, &prowess::Policy::default(), &host_env).unwrap();
         }
         return;
     }

@@ -28,10 +28,10 @@ pub fn find_copies(skill: &Path, tree: &str, scope: AgentScope<'_>) -> Vec<Skill
     let own = canonicalize_existing_part(skill);
     let mut found: Vec<SkillCopy> = Vec::new();
     for agent in AGENTS {
-        let Some(Ok(folder)) = scope.agent_dir(agent).map(|folder| resolve_agent_dir(&folder, scope)) else {
+        let Some(Ok(dir)) = scope.agent_dir(agent).map(|dir| resolve_agent_dir(&dir, scope)) else {
             continue;
         };
-        let at = folder.join(name);
+        let at = dir.join(name);
         let is_known = || at == own || found.iter().any(|copy| copy.path == at);
         let is_dir = fs::symlink_metadata(&at).is_ok_and(|metadata| metadata.is_dir());
         if is_dir && !is_known() && HashedTree::from_dir(&at).is_ok_and(|copy| copy.hash() == tree) {

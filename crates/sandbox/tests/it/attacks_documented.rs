@@ -29,10 +29,10 @@ fn every_attack_of_the_table_has_its_test() {
     let others = [
         "cancelling_ends_everything_and_output_streams",
         "each_limit_has_its_exact_value",
-        "files_can_be_copied_in_the_scratch_folder",
+        "files_can_be_copied_in_the_scratch_directory",
         "rerun_as_unprivileged_user",
         "the_attacks_are_real",
-        "the_home_is_a_scratch_folder_that_is_gone_afterwards",
+        "the_home_directory_is_a_scratch_directory_that_is_removed_afterwards",
         "the_network_is_there_for_those_to_whom_the_user_grants_it",
     ];
     let undocumented: Vec<_> = attacks

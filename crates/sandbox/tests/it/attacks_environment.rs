@@ -37,9 +37,9 @@ fn successes(output: &str) -> Vec<String> {
 fn modes_times_owners_and_attributes_of_other_files_stay_as_they_are() {
     let text = PRELUDE.to_owned()
         + r#"
-folder, file = sys.argv[1], sys.argv[1] + "/id_rsa"
+directory, file = sys.argv[1], sys.argv[1] + "/id_rsa"
 b = file.encode()
-for f in (lambda: os.chmod(file, 0o777), lambda: os.chmod(folder, 0o777), lambda: call(452, -100, b, 0o777, 0),
+for f in (lambda: os.chmod(file, 0o777), lambda: os.chmod(directory, 0o777), lambda: call(452, -100, b, 0o777, 0),
           lambda: os.utime(file, (1, 1)), lambda: os.chown(file, -1, os.getgid()), lambda: os.lchown(file, -1, os.getgid()),
           lambda: os.setxattr(file, "user.x", b"1"), lambda: os.removexattr(file, "user.mine"),
           lambda: os.chmod("x.py", 0o777), lambda: os.chmod("/proc/self/fd/%d" % os.open(file, os.O_PATH), 0o777),
@@ -47,19 +47,19 @@ for f in (lambda: os.chmod(file, 0o777), lambda: os.chmod(folder, 0o777), lambda
     try: f()
     except OSError: pass
 attempt("attributes", lambda: os.listxattr(file))
-attempt("watch", lambda: call(254, call(253), folder.encode(), 0xfff))
+attempt("watch", lambda: call(254, call(253), directory.encode(), 0xfff))
 "#;
     let env = ScriptEnv::new();
     let file = env.write("home/.ssh/id_rsa", "secret");
-    let folder = file.parent().unwrap().to_owned();
+    let dir = file.parent().unwrap().to_owned();
     let facts = || {
-        [&file, &folder, &env.skill_dir()].map(|path| {
+        [&file, &dir, &env.skill_dir()].map(|path| {
             let metadata = fs::metadata(path).unwrap();
             let attributes = rustix::fs::listxattr(path, &mut [0_u8; 256]).unwrap_or_default();
             (metadata.mode(), metadata.mtime(), metadata.gid(), attributes)
         })
     };
-    let script = env.script("x.py", &text).args(&[&folder.display().to_string()]);
+    let script = env.script("x.py", &text).args(&[&dir.display().to_string()]);
     let before = facts();
     for tier in TIERS {
         let ran = script.run_on(tier).unwrap();
@@ -73,7 +73,7 @@ attempt("watch", lambda: call(254, call(253), folder.encode(), 0xfff))
 
 /// Programs that copy files set modes and times, which must not fail.
 #[test]
-fn files_can_be_copied_in_the_scratch_folder() {
+fn files_can_be_copied_in_the_scratch_directory() {
     let text = "import shutil, os\nhome = os.environ['HOME']\nshutil.copy2('x.py', home + '/a'); shutil.copy(home + '/a', home + '/b')\n\
                 shutil.copytree('.', home + '/all'); print(sorted(os.listdir(home)))\n";
     let env = ScriptEnv::new();
@@ -150,8 +150,8 @@ fn connections_mounts_and_groups_of_the_machine_are_not_read() {
     let text = PRELUDE.to_owned()
         + r#"
 for name in ("net/tcp", "net/unix", "net/arp", "net/route", "mountinfo", "mounts", "mountstats", "cgroup", "cpuset"):
-    for folder in ("/proc/self/", "/proc/thread-self/", f"/proc/self/task/{os.getpid()}/"):
-        attempt(folder + name, lambda: open(folder + name).read())
+    for directory in ("/proc/self/", "/proc/thread-self/", f"/proc/self/task/{os.getpid()}/"):
+        attempt(directory + name, lambda: open(directory + name).read())
 attempt("net", lambda: open("/proc/net/tcp").read())
 attempt("mounts", lambda: open("/proc/mounts").read())
 for name in ("status", "stat", "statm", "maps", "cmdline", "limits"):
@@ -178,7 +178,7 @@ attempt("hard link to itself", lambda: os.link(own + "/x.py", home + "/h"))
 attempt("rename in", lambda: os.rename(secret, home + "/r"))
 attempt("rename out", lambda: (open(home + "/o", "w").close(), os.rename(home + "/o", os.path.dirname(secret) + "/o")))
 attempt("rename the skill", lambda: os.rename(own, home + "/k"))
-attempt("rename the scratch folder", lambda: os.rename(home, home + "2"))
+attempt("rename the scratch directory", lambda: os.rename(home, home + "2"))
 attempt("bind mount", lambda: call(165, b"/etc", home.encode(), b"", 4096, 0))
 attempt("chroot", lambda: os.chroot(home))
 attempt("device", lambda: os.mknod(home + "/d", 0o60600, os.makedev(8, 0)))
@@ -205,7 +205,7 @@ fn descriptors_the_terminal_and_the_processors_of_others_are_out_of_reach() {
     let text = PRELUDE.to_owned()
         + r#"
 host = int(sys.argv[1])
-# One is the folder itself while it is read.
+# One is the directory itself while it is read.
 attempt("descriptors", lambda: None if len(os.listdir("/proc/self/fd")) > 4 else fcntl.ioctl(9, 0))
 attempt("those of the parent", lambda: os.listdir(f"/proc/{os.getppid()}/fd"))
 attempt("terminal", lambda: open("/dev/tty"))
@@ -323,15 +323,15 @@ attempt("environ", lambda: open(f"/proc/{pid}/environ").read())
 
 /// Removing a scratch directory does not follow symlinks of the script.
 #[test]
-fn a_link_in_place_of_the_scratch_folder_removes_nothing_else() {
+fn a_symlink_in_place_of_the_scratch_directory_removes_nothing_else() {
     let env = ScriptEnv::new();
     let precious = env.write("home/precious/file", "kept");
     symlink(precious.parent().unwrap(), env.path("home/link")).unwrap();
     let text = "import os, sys\nhome = os.environ['HOME']\nos.makedirs(home + '/a/b')\nos.symlink(sys.argv[1], home + '/a/b/c')\n\
                 os.symlink('/', home + '/root')\nos.fchmod(os.open(home + '/a', os.O_RDONLY), 0)\n";
     for tier in TIERS {
-        let folder = precious.parent().unwrap().display().to_string();
-        let ran = env.script("x.py", text).args(&[&folder]).run_on(tier).unwrap();
+        let dir = precious.parent().unwrap().display().to_string();
+        let ran = env.script("x.py", text).args(&[&dir]).run_on(tier).unwrap();
         assert_eq!(ran.exit_code, Some(0), "{tier}: {}", ran.stderr_text());
         assert_eq!(fs::read_to_string(&precious).unwrap(), "kept", "{tier}");
     }

@@ -62,7 +62,7 @@ fn no_file_of_the_user_or_the_system_is_read() {
 }
 
 #[test]
-fn the_home_is_a_scratch_folder_that_is_gone_afterwards() {
+fn the_home_directory_is_a_scratch_directory_that_is_removed_afterwards() {
     let env = ScriptEnv::new();
     let text = r#"
 import os
@@ -80,8 +80,8 @@ for n in range(2000):
         assert!(ran.exit_code == Some(0) || is_over, "{tier}: {ran:?}");
         let output = ran.stdout_text();
         let home = output.strip_suffix(" True\n").unwrap();
-        let folder = home.strip_suffix("/scratch").unwrap();
-        assert!(!std::path::Path::new(folder).exists(), "{folder}");
+        let dir = home.strip_suffix("/scratch").unwrap();
+        assert!(!std::path::Path::new(dir).exists(), "{dir}");
     }
 }
 
@@ -191,11 +191,11 @@ fn files_are_counted_or_count_as_too_many_wherever_they_are_hidden() {
     let mut env = ScriptEnv::new();
     env.policy.run.limits.scratch_bytes = 8 * 1024 * 1024;
     let attacks = [
-        ("folders deeper than a path is long", "
+        ("directories nested deeper than a path can be", "
 for n in range(300): os.mkdir('deep' * 5); os.chdir('deep' * 5)
 def write(bytes, n): open(str(n), 'wb').write(bytes)
 "),
-        ("a folder that cannot be listed", "
+        ("a directory that cannot be listed", "
 os.mkdir('closed'); os.fchmod(os.open('closed', os.O_RDONLY), 0o300); os.chdir('closed')
 def write(bytes, n): open(str(n), 'wb').write(bytes)
 "),
@@ -231,7 +231,7 @@ def write(bytes, n):
 
 /// In tier 1, the kernel limits the size to 64 MiB above the limit, however fast files are written.
 #[test]
-fn the_kernel_keeps_the_size_of_a_scratch_folder_in_memory() {
+fn the_kernel_limits_the_size_of_a_scratch_directory_in_memory() {
     let mut env = ScriptEnv::new();
     env.policy.run.limits.scratch_bytes = 4 * 1024 * 1024;
     let text = "import os\nfor n in range(5):\n    f = os.open(os.environ['HOME'] + '/' + str(n), os.O_CREAT | os.O_WRONLY)\n    \

@@ -60,9 +60,9 @@ fn untrusted_disabled_and_modified_skills_do_not_run() {
     env.policy.selection.disabled.clear();
 
     std::fs::rename(env.skill_dir(), env.path("s")).unwrap();
-    let folder = env.path("project/.prowess/skills/s");
-    std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
-    std::fs::rename(env.path("s"), &folder).unwrap();
+    let dir = env.path("project/.prowess/skills/s");
+    std::fs::create_dir_all(dir.parent().unwrap()).unwrap();
+    std::fs::rename(env.path("s"), &dir).unwrap();
     assert_eq!(env.script_named("x.sh").run().unwrap_err().code(), ErrorCode::Untrusted);
     let project = env.path("project");
     prowess::trust::trust(&project, true, &env.policy, &env.host_env()).unwrap();

@@ -101,8 +101,8 @@ fn every_reference(described: &Value, value: &Value) {
 #[test]
 fn schema_names_are_unique() {
     let (mut open, mut names) = (vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")], BTreeSet::new());
-    while let Some(folder) = open.pop() {
-        for entry in folder.read_dir().unwrap() {
+    while let Some(dir) = open.pop() {
+        for entry in dir.read_dir().unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 open.push(path);

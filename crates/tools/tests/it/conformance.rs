@@ -18,11 +18,11 @@ const FILES: [(&str, &str); 3] = [
 fn fixture(preset: Preset) -> TestEnv {
     let project = TestEnv::new(preset);
     let bundled = prowess::bundled::BUNDLED.iter().find(|skill| skill.id == NAME).unwrap();
-    let folder = format!("{}/{NAME}", project.root());
+    let dir = format!("{}/{NAME}", project.root());
     for (path, bytes) in bundled.files {
-        project.file(&format!("{folder}/{path}"), bytes);
+        project.file(&format!("{dir}/{path}"), bytes);
     }
-    symlink("/etc/passwd", project.path(&format!("{folder}/link-out.txt"))).unwrap();
+    symlink("/etc/passwd", project.path(&format!("{dir}/link-out.txt"))).unwrap();
     project
 }
 

@@ -23,8 +23,8 @@ fn s001_13_data_of_the_skill_tool_has_name_base_dir_and_content() {
 fn s001_21_every_tool_returns_an_envelope() {
     for preset in Preset::ALL {
         let mut project = TestEnv::new(preset);
-        let folder = format!("{}/a", project.root());
-        project.skill("a", &"long ".repeat(100)).file(&format!("{folder}/big.md"), "x".repeat(500));
+        let dir = format!("{}/a", project.root());
+        project.skill("a", &"long ".repeat(100)).file(&format!("{dir}/big.md"), "x".repeat(500));
         project.policy.limits.skill_md_bytes = 100;
         project.policy.limits.resource_bytes = 100;
         let toolbox = project.toolbox();
@@ -33,7 +33,7 @@ fn s001_21_every_tool_returns_an_envelope() {
             for params in [
                 json!({"name": "a"}),
                 json!({"name": "a", "path": "big.md"}),
-                json!({"path": format!("{folder}/big.md")}),
+                json!({"path": format!("{dir}/big.md")}),
                 json!({"query": "a"}),
                 json!({"name": "b"}),
                 json!({}),

@@ -102,7 +102,7 @@ fn s001_19_changes_since_discovery_are_reported_without_a_path() {
             "INTERNAL_ERROR",
         ),
         (
-            "a folder",
+            "a directory",
             |project| {
                 fs::remove_file(project.path("skills/a/SKILL.md")).unwrap();
                 fs::create_dir(project.path("skills/a/SKILL.md")).unwrap();
@@ -110,14 +110,18 @@ fn s001_19_changes_since_discovery_are_reported_without_a_path() {
             "EXECUTION_ERROR",
         ),
         (
-            "a link",
+            "a symlink",
             |project| {
                 fs::remove_file(project.path("skills/a/SKILL.md")).unwrap();
                 symlink("/etc/passwd", project.path("skills/a/SKILL.md")).unwrap();
             },
             "ACCESS_DENIED",
         ),
-        ("its folder deleted", |project| fs::remove_dir_all(project.path("skills/a")).unwrap(), "NOT_FOUND"),
+        (
+            "its directory deleted",
+            |project| fs::remove_dir_all(project.path("skills/a")).unwrap(),
+            "NOT_FOUND",
+        ),
     ];
     for (what, change, code) in changes {
         let mut project = TestEnv::new(Preset::SkillTool);

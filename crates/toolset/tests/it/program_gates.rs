@@ -81,9 +81,9 @@ fn untrusted_and_modified_skills_do_not_run_and_are_stopped() {
     assert!(error.to_string().contains("changed toolsets/beside.py"), "{error}");
     std::fs::remove_file(lock).unwrap();
     // A project skill: untrusted, then trusted, then changed after it was trusted.
-    let folder = env.path("project/.prowess/skills/s");
-    std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
-    std::fs::rename(env.skill_dir(), &folder).unwrap();
+    let dir = env.path("project/.prowess/skills/s");
+    std::fs::create_dir_all(dir.parent().unwrap()).unwrap();
+    std::fs::rename(env.skill_dir(), &dir).unwrap();
     assert_eq!(scene.call(json!({})).unwrap_err().code(), ErrorCode::Untrusted);
     prowess::trust::trust(&env.path("project"), true, &env.policy, &env.host_env()).unwrap();
     assert_eq!((scene.output().as_str(), scene.programs.running()), ("x", 1));

@@ -27,13 +27,13 @@ pub(super) fn audit_skill(skill: &Skill) -> AuditedSkill {
 }
 
 /// Audits the files of a directory.
-pub(super) fn audit_dir(folder: &Path, name: Option<String>) -> AuditedSkill {
-    AuditedSkill { dir: folder.to_owned(), name, verdict: audit_files(folder) }
+pub(super) fn audit_dir(dir: &Path, name: Option<String>) -> AuditedSkill {
+    AuditedSkill { dir: dir.to_owned(), name, verdict: audit_files(dir) }
 }
 
-fn audit_files(folder: &Path) -> Verdict {
+fn audit_files(dir: &Path) -> Verdict {
     let mut auditor = Auditor::default();
-    visit_files(folder, SCAN_MAX as u64 + 1, &mut |path, each| match each {
+    visit_files(dir, SCAN_MAX as u64 + 1, &mut |path, each| match each {
         VisitedEntry::File { executable, bytes } => auditor.add(&AuditFile::new(path, executable, &bytes)),
         VisitedEntry::Link(target) => auditor.add(&AuditFile::link(path, Some(&target.to_string_lossy()))),
         VisitedEntry::Skipped(why) => auditor.add(&AuditFile::unread(path, &why)),

@@ -20,7 +20,7 @@ use crate::output::{Output, clean};
 /// A skill to remove.
 struct RemovalTarget {
     name: String,
-    folder: PathBuf,
+    dir: PathBuf,
     place: InstallTarget,
     /// A warning if there may be no other copy of it.
     warning: Option<String>,
@@ -62,7 +62,7 @@ pub(in crate::commands) fn run(
     for group in group_removals(&targets) {
         let Some(place) = group.first().map(|target| &target.place) else { continue };
         let skills: Vec<(&str, &Path)> =
-            group.iter().map(|target| (target.name.as_str(), target.folder.as_path())).collect();
+            group.iter().map(|target| (target.name.as_str(), target.dir.as_path())).collect();
         let plan = prowess_package::plan_remove(&skills, place).map_err(failure)?;
         let removed = if call.dry_run { plan.items } else { plan.commit().map_err(failure)? };
         links.extend(removed.iter().flat_map(|item| links::remove_links(item, place, !call.dry_run)));
@@ -85,7 +85,7 @@ pub(in crate::commands) fn run(
 /// Groups the skills that can be removed in one step: same lock file, same file system, different directory names.
 fn group_removals(targets: &[RemovalTarget]) -> Vec<Vec<&RemovalTarget>> {
     let device = |target: &RemovalTarget| {
-        let parent = target.folder.parent().and_then(|parent| std::fs::metadata(parent).ok());
+        let parent = target.dir.parent().and_then(|parent| std::fs::metadata(parent).ok());
         parent.map(|parent| prowess_fs::device_id(&parent))
     };
     let mut groups: Vec<Vec<&RemovalTarget>> = Vec::new();
@@ -93,7 +93,7 @@ fn group_removals(targets: &[RemovalTarget]) -> Vec<Vec<&RemovalTarget>> {
         let fits = |group: &&mut Vec<&RemovalTarget>| {
             group.iter().all(|other| {
                 let same_place = other.place.lock_path == one.place.lock_path && device(other) == device(one);
-                same_place && other.folder.file_name() != one.folder.file_name()
+                same_place && other.dir.file_name() != one.dir.file_name()
             })
         };
         match groups.iter_mut().find(fits) {
@@ -117,32 +117,31 @@ fn find_target(
     for place in install_targets {
         let lock = LockFile::read(&place.lock_path).map_err(|error| failure(error.into()))?;
         for locked in lock.skills.iter().filter(|locked| locked.name == name) {
-            let folder = place.dir(locked).map_err(failure)?;
-            let warning = modified_warning(locked, &folder);
-            installed.push(RemovalTarget { name: name.to_owned(), folder, place: place.clone(), warning });
+            let dir = place.dir(locked).map_err(failure)?;
+            let warning = modified_warning(locked, &dir);
+            installed.push(RemovalTarget { name: name.to_owned(), dir, place: place.clone(), warning });
         }
     }
     let at = installed
         .iter()
-        .position(|target| resolved.is_some() && std::fs::canonicalize(&target.folder).ok() == resolved)
+        .position(|target| resolved.is_some() && std::fs::canonicalize(&target.dir).ok() == resolved)
         .unwrap_or(0);
     if at < installed.len() {
         return Ok(installed.swap_remove(at));
     }
     let skill = find_skill(snapshot, name)?;
     let place = removable_from(skill, install_targets, context)?;
-    let (name, folder) = (skill.name().into_owned(), skill.dir());
-    let warning =
-        format!("{} was not installed by prowess: {}", clean(&name), display_path(&folder, context));
-    Ok(RemovalTarget { name, folder, place, warning: Some(warning) })
+    let (name, dir) = (skill.name().into_owned(), skill.dir());
+    let warning = format!("{} was not installed by prowess: {}", clean(&name), display_path(&dir, context));
+    Ok(RemovalTarget { name, dir, place, warning: Some(warning) })
 }
 
 /// Returns a warning if a skill was modified since it was installed.
-fn modified_warning(locked: &LockEntry, folder: &Path) -> Option<String> {
-    if std::fs::symlink_metadata(folder).map_or(true, |there| there.is_symlink()) {
+fn modified_warning(locked: &LockEntry, dir: &Path) -> Option<String> {
+    if std::fs::symlink_metadata(dir).map_or(true, |there| there.is_symlink()) {
         return None;
     }
-    let difference = compare_with_lock(locked, &HashedTree::from_dir(folder));
+    let difference = compare_with_lock(locked, &HashedTree::from_dir(dir));
     let message = || format!("{} was modified since it was installed: {difference}", clean(&locked.name));
     (!difference.is_unchanged()).then(message)
 }

@@ -173,11 +173,11 @@ async fn unavailable_skills_are_not_served() {
             }
         }
         for name in ["off", "broken", "foreign", "away", "none"] {
-            let (file, folder) = (format!("skill://{name}/SKILL.md"), format!("skill://{name}"));
+            let (file, dir) = (format!("skill://{name}/SKILL.md"), format!("skill://{name}"));
             for (method, params) in [
                 ("resources/read", json!({"uri": file})),
                 ("skills/get", json!({"uri": file})),
-                ("resources/directory/read", json!({"uri": folder})),
+                ("resources/directory/read", json!({"uri": dir})),
                 ("prompts/get", json!({"name": name})),
                 (
                     "completion/complete",
@@ -212,8 +212,8 @@ async fn unavailable_skills_are_not_served() {
                 .unwrap()
                 .contains("MARK")
         );
-        let folder = client.result("resources/directory/read", json!({"uri": "skill://good"})).await;
-        assert_eq!(folder["resources"].as_array().unwrap().len(), 1, "{folder}");
+        let dir = client.result("resources/directory/read", json!({"uri": "skill://good"})).await;
+        assert_eq!(dir["resources"].as_array().unwrap().len(), 1, "{dir}");
     }
     assert!(!report.iter().any(|line| line.contains("MARK") || line.contains("home/")), "{report:?}");
     insta::assert_snapshot!(report.join("\n"));

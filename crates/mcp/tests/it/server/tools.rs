@@ -18,11 +18,11 @@ async fn connected(home: &TestHome) -> StdioTestClient {
     StdioTestClient::connected(&home.server(), "2025-11-25").await
 }
 
-fn add_files(home: &TestHome, folder: &str) {
-    home.write_skill(folder, "Read references/a.md.");
-    home.write_file(&format!("{folder}/references/a.md"), "# A\n\u{1b}[31mred\u{1b}[0m\n");
-    home.write_file(&format!("{folder}/assets/dot.png"), PNG);
-    home.write_file(&format!("{folder}/assets/data.bin"), b"\xff\0\xfe");
+fn add_files(home: &TestHome, dir: &str) {
+    home.write_skill(dir, "Read references/a.md.");
+    home.write_file(&format!("{dir}/references/a.md"), "# A\n\u{1b}[31mred\u{1b}[0m\n");
+    home.write_file(&format!("{dir}/assets/dot.png"), PNG);
+    home.write_file(&format!("{dir}/assets/data.bin"), b"\xff\0\xfe");
 }
 
 #[tokio::test]

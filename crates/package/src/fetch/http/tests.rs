@@ -7,10 +7,10 @@ use prowess_testing::servers::with_test_certificates;
 
 /// Starts a server with a file of ten bytes.
 fn start_server(certificates: &Path) -> (tempfile::TempDir, HttpsServer) {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("ten"), "0123456789").unwrap();
-    let server = HttpsServer::start(folder.path(), certificates, "server");
-    (folder, server)
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("ten"), "0123456789").unwrap();
+    let server = HttpsServer::start(dir.path(), certificates, "server");
+    (dir, server)
 }
 
 fn read_body(mut response: HttpResponse) -> Result<String, HttpError> {
