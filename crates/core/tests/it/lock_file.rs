@@ -7,7 +7,7 @@ use prowess::lock::{self, LockEntry, LockFile, PendingChange, Replacement};
 use prowess::{ErrorCode, HashedTree, HostEnv, Policy, Registry, ScanProgress, activation, resources, trust};
 
 struct RegistryEnv {
-    _folder: tempfile::TempDir,
+    _temp_dir: tempfile::TempDir,
     env: HostEnv,
     skill: PathBuf,
 }
@@ -24,7 +24,7 @@ impl RegistryEnv {
         fs::write(skill.join("SKILL.md"), "---\nname: pdf\ndescription: Reads.\n---\nDo it.\n").unwrap();
         fs::write(skill.join("scripts/x.py"), "print(1)\n").unwrap();
         trust::trust(&env.project, false, &Policy::default(), &env).unwrap();
-        let this = Self { _folder: dir, env, skill };
+        let this = Self { _temp_dir: dir, env, skill };
         this.lock(&this.locked());
         this
     }

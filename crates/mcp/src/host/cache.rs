@@ -73,7 +73,7 @@ impl ServerCache {
             McpTransport::Command { program, args, env } => format!("command {program:?} {args:?} {env:?}"),
             McpTransport::Url { url, token_env } => format!("url {url:?} {token_env:?}"),
         };
-        Self { dir: dir, identity: prowess::digest(identity.as_bytes()) }
+        Self { dir, identity: prowess::digest(identity.as_bytes()) }
     }
 
     /// Returns the cached listing, if it belongs to this server.

@@ -346,5 +346,5 @@ pub(crate) fn decide_action(
     };
     let name = prepared.name.clone();
     let (after, prepared) = (Some(after), Some(prepared));
-    Ok(Decision::Item(Box::new(PlanItem { name, dir: dir, action, before, after, prepared })))
+    Ok(Decision::Item(Box::new(PlanItem { name, dir, action, before, after, prepared })))
 }

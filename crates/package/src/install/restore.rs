@@ -85,13 +85,8 @@ pub fn plan_restore(
                 InstalledState::Modified(_) | InstalledState::Symlink => {
                     let installed = Some(locked);
                     let (dir, source) = (dir.as_path(), locked.source.as_str());
-                    let conflict = InstallConflict {
-                        prepared: &prepared,
-                        installed,
-                        is_modified: true,
-                        dir: dir,
-                        source,
-                    };
+                    let conflict =
+                        InstallConflict { prepared: &prepared, installed, is_modified: true, dir, source };
                     match prompter.resolve_conflict(&conflict)? {
                         OnConflict::Overwrite => PlanAction::Replace,
                         OnConflict::Skip | OnConflict::Rename(_) => {
@@ -121,5 +116,5 @@ fn is_from(locked: &LockEntry, source: &Source, target: &InstallTarget) -> bool 
 
 fn locked_item(locked: &LockEntry, dir: std::path::PathBuf, action: PlanAction) -> PlanItem {
     let (before, after) = (Some(locked.clone()), Some(locked.clone()));
-    PlanItem { name: locked.name.clone(), dir: dir, action, before, after, prepared: None }
+    PlanItem { name: locked.name.clone(), dir, action, before, after, prepared: None }
 }

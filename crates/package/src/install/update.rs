@@ -191,7 +191,7 @@ impl Updater<'_> {
         }
         let mut item = PlanItem {
             name: before.name.clone(),
-            dir: dir,
+            dir,
             action: action.clone(),
             before: Some(before.clone()),
             after: Some(after),
@@ -234,7 +234,7 @@ impl Updater<'_> {
     fn item(&self, locked: &LockEntry, action: PlanAction) -> Result<PlanItem, PackageError> {
         let (before, after) = (Some(locked.clone()), Some(locked.clone()));
         let dir = self.plan.target.dir(locked)?;
-        Ok(PlanItem { name: locked.name.clone(), dir: dir, action, before, after, prepared: None })
+        Ok(PlanItem { name: locked.name.clone(), dir, action, before, after, prepared: None })
     }
 }
 

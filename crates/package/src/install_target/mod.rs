@@ -128,11 +128,7 @@ impl InstallTarget {
     pub(crate) fn grants_for(&self, name: &str, needs: &[String]) -> GrantedAccess {
         let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
         let (name, dir) = (name.to_owned(), Some(root.join(name)));
-        Grantee { name, dir: dir, is_project_skill: self.is_project }.grants(
-            needs,
-            &self.run_policy,
-            &self.host,
-        )
+        Grantee { name, dir, is_project_skill: self.is_project }.grants(needs, &self.run_policy, &self.host)
     }
 
     /// Returns the key of a directory in the lock file.

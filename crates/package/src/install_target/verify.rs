@@ -172,7 +172,7 @@ fn find_unlocked(root: &Path, known: &HashSet<&Path>) -> Vec<VerifiedSkill> {
     };
     let verified = |dir: PathBuf| VerifiedSkill {
         name: dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        dir: dir,
+        dir,
         status: VerificationStatus::Unlocked,
         files: Vec::new(),
         problem: None,

@@ -88,7 +88,7 @@ impl PackError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NotRegularFile { .. } => Some("replace it by a regular file, or remove it".to_owned()),
-            Self::NotASkill { dir: dir, .. } => Some(match dir.join("SKILL.md").exists() {
+            Self::NotASkill { dir, .. } => Some(match dir.join("SKILL.md").exists() {
                 true => format!("run `prowess check {}`", quote_path(dir)),
                 false => format!("to pack a directory of skills: prowess index {}", quote_path(dir)),
             }),

@@ -31,7 +31,7 @@ impl HttpsFixture {
         let repository = create(dir.path().join("work"));
         repository.publish(&dir.path().join("served/skills.git"));
         let server = HttpsServer::start(&dir.path().join("served"), certificates, "server");
-        Self { dir: dir, repository, server }
+        Self { dir, repository, server }
     }
 
     fn source(&self, path: &str, reference: Option<&str>) -> GitSource {
@@ -232,7 +232,7 @@ fn an_unreachable_host_is_reported() {
     with_test_certificates(|certificates| {
         let fixture = HttpsFixture::new(certificates);
         let url = fixture.server.url("git/skills.git");
-        let HttpsFixture { dir: dir, server, .. } = fixture;
+        let HttpsFixture { dir, server, .. } = fixture;
         drop(server);
         let url = GitUrl::parse(&url, LocalRepositories::Refused).unwrap();
         let source = GitSource { url, reference: None, subdir: None };

@@ -27,7 +27,7 @@ impl SshFixture {
         // A name with special characters of shells.
         let served = dir.path().join("it's; touch $HOME/pwned.git");
         repository.publish(&served);
-        Self { dir: dir, repository, served, server: SshServer::start(versions) }
+        Self { dir, repository, served, server: SshServer::start(versions) }
     }
 
     fn url(&self) -> String {

@@ -142,7 +142,7 @@ impl TestHost {
         }
         let mut policy = Policy::default();
         policy.scan.roots.retain(|root| root.to_string() != "bundled");
-        Self { dir: dir, policy }
+        Self { dir, policy }
     }
 
     pub fn path(&self, inner: &str) -> PathBuf {

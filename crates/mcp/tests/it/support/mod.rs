@@ -48,7 +48,7 @@ impl TestHome {
         let mut policy = Policy::from_preset(preset);
         policy.enabled = true;
         policy.scan.roots.retain(|root| root.to_string() != "bundled");
-        Self { dir: dir, policy }
+        Self { dir, policy }
     }
 
     /// Creates a home directory with these skills in the standard preset.

@@ -34,7 +34,7 @@ pub fn skill_md(name: &str, description: &str) -> String {
 impl TestHome {
     pub fn new(preset: Preset) -> Self {
         let dir = TestDir::Temporary(tempfile::tempdir().unwrap());
-        let home = Self { dir: dir, policy: Policy { enabled: true, ..Policy::from_preset(preset) } };
+        let home = Self { dir, policy: Policy { enabled: true, ..Policy::from_preset(preset) } };
         fs::create_dir(home.path("")).unwrap();
         fs::create_dir(home.path("~/")).unwrap();
         home
