@@ -73,8 +73,8 @@ pub struct AuditFile<'a> {
 pub enum AuditKind<'a> {
     /// A regular file.
     File,
-    /// A link, with its target if known.
-    Link(Option<&'a str>),
+    /// A symlink, with its target if known.
+    Symlink(Option<&'a str>),
     /// An entry that was not read, with the reason.
     Unread(&'a str),
 }
@@ -85,9 +85,9 @@ impl<'a> AuditFile<'a> {
         Self { path, executable, bytes, kind: AuditKind::File }
     }
 
-    /// Creates a link. It is never followed.
-    pub fn link(path: &'a str, target: Option<&'a str>) -> Self {
-        Self { path, executable: false, bytes: &[], kind: AuditKind::Link(target) }
+    /// Creates a symlink. It is never followed.
+    pub fn symlink(path: &'a str, target: Option<&'a str>) -> Self {
+        Self { path, executable: false, bytes: &[], kind: AuditKind::Symlink(target) }
     }
 
     /// Creates an entry that was not read.

@@ -21,7 +21,7 @@ pub enum VisitedEntry {
         bytes: Vec<u8>,
     },
     /// A symlink and its target. It is not followed.
-    Link(PathBuf),
+    Symlink(PathBuf),
     /// An entry that was not read, and the reason.
     Skipped(String),
 }
@@ -73,7 +73,7 @@ impl BoundedReader<'_> {
             }
             WalkEvent::Entry { dir, name, path, kind: EntryKind::Symlink } => {
                 let target = std::fs::read_link(dir.path().join(name)).unwrap_or_default();
-                (self.take)(&path.to_string_lossy(), VisitedEntry::Link(target));
+                (self.take)(&path.to_string_lossy(), VisitedEntry::Symlink(target));
             }
             WalkEvent::Entry { path, kind: EntryKind::Special | EntryKind::Dir, .. } => {
                 self.skip(path, "not a regular file".to_owned());
@@ -141,7 +141,7 @@ mod tests {
                 // the skill.
                 ("deep/.git/a.sh".to_owned(), VisitedEntry::File { executable: false, bytes: b"a".to_vec() }),
                 ("deep/b".to_owned(), VisitedEntry::File { executable: false, bytes: b"b".to_vec() }),
-                ("link".to_owned(), VisitedEntry::Link("/etc/passwd".into())),
+                ("link".to_owned(), VisitedEntry::Symlink("/etc/passwd".into())),
                 ("pipe".to_owned(), VisitedEntry::Skipped("not a regular file".to_owned())),
             ]
         );

@@ -22,7 +22,7 @@ pub(crate) fn check_file(
     format: Option<ArchiveFormat>,
 ) -> Option<Finding> {
     match file.kind {
-        AuditKind::Link(target) => {
+        AuditKind::Symlink(target) => {
             let id =
                 if target.is_none_or(|target| escapes_skill(file.path, target)) { "PA701" } else { "PA702" };
             file_finding(id, file.path, Some(target.unwrap_or("its target is unknown")))
@@ -131,7 +131,7 @@ fn has_extension(path: &str, known: &str) -> bool {
         .is_some_and(|(_, extension)| known.split(' ').any(|name| extension.eq_ignore_ascii_case(name)))
 }
 
-/// Returns `true` if a link points outside the skill.
+/// Returns `true` if a symlink points outside the skill.
 fn escapes_skill(path: &str, target: &str) -> bool {
     if target.starts_with(['/', '~', '\\']) || target.contains(':') {
         return true;
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn link_targets_outside_the_skill_are_detected() {
+    fn symlink_targets_outside_the_skill_are_detected() {
         assert!(escapes_skill("a", "../b") && escapes_skill("a/b", "../../c") && escapes_skill("a", "/etc"));
         assert!(
             !escapes_skill("a/b", "../c") && !escapes_skill("a", "b/../c") && !escapes_skill("a/b", "./c")

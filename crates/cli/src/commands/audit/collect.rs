@@ -20,7 +20,7 @@ pub(super) fn audit_skill(skill: &Skill) -> AuditedSkill {
     }
     if skill.is_outside_known_dirs() {
         let target = skill.link().map(|link| link.target.to_string_lossy().into_owned());
-        let link = AuditFile::link(".", target.as_deref());
+        let link = AuditFile::symlink(".", target.as_deref());
         return AuditedSkill { dir: skill.dir(), name, verdict: audit([link].into_iter()) };
     }
     AuditedSkill { dir: skill.dir(), name, verdict: audit_files(&skill.canonical_dir()) }
@@ -35,7 +35,9 @@ fn audit_files(dir: &Path) -> Verdict {
     let mut auditor = Auditor::default();
     visit_files(dir, SCAN_MAX as u64 + 1, &mut |path, each| match each {
         VisitedEntry::File { executable, bytes } => auditor.add(&AuditFile::new(path, executable, &bytes)),
-        VisitedEntry::Link(target) => auditor.add(&AuditFile::link(path, Some(&target.to_string_lossy()))),
+        VisitedEntry::Symlink(target) => {
+            auditor.add(&AuditFile::symlink(path, Some(&target.to_string_lossy())))
+        }
         VisitedEntry::Skipped(why) => auditor.add(&AuditFile::unread(path, &why)),
     });
     auditor.verdict()
