@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use prowess::HashedTree;
 
 use super::link::{AgentScope, LinkError, canonicalize_existing_part, resolve_agent_dir};
-use crate::agents::{AGENTS, Agent};
+use crate::agents::{AGENTS, KnownAgent};
 use prowess_archive::InnerPath;
 use prowess_archive::limits::{DEPTH_MAX, FILES_MAX, TOTAL_MAX};
 
@@ -17,7 +17,7 @@ use prowess_archive::limits::{DEPTH_MAX, FILES_MAX, TOTAL_MAX};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillCopy {
     /// The agent.
-    pub agent: &'static Agent,
+    pub agent: &'static KnownAgent,
     /// The directory.
     pub path: PathBuf,
 }

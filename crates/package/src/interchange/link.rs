@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use prowess::{ErrorCode, HashedTree};
 
 use super::copies::{copy_to_staging, staging_path};
-use crate::agents::{AGENTS, Agent};
+use crate::agents::{AGENTS, KnownAgent};
 
 /// How a skill is made available to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum AgentScope<'p> {
 
 impl AgentScope<'_> {
     /// Returns the skill directory of an agent; `None` if it has none in this scope.
-    pub fn agent_dir(self, agent: &Agent) -> Option<PathBuf> {
+    pub fn agent_dir(self, agent: &KnownAgent) -> Option<PathBuf> {
         match self {
             Self::Project(project) => Some(project.join(agent.project)),
             Self::Home(home) => agent.home.map(|inner| home.join(inner)),
@@ -117,7 +117,7 @@ impl LinkError {
 /// Plans how to make a skill available to an agent. `skill` is the installed directory; the symlink has its name.
 pub fn plan_link(
     skill: &Path,
-    agent: &Agent,
+    agent: &KnownAgent,
     scope: AgentScope<'_>,
     mode: LinkMode,
 ) -> Result<LinkPlan, LinkError> {
@@ -130,7 +130,7 @@ pub fn plan_link(
 /// Plans how to make a skill available that is not installed yet; see [`plan_link`].
 pub fn plan_link_before_install(
     skill: &Path,
-    agent: &Agent,
+    agent: &KnownAgent,
     scope: AgentScope<'_>,
     mode: LinkMode,
 ) -> Result<LinkPlan, LinkError> {
@@ -189,14 +189,18 @@ pub fn apply_link(skill: &Path, plan: &LinkPlan) -> Result<(), LinkError> {
 }
 
 /// Removes an agent's symlink to a skill and returns its path. Anything else is not removed.
-pub fn unlink(skill: &Path, agent: &Agent, scope: AgentScope<'_>) -> Result<Option<PathBuf>, LinkError> {
+pub fn unlink(skill: &Path, agent: &KnownAgent, scope: AgentScope<'_>) -> Result<Option<PathBuf>, LinkError> {
     let Some(at) = find_link(skill, agent, scope)? else { return Ok(None) };
     fs::remove_file(&at).map_err(|source| LinkError::Io { path: at.clone(), source })?;
     Ok(Some(at))
 }
 
 /// Returns the path of an agent's symlink to a skill.
-pub fn find_link(skill: &Path, agent: &Agent, scope: AgentScope<'_>) -> Result<Option<PathBuf>, LinkError> {
+pub fn find_link(
+    skill: &Path,
+    agent: &KnownAgent,
+    scope: AgentScope<'_>,
+) -> Result<Option<PathBuf>, LinkError> {
     let Some(dir) = scope.agent_dir(agent) else { return Ok(None) };
     let (Ok(dir), Some(name)) = (resolve_agent_dir(&dir, scope), skill.file_name()) else {
         return Ok(None);
@@ -206,9 +210,9 @@ pub fn find_link(skill: &Path, agent: &Agent, scope: AgentScope<'_>) -> Result<O
 }
 
 /// Returns the agents that have a skill through a symlink or because they read its directory.
-pub fn agents_with(skill: &Path, scope: AgentScope<'_>) -> Vec<&'static Agent> {
+pub fn agents_with(skill: &Path, scope: AgentScope<'_>) -> Vec<&'static KnownAgent> {
     let Ok(real) = fs::canonicalize(skill) else { return Vec::new() };
-    let has = |agent: &&Agent| {
+    let has = |agent: &&KnownAgent| {
         let dir = scope.agent_dir(agent);
         let at = dir.and_then(|dir| Some(dir.join(skill.file_name()?)));
         at.is_some_and(|at| resolves_to(&at, &real))

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use prowess_package::agents::{self, Agent};
+use prowess_package::agents::{self, KnownAgent};
 use prowess_package::interchange::copies::{SkillCopy, find_copies};
 use prowess_package::interchange::link::{self, LinkError, LinkMode};
 use prowess_package::{InstallPlan, InstallScope, InstallTarget, PlanAction, PlanItem};
@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 
 /// Returns the agents with these names.
-pub(super) fn agents(names: &[String]) -> Result<Vec<&'static Agent>, Failure> {
+pub(super) fn agents(names: &[String]) -> Result<Vec<&'static KnownAgent>, Failure> {
     let unknown = |error: agents::UnknownAgentError| {
         let failure = Failure::usage(format!("unknown agent {}", crate::output::clean(&error.name)));
         failure.hint(match error.suggestion {
@@ -30,7 +30,7 @@ fn known_agents() -> String {
 
 /// The links to create after the installation.
 pub(super) struct PlannedLinks {
-    links: Vec<(PathBuf, &'static Agent)>,
+    links: Vec<(PathBuf, &'static KnownAgent)>,
     place: InstallTarget,
     how: LinkMode,
 }
@@ -56,7 +56,7 @@ enum LinkKind {
 /// Plans the links before the installation, so that a conflict in an agent's directory stops it.
 pub(super) fn plan_links(
     plan: &InstallPlan,
-    agents: &[&'static Agent],
+    agents: &[&'static KnownAgent],
     how: LinkMode,
 ) -> Result<PlannedLinks, Failure> {
     let items = plan.items.iter().filter(|item| !matches!(item.action, PlanAction::Skip(_)));
@@ -81,10 +81,10 @@ impl PlannedLinks {
 
     fn each(
         &self,
-        decide: impl Fn(&Path, &Agent, link::AgentScope<'_>, LinkMode) -> Result<link::LinkPlan, LinkError>,
+        decide: impl Fn(&Path, &KnownAgent, link::AgentScope<'_>, LinkMode) -> Result<link::LinkPlan, LinkError>,
     ) -> Result<Vec<AgentLink>, Failure> {
         let Some(place) = link_place(&self.place) else { return Ok(Vec::new()) };
-        let decide = |(skill, agent): &(PathBuf, &'static Agent)| {
+        let decide = |(skill, agent): &(PathBuf, &'static KnownAgent)| {
             let (kind, at) = match decide(skill, agent, place, self.how).map_err(failure)? {
                 link::LinkPlan::SameDirectory => (LinkKind::SharedDir, skill.clone()),
                 link::LinkPlan::Exists(at) => (LinkKind::Existing, at),
@@ -129,7 +129,7 @@ impl AgentLink {
 pub(super) fn remove_links(item: &PlanItem, place: &InstallTarget, done: bool) -> Vec<AgentLink> {
     let Some(place) = link_place(place) else { return Vec::new() };
     let skill = &item.dir;
-    let removed_link = |agent: &'static Agent, at| AgentLink {
+    let removed_link = |agent: &'static KnownAgent, at| AgentLink {
         skill: skill.clone(),
         agent: agent.id,
         kind: LinkKind::Removed,
