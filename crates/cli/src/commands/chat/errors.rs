@@ -1,6 +1,6 @@
 //! Failures of a chat, with hints.
 
-use prowess_chat::provider::{ModelError, SecretError, SetupError};
+use prowess_chat::provider::{ModelError, ModelSetupError, SecretError};
 use prowess_chat::store::StoreError;
 use prowess_chat::turn::TurnError;
 
@@ -46,16 +46,16 @@ pub(in crate::commands) fn unknown_chat(id: &str) -> Failure {
 }
 
 /// Converts an error of the model setup.
-pub(super) fn setup_failure(error: &SetupError) -> Failure {
+pub(super) fn setup_failure(error: &ModelSetupError) -> Failure {
     let failure = Failure::new(error.code(), error.to_string());
     match error {
-        SetupError::NoModel(_) => {
+        ModelSetupError::NoModel(_) => {
             failure.hint("set it in ~/.prowess/config.toml, under [chat]: model = \"…\"")
         }
-        SetupError::Secret(SecretError::NotSet(name)) => {
+        ModelSetupError::Secret(SecretError::NotSet(name)) => {
             failure.hint(format!("set it to your API key: export {}=…", clean(name)))
         }
-        SetupError::Secret(SecretError::TooPermissive { .. }) => failure,
+        ModelSetupError::Secret(SecretError::TooPermissive { .. }) => failure,
         _ => failure.hint("run `prowess config` to see the settings and their origins"),
     }
 }
