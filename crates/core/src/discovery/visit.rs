@@ -80,7 +80,7 @@ pub(super) struct Visitor<'a> {
     pub(super) root: &'a Arc<Root>,
     pub(super) dir: &'a Dir,
     pub(super) rules: &'a Rules,
-    pub(super) doors: &'a LinkTargets<'a>,
+    pub(super) link_targets: &'a LinkTargets<'a>,
     /// How many more entries may be listed.
     pub(super) entries: &'a AtomicUsize,
     pub(super) now: i64,
@@ -101,7 +101,7 @@ impl Visitor<'_> {
         let mut link_parents =
             task.through.as_ref().map_or_else(Vec::new, |through| through.link_parents.clone());
         link_parents.push(task.canonical_parent(self.root));
-        match self.doors.follow(&path) {
+        match self.link_targets.follow(&path) {
             ResolvedLink::Known { target, .. } if link_parents.iter().any(|dir| dir.starts_with(&target)) => {
                 self.rejected_link(
                     task,
@@ -243,7 +243,7 @@ impl Visitor<'_> {
     /// Handles a `SKILL.md` that is a symlink.
     fn linked_file(&self, task: &VisitTask, dir: &Dir, file: &Path) -> DiscoveredSkill {
         let path = dir.path().join(file);
-        let (found, target, known) = match self.doors.follow(&path) {
+        let (found, target, known) = match self.link_targets.follow(&path) {
             ResolvedLink::Known { place, inner, target } => match place.open_file(&inner) {
                 Ok((file, stat)) => (self.read(task, &file, &stat), target, true),
                 Err(error) => (self.invalid(task, manifest::open_error_diagnostic(error)), target, true),

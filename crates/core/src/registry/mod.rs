@@ -165,9 +165,13 @@ impl ScanState {
         progress: &ScanProgress,
     ) -> (Self, Snapshot) {
         let ScanInputs { link_targets, configured_targets, roots, trust } = ScanInputs::new(policy, host);
-        let doors = link_targets.link_targets();
-        let settings =
-            discovery::ScanContext { scan: &policy.scan, rules: &policy.manifest, doors: &doors, progress };
+        let open_targets = link_targets.link_targets();
+        let settings = discovery::ScanContext {
+            scan: &policy.scan,
+            rules: &policy.manifest,
+            link_targets: &open_targets,
+            progress,
+        };
         let present: &[Arc<Root>] = if policy.enabled { &roots.present } else { &[] };
         let scans: Vec<RootScan> = present
             .iter()
