@@ -207,9 +207,9 @@ fn a_program_cannot_reuse_the_name_of_a_module_tool() {
     let (toolbox, mut session) = (project.toolbox_with_commands(), requesting(&["a"]));
     assert_eq!(skill_tools(&toolbox, &session), ["t", "u"]);
     assert_eq!(toolbox.call(&mut session, "t", json!({})).text, "module");
-    let said = toolbox.take_diagnostics();
+    let diagnostics = toolbox.take_diagnostics();
     assert_eq!(
-        said[0].diagnostic.message,
+        diagnostics[0].diagnostic.message,
         "two toolsets of the skill have a tool named t; the one of the module is used"
     );
 }
@@ -219,10 +219,10 @@ fn without_allowed_scripts_there_are_no_tools() {
     program(&project, &format!("{ROOT}/a"), &["t"], SAY_NAME);
     let (toolbox, mut session) = (project.toolbox_with_commands(), requesting(&["a"]));
     assert!(skill_tools(&toolbox, &session).is_empty());
-    let said = toolbox.take_diagnostics();
-    assert_eq!((said.len(), said[0].diagnostic.code.as_str()), (1, "SK064"));
-    assert!(said[0].path.ends_with("a/toolsets/tools.py"));
-    assert!(said[0].diagnostic.help.as_deref().unwrap().contains("run.allowed-skills = [\"a\"]"));
+    let diagnostics = toolbox.take_diagnostics();
+    assert_eq!((diagnostics.len(), diagnostics[0].diagnostic.code.as_str()), (1, "SK064"));
+    assert!(diagnostics[0].path.ends_with("a/toolsets/tools.py"));
+    assert!(diagnostics[0].diagnostic.help.as_deref().unwrap().contains("run.allowed-skills = [\"a\"]"));
     let refused = toolbox.call(&mut session, "t", json!({}));
     assert_eq!(error(&refused).0, "ACCESS_DENIED");
     assert_eq!(toolbox.running_programs(), 0);
@@ -265,8 +265,8 @@ fn a_failing_program_is_reported() {
         .with_program_limits(ProgramLimits { failures: 1, ..ProgramLimits::default() });
     let mut session = requesting(&["a"]);
     let failed = toolbox.call(&mut session, "t", json!({}));
-    let told = "toolsets/tools.py exited (exit code 1) without answering; last error output: no more";
-    assert_eq!(error(&failed), ("EXECUTION_ERROR", told));
-    assert_eq!((failed.data["tool"].as_str(), failed.data["output"].as_str()), (Some("t"), Some(told)));
+    let expected = "toolsets/tools.py exited (exit code 1) without answering; last error output: no more";
+    assert_eq!(error(&failed), ("EXECUTION_ERROR", expected));
+    assert_eq!((failed.data["tool"].as_str(), failed.data["output"].as_str()), (Some("t"), Some(expected)));
     assert_eq!(error(&toolbox.call(&mut session, "t", json!({}))).0, "UNAVAILABLE");
 }

@@ -78,9 +78,9 @@ fn format(global: &Global, call: &Check) -> Result<CheckFormat, Failure> {
 }
 
 /// Returns the given paths, or else the project and its skill directories.
-fn paths(context: &Context, given: &[PathBuf]) -> Vec<PathBuf> {
-    if !given.is_empty() {
-        return given.to_vec();
+fn paths(context: &Context, arguments: &[PathBuf]) -> Vec<PathBuf> {
+    if !arguments.is_empty() {
+        return arguments.to_vec();
     }
     let project = &context.host_env.project;
     let roots = context.policy().scan.roots.iter().filter_map(|spec| match &spec.location {

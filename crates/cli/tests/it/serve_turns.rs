@@ -99,9 +99,9 @@ impl Serving {
     }
 
     fn is_answered(&self, chat: &str) {
-        let mut heard = String::new();
-        self.say(chat, "again").read_to_string(&mut heard).unwrap();
-        assert!(heard.contains("\"text\":\"fi") && heard.contains("event: done"), "{heard}");
+        let mut response = String::new();
+        self.say(chat, "again").read_to_string(&mut response).unwrap();
+        assert!(response.contains("\"text\":\"fi") && response.contains("event: done"), "{response}");
     }
 
     fn end(&mut self, signal: &str) -> Option<i32> {
@@ -126,9 +126,9 @@ fn until(what: impl Fn() -> bool) {
 }
 
 fn rest(mut stream: TcpStream) -> String {
-    let mut heard = String::new();
-    stream.read_to_string(&mut heard).unwrap();
-    heard
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response
 }
 
 #[test]
@@ -143,8 +143,11 @@ fn stopping_a_turn_through_another_server_stops_its_script() {
     // Stopping does not wait for the tool, which prints nothing.
     let (status, body) = other.ask("POST", &format!("/api/chats/{chat}/stop"), &Value::Null);
     assert_eq!((status, body.as_str()), (200, r#"{"stopped":true}"#));
-    let heard = rest(stream);
-    assert!(heard.contains("event: tool_call") && heard.contains(r#""reason":"cancelled""#), "{heard}");
+    let response = rest(stream);
+    assert!(
+        response.contains("event: tool_call") && response.contains(r#""reason":"cancelled""#),
+        "{response}"
+    );
     until(|| count_processes(seconds) == 0);
     other.is_answered(&chat);
     one.is_answered(&chat);
@@ -161,8 +164,11 @@ fn stopping_a_turn_stops_its_script() {
     until(|| count_processes(seconds) >= 2);
     one.ask("POST", &format!("/api/chats/{chat}/stop"), &Value::Null);
     assert_eq!(count_processes(seconds), 0, "nothing runs on when it was stopped");
-    let heard = rest(stream);
-    assert!(heard.contains("event: tool_result") && heard.contains(r#""reason":"cancelled""#), "{heard}");
+    let response = rest(stream);
+    assert!(
+        response.contains("event: tool_result") && response.contains(r#""reason":"cancelled""#),
+        "{response}"
+    );
     one.is_answered(&chat);
 }
 
@@ -200,9 +206,9 @@ fn a_terminated_server_stops_the_script_and_marks_the_answer() {
     until(|| count_processes(seconds) >= 2);
     assert_eq!(one.end("TERM"), Some(0));
     assert_eq!(count_processes(seconds), 0, "nothing runs on");
-    let heard = rest(stream);
+    let response = rest(stream);
     let marker = "the server stopped before the answer was complete";
-    assert!(heard.contains(marker), "{heard}");
+    assert!(response.contains(marker), "{response}");
     let again = Serving::start(&env, store.to_str().unwrap());
     let kept = again.get(&format!("/api/chats/{chat}"));
     assert_eq!((&kept["writing"], &kept["messages"][1]["reason"]), (&json!(null), &json!(marker)));

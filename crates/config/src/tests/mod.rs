@@ -51,7 +51,7 @@ impl TestProject {
         self.file("project/.prowess/config.toml", text)
     }
 
-    fn given(mut self, name: &str, text: &str) -> Self {
+    fn config_file(mut self, name: &str, text: &str) -> Self {
         self.inputs.file = Some(self.path(name));
         self.file(name, text)
     }

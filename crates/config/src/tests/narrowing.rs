@@ -187,7 +187,7 @@ fn a_project_cannot_enable_what_the_user_disabled() {
 fn user_files_may_set_everything() {
     let setup = TestProject::new()
         .user("trust.project = \"not-needed\"\nscan.roots = [\"/opt\", \"../x\"]\nskills.disabled = [\"a\"]")
-        .given("g.toml", "limits.resource-bytes = 9000000\nskills.disabled = []");
+        .config_file("g.toml", "limits.resource-bytes = 9000000\nskills.disabled = []");
     assert_eq!(setup.report(), "");
     assert_eq!(setup.load().policy.selection.disabled, [""; 0]);
     assert_eq!(setup.load().policy.limits.resource_bytes, 9_000_000);

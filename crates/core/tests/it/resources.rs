@@ -146,8 +146,8 @@ fn bytes_have_a_guessed_media_type() {
 #[test]
 fn a_device_is_rejected_and_nothing_blocks() {
     let env = env();
-    let made = Command::new("mknod").arg(env.path(".skills/a/dev")).args(["c", "1", "5"]).status();
-    if made.is_ok_and(|status| status.success()) {
+    let mknod = Command::new("mknod").arg(env.path(".skills/a/dev")).args(["c", "1", "5"]).status();
+    if mknod.is_ok_and(|status| status.success()) {
         assert_eq!(code(&env, "dev"), ErrorCode::AccessDenied);
     }
 }

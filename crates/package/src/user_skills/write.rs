@@ -203,10 +203,10 @@ impl TargetFile {
     fn replace(&self, staged: &Path, expected: &ExpectedContent, exists: bool) -> Result<(), UserSkillError> {
         let failed = target_error(&self.inner);
         if !exists {
-            let made = self.dir.create_parents(self.path()).map_err(failed)?;
+            let created = self.dir.create_parents(self.path()).map_err(failed)?;
             let put = self.dir.move_in(staged, self.path(), ExpectedTarget::Absent);
             return put.map(drop).map_err(|error| {
-                self.dir.remove_created(&made);
+                self.dir.remove_created(&created);
                 match error {
                     Errno::EXIST => self.concurrent_change(None),
                     error => target_error(&self.inner)(error),

@@ -216,7 +216,7 @@ fn insecure_connections_are_rejected() {
         assert!(matches!(error, GitError::Http(HttpError::Downgrade { .. })), "{error:?}");
         let error = fixture.get("round/skills.git", None).unwrap_err();
         assert!(matches!(error, GitError::Http(HttpError::TooManyRedirects { .. })), "{error:?}");
-        assert_eq!(fixture.server.requests().iter().filter(|asked| asked.contains("/round/")).count(), 6);
+        assert_eq!(fixture.server.requests().iter().filter(|request| request.contains("/round/")).count(), 6);
 
         let untrusted = HttpsServer::start(&fixture.dir.path().join("served"), certificates, "self-signed");
         let url = GitUrl::parse(&untrusted.url("git/skills.git"), LocalRepositories::Refused).unwrap();

@@ -21,8 +21,8 @@ fn scripts_are_off_until_the_user_allows_them() {
         |env: &ScriptEnv| env.script("x.sh", HELLO).run().map(|ran| ran.stdout_text()).map_err(|e| e.code());
     assert_eq!(script(&env), Err(ErrorCode::AccessDenied));
     assert!(!is_any_allowed(&env.policy));
-    let given = env.script_named("x.sh").run_with(|options| options.consent = Consent::Given);
-    assert_eq!(given.unwrap().stdout_text(), "hello\n");
+    let outcome = env.script_named("x.sh").run_with(|options| options.consent = Consent::Given);
+    assert_eq!(outcome.unwrap().stdout_text(), "hello\n");
     env.policy.run.allowed_skills = vec!["other".to_owned()];
     assert_eq!(script(&env), Err(ErrorCode::AccessDenied));
     for entry in ["s".to_owned(), "~/.prowess/skills/s".to_owned(), env.skill_dir().display().to_string()] {
@@ -31,9 +31,9 @@ fn scripts_are_off_until_the_user_allows_them() {
     }
     env.policy.run.scripts = ScriptPolicy::Never;
     assert_eq!(script(&env), Err(ErrorCode::AccessDenied));
-    let given = env.script_named("x.sh").run_with(|options| options.consent = Consent::Given);
+    let outcome = env.script_named("x.sh").run_with(|options| options.consent = Consent::Given);
     assert_eq!(
-        given.unwrap_err().hint().unwrap(),
+        outcome.unwrap_err().hint().unwrap(),
         "run.scripts is \"never\"; set it to \"ask\" or \"allowed\" to allow scripts"
     );
 }

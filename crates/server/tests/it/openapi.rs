@@ -131,10 +131,10 @@ fn schema_names_are_unique() {
 #[tokio::test]
 async fn the_server_serves_the_description() {
     let server = RunningServer::start(ServerOptions::default()).await;
-    let given: Value = server.get("/openapi.json").await.json().await.unwrap();
-    assert_eq!(given, described());
+    let served: Value = server.get("/openapi.json").await.json().await.unwrap();
+    assert_eq!(served, described());
     // Every described operation exists.
-    for (path, method, _) in operations(&given) {
+    for (path, method, _) in operations(&served) {
         let test_store = path.replace('{', "none-").replace('}', "");
         let method = method.to_uppercase().parse().unwrap();
         let answer = server.http.request(method, server.url(&test_store)).send().await.unwrap();

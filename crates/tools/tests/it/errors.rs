@@ -43,15 +43,18 @@ fn s001_19_invalid_parameters() {
 fn s001_19_unknown_names_are_reported_with_a_suggestion() {
     let project = TestEnv::new(Preset::SkillTool);
     project.skill("code-review", "x");
-    let told = |name: &str| {
+    let error_text = |name: &str| {
         let answer = project.call("Skill", json!({"name": name}));
         let (code, message) = error(&answer);
         format!("{code} {message}")
     };
-    assert_eq!(told("code-reviw"), "NOT_FOUND skill code-reviw not found; did you mean code-review?");
-    assert_eq!(told("zzzz"), "NOT_FOUND skill zzzz not found");
-    assert_eq!(told("x\u{202e}\n\u{1b}[31m"), "NOT_FOUND skill x\\u{202e} \\u{1b}[31m not found");
-    assert_eq!(told("../code-review"), "NOT_FOUND skill ../code-review not found; did you mean code-review?");
+    assert_eq!(error_text("code-reviw"), "NOT_FOUND skill code-reviw not found; did you mean code-review?");
+    assert_eq!(error_text("zzzz"), "NOT_FOUND skill zzzz not found");
+    assert_eq!(error_text("x\u{202e}\n\u{1b}[31m"), "NOT_FOUND skill x\\u{202e} \\u{1b}[31m not found");
+    assert_eq!(
+        error_text("../code-review"),
+        "NOT_FOUND skill ../code-review not found; did you mean code-review?"
+    );
 }
 
 #[test]

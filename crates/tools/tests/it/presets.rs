@@ -141,10 +141,10 @@ fn cuts_of_the_tiers_are_reported() {
         triggered(&project, &format!("skill-{number}"), "");
     }
     let request = PromptRequest { budget_chars: Some(300), ..PromptRequest::default() };
-    let made = render_prompt(&project.toolbox(), &request);
-    assert!(made.text.chars().count() <= 300, "{}", made.text);
-    assert_eq!(made.plan.total(), 50);
-    assert!(made.plan.cuts().count() > 0);
+    let prompt = render_prompt(&project.toolbox(), &request);
+    assert!(prompt.text.chars().count() <= 300, "{}", prompt.text);
+    assert_eq!(prompt.plan.total(), 50);
+    assert!(prompt.plan.cuts().count() > 0);
 }
 
 #[test]
@@ -278,10 +278,10 @@ fn prompts_only_mention_available_tools() {
         let (mut project, _) = one(Preset::Standard, "Body.");
         project.policy.activation = activation;
         let toolbox = project.toolbox();
-        let told = system_prompt(&toolbox, &Session::default(), Some("do it"));
-        assert!(told.contains(called) && !told.contains("skills."), "{told}");
+        let prompt = system_prompt(&toolbox, &Session::default(), Some("do it"));
+        assert!(prompt.contains(called) && !prompt.contains("skills."), "{prompt}");
         let tools = toolbox.definitions_in(&Session::default());
         assert!(tools.iter().all(|tool| !tool.name.starts_with("skills.")), "{tools:?}");
-        insta::assert_snapshot!(told.lines().next().unwrap_or_default().to_owned());
+        insta::assert_snapshot!(prompt.lines().next().unwrap_or_default().to_owned());
     }
 }

@@ -148,10 +148,13 @@ fn a_broken_toolset_is_reported_with_its_location() {
     toolset(&project, "a", "type T = 1;\nexport const Set = [nowhere];");
     let (toolbox, mut session) = (project.toolbox(), requesting(&["a"]));
     assert!(skill_tools(&toolbox, &session).is_empty());
-    let said = toolbox.take_diagnostics();
-    let place = said[0].diagnostic.location.unwrap();
-    assert_eq!((said.len(), said[0].diagnostic.code.as_str(), place.line, place.column), (1, "SK064", 4, 21));
-    assert!(said[0].path.ends_with("a/toolsets/index.ts"));
+    let diagnostics = toolbox.take_diagnostics();
+    let place = diagnostics[0].diagnostic.location.unwrap();
+    assert_eq!(
+        (diagnostics.len(), diagnostics[0].diagnostic.code.as_str(), place.line, place.column),
+        (1, "SK064", 4, 21)
+    );
+    assert!(diagnostics[0].path.ends_with("a/toolsets/index.ts"));
     let failed = toolbox.call(&mut session, "t", json!({}));
     assert_eq!(
         failed.text,
@@ -207,6 +210,6 @@ fn tools_receive_information_about_the_session() {
     session.info.session_id = "s-1".into();
     session.info.agent = "helper".into();
     session.info.extra.insert("k".into(), Value::from(1));
-    let told = project.toolbox().call(&mut session, "t", json!({}));
-    assert_eq!(told.text, r#"["s-1","","helper",{"k":1},"call-"]"#);
+    let result = project.toolbox().call(&mut session, "t", json!({}));
+    assert_eq!(result.text, r#"["s-1","","helper",{"k":1},"call-"]"#);
 }

@@ -109,8 +109,8 @@ fn files_created_by_root_belong_to_the_owner_of_the_directory() {
     let owner = fs::metadata(dir.path()).unwrap().uid();
     let path = dir.path().join("a/b/config.toml");
     edit_file(&path, SymlinkPolicy::Followed, append).unwrap();
-    for made in [path.as_path(), path.parent().unwrap(), &dir.path().join("a")] {
-        assert_eq!(fs::metadata(made).unwrap().uid(), owner, "{}", made.display());
+    for created in [path.as_path(), path.parent().unwrap(), &dir.path().join("a")] {
+        assert_eq!(fs::metadata(created).unwrap().uid(), owner, "{}", created.display());
     }
 }
 
