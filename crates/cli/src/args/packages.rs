@@ -64,7 +64,7 @@ project, otherwise it is in the user's state directory.";
 
 // The arguments of `prowess import`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Skills are installed in the same place as by `prowess install`.")]
+#[command(after_help = "Skills are installed in the same directory as by `prowess install`.")]
 #[command(mut_arg("user", |user| user.help("Install for the current user")))]
 #[command(mut_arg("project_scope", |project| project.help("Install in the project")))]
 pub(crate) struct Import {

@@ -62,11 +62,11 @@ pub(super) fn run(context: &Context, global: &Global, call: &Eval, output: &mut 
         span(intervals.recall_at_k),
         span(intervals.mrr)
     ))?;
-    if let (Some((other, _)), Some([hits, recalls, places])) = (&other, gains) {
+    if let (Some((other, _)), Some([hits, recalls, reciprocal_ranks])) = (&other, gains) {
         print_score("compared", &other.all, output)?;
         let gain = |(mean, interval): (f64, [f64; 2])| format!("{mean:+.3} ({})", span(interval));
-        let (hits, recalls, places) = (gain(hits), gain(recalls), gain(places));
-        output.line(format!("gain: hit@1 {hits}, {recall} {recalls}, MRR {places}"))?;
+        let (hits, recalls, reciprocal_ranks) = (gain(hits), gain(recalls), gain(reciprocal_ranks));
+        output.line(format!("gain: hit@1 {hits}, {recall} {recalls}, MRR {reciprocal_ranks}"))?;
     }
     Ok(SUCCESS)
 }

@@ -262,7 +262,7 @@ fn widened(before: &Configuration, after: &Configuration) -> Vec<&'static str> {
         let roots = policy.scan.roots.iter();
         roots.filter(|root| root.scope != Scope::Project).cloned().collect::<Vec<_>>()
     };
-    let outside = |place: &RootLocation| match place {
+    let outside = |location: &RootLocation| match location {
         RootLocation::Project(path) => {
             !std::path::Path::new("/p").join(path).starts_with("/p") || path.starts_with("..")
         }

@@ -41,7 +41,7 @@ pub(crate) struct LinkTargets<'a>(Vec<(&'a Path, OnceLock<Option<Arc<Dir>>>)>);
 /// The target of a symlink.
 pub(crate) enum ResolvedLink {
     /// Inside a known directory, which is open, with the path relative to it.
-    Known { place: Arc<Dir>, inner: PathBuf, target: PathBuf },
+    Known { known_dir: Arc<Dir>, inner: PathBuf, target: PathBuf },
     /// Outside the known directories.
     Outside(PathBuf),
     /// The symlink is broken or part of a loop.
@@ -60,7 +60,7 @@ impl LinkTargets<'_> {
             Some(opened) => {
                 let inner = target.strip_prefix(dir).unwrap_or(Path::new("")).to_owned();
                 let inner = if inner.as_os_str().is_empty() { PathBuf::from(".") } else { inner };
-                ResolvedLink::Known { place: Arc::clone(opened), inner, target }
+                ResolvedLink::Known { known_dir: Arc::clone(opened), inner, target }
             }
             None => ResolvedLink::Broken,
         }

@@ -114,9 +114,9 @@ impl Visitor<'_> {
                 let message = format!("there are more than {HOPS_MAX} symlinks on the path to it");
                 self.rejected_link(task, &target, &message, Code::LinkBroken)
             }
-            ResolvedLink::Known { place, inner, target } => {
+            ResolvedLink::Known { known_dir, inner, target } => {
                 let link = SkillLink { target: target.clone(), is_known: true, is_dir: true };
-                let through = LinkedDir { known_dir: place, inner, target, link_parents };
+                let through = LinkedDir { known_dir, inner, target, link_parents };
                 self.visit_dir(task, Some(&through), Some(link), earlier)
             }
             // Symlinks to plain files are normal; only directories could be skills.
@@ -244,7 +244,7 @@ impl Visitor<'_> {
     fn linked_file(&self, task: &VisitTask, dir: &Dir, file: &Path) -> DiscoveredSkill {
         let path = dir.path().join(file);
         let (found, target, known) = match self.link_targets.follow(&path) {
-            ResolvedLink::Known { place, inner, target } => match place.open_file(&inner) {
+            ResolvedLink::Known { known_dir, inner, target } => match known_dir.open_file(&inner) {
                 Ok((file, stat)) => (self.read(task, &file, &stat), target, true),
                 Err(error) => (self.invalid(task, manifest::open_error_diagnostic(error)), target, true),
             },

@@ -30,8 +30,8 @@ fn load(env: &RegistryEnv, args: Option<&str>) -> Result<ActivatedSkill, Activat
 
 /// Returns the text for the model, without the temporary directory.
 fn content(env: &RegistryEnv, args: Option<&str>) -> String {
-    let place = env.path("").to_str().unwrap().trim_end_matches('/').to_owned();
-    load(env, args).unwrap().content().replace(&place, "/project")
+    let project = env.path("").to_str().unwrap().trim_end_matches('/').to_owned();
+    load(env, args).unwrap().content().replace(&project, "/project")
 }
 
 #[test]

@@ -10,7 +10,7 @@ use prowess::{Preset, SkillStatus, Snapshot};
 use prowess_testing::registry_env::{RegistryEnv, skill_md};
 
 /// The roots that contain directories. The last one is not a root, but a target of symlinks.
-const PLACES: [&str; 5] =
+const ROOTS: [&str; 5] =
     [".agents/skills", ".claude/skills", "~/.agents/skills", "~/.prowess/skills", "/store"];
 const NAMES: [&str; 3] = ["alpha", "beta", "gamma"];
 
@@ -47,9 +47,9 @@ enum Edit {
 }
 
 fn path() -> impl Strategy<Value = String> {
-    (0..PLACES.len(), prop::option::of(0..2), 0..3).prop_map(|(place, group, dir)| match group {
-        Some(group) => format!("{}/group{group}/f{dir}", PLACES[place]),
-        None => format!("{}/f{dir}", PLACES[place]),
+    (0..ROOTS.len(), prop::option::of(0..2), 0..3).prop_map(|(root, group, dir)| match group {
+        Some(group) => format!("{}/group{group}/f{dir}", ROOTS[root]),
+        None => format!("{}/f{dir}", ROOTS[root]),
     })
 }
 
@@ -178,12 +178,12 @@ fn check_precedence(env: &RegistryEnv, snapshot: &Snapshot) {
             assert!(skill.read_skill_md().is_some(), "{}", env.skill_line(skill));
         }
     }
-    let places: HashSet<_> = snapshot
+    let dirs: HashSet<_> = snapshot
         .all()
         .iter()
         .map(|skill| (skill.root().path().to_owned(), skill.relative_dir().to_owned()))
         .collect();
-    assert_eq!(places.len(), snapshot.all().len(), "no directory is listed twice: {:#?}", env.skill_lines());
+    assert_eq!(dirs.len(), snapshot.all().len(), "no directory is listed twice: {:#?}", env.skill_lines());
 }
 
 proptest! {

@@ -12,7 +12,7 @@ fn trusted() -> RegistryEnv {
 #[test]
 fn project_roots_precede_user_roots_and_bundled_skills() {
     let env = trusted();
-    let places = [
+    let dirs = [
         ".agents/skills/gh",
         ".prowess/skills/gh",
         ".claude/skills/gh",
@@ -20,14 +20,14 @@ fn project_roots_precede_user_roots_and_bundled_skills() {
         "~/.prowess/skills/gh",
         "~/.claude/skills/gh",
     ];
-    for place in places {
-        env.skill(place);
+    for dir in dirs {
+        env.skill(dir);
     }
     let mut winners = Vec::new();
-    for place in places {
+    for dir in dirs {
         let snapshot = env.snapshot();
         winners.push(env.skill_line(snapshot.get("gh").unwrap()));
-        std::fs::remove_dir_all(env.path(place)).unwrap();
+        std::fs::remove_dir_all(env.path(dir)).unwrap();
     }
     assert_eq!(
         winners,

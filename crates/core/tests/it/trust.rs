@@ -428,10 +428,9 @@ fn without_a_home_directory_there_is_no_trust() {
 fn a_state_directory_in_a_project_is_ignored() {
     let env = env();
     let everything = "{\"schema\":1,\"folders\":[{\"path\":\"/\",\"trusted\":true}]}";
-    for place in
-        [".prowess/state", ".prowess", "state", ".agents/skills/.prowess/state", "home/.prowess/state"]
+    for dir in [".prowess/state", ".prowess", "state", ".agents/skills/.prowess/state", "home/.prowess/state"]
     {
-        env.file(&format!("{place}/trust.json"), everything);
+        env.file(&format!("{dir}/trust.json"), everything);
     }
     assert_eq!(names(&env.snapshot()), [] as [&str; 0]);
     assert_eq!(trust::record_for(&env.path(""), &env.host_env()), None);

@@ -149,9 +149,9 @@ fn a_broken_toolset_is_reported_with_its_location() {
     let (toolbox, mut session) = (project.toolbox(), requesting(&["a"]));
     assert!(skill_tools(&toolbox, &session).is_empty());
     let diagnostics = toolbox.take_diagnostics();
-    let place = diagnostics[0].diagnostic.location.unwrap();
+    let location = diagnostics[0].diagnostic.location.unwrap();
     assert_eq!(
-        (diagnostics.len(), diagnostics[0].diagnostic.code.as_str(), place.line, place.column),
+        (diagnostics.len(), diagnostics[0].diagnostic.code.as_str(), location.line, location.column),
         (1, "SK064", 4, 21)
     );
     assert!(diagnostics[0].path.ends_with("a/toolsets/index.ts"));

@@ -35,14 +35,14 @@ fn skill(skill: &AuditedSkill) -> Value {
 }
 
 fn finding(finding: &Finding) -> Value {
-    let place = |number: u32| (number > 0).then_some(number);
+    let non_zero = |number: u32| (number > 0).then_some(number);
     json!({
         "rule": finding.rule,
         "family": finding.family.as_str(),
         "severity": finding.severity.as_str(),
         "path": finding.path,
-        "line": place(finding.line),
-        "column": place(finding.column),
+        "line": non_zero(finding.line),
+        "column": non_zero(finding.column),
         "message": finding.message,
         "excerpt": finding.excerpt,
         "help": finding.help,

@@ -21,7 +21,7 @@ use crate::output::{Output, clean};
 struct RemovalTarget {
     name: String,
     dir: PathBuf,
-    place: InstallTarget,
+    install_target: InstallTarget,
     /// A warning if there may be no other copy of it.
     warning: Option<String>,
 }
@@ -60,12 +60,13 @@ pub(in crate::commands) fn run(
     }
     let (mut items, mut links): (Vec<PlanItem>, Vec<AgentLink>) = (Vec::new(), Vec::new());
     for group in group_removals(&targets) {
-        let Some(place) = group.first().map(|target| &target.place) else { continue };
+        let Some(install_target) = group.first().map(|target| &target.install_target) else { continue };
         let skills: Vec<(&str, &Path)> =
             group.iter().map(|target| (target.name.as_str(), target.dir.as_path())).collect();
-        let plan = prowess_package::plan_remove(&skills, place).map_err(failure)?;
+        let plan = prowess_package::plan_remove(&skills, install_target).map_err(failure)?;
         let removed = if call.dry_run { plan.items } else { plan.commit().map_err(failure)? };
-        links.extend(removed.iter().flat_map(|item| links::remove_links(item, place, !call.dry_run)));
+        links
+            .extend(removed.iter().flat_map(|item| links::remove_links(item, install_target, !call.dry_run)));
         items.extend(removed);
     }
     if output.json() {
@@ -92,8 +93,9 @@ fn group_removals(targets: &[RemovalTarget]) -> Vec<Vec<&RemovalTarget>> {
     for one in targets {
         let fits = |group: &&mut Vec<&RemovalTarget>| {
             group.iter().all(|other| {
-                let same_place = other.place.lock_path == one.place.lock_path && device(other) == device(one);
-                same_place && other.dir.file_name() != one.dir.file_name()
+                let is_same_target = other.install_target.lock_path == one.install_target.lock_path
+                    && device(other) == device(one);
+                is_same_target && other.dir.file_name() != one.dir.file_name()
             })
         };
         match groups.iter_mut().find(fits) {
@@ -114,12 +116,17 @@ fn find_target(
 ) -> Result<RemovalTarget, Failure> {
     let resolved = snapshot.get(name).map(|skill| skill.canonical_dir());
     let mut installed: Vec<RemovalTarget> = Vec::new();
-    for place in install_targets {
-        let lock = LockFile::read(&place.lock_path).map_err(|error| failure(error.into()))?;
+    for install_target in install_targets {
+        let lock = LockFile::read(&install_target.lock_path).map_err(|error| failure(error.into()))?;
         for locked in lock.skills.iter().filter(|locked| locked.name == name) {
-            let dir = place.dir(locked).map_err(failure)?;
+            let dir = install_target.dir(locked).map_err(failure)?;
             let warning = modified_warning(locked, &dir);
-            installed.push(RemovalTarget { name: name.to_owned(), dir, place: place.clone(), warning });
+            installed.push(RemovalTarget {
+                name: name.to_owned(),
+                dir,
+                install_target: install_target.clone(),
+                warning,
+            });
         }
     }
     let at = installed
@@ -130,10 +137,10 @@ fn find_target(
         return Ok(installed.swap_remove(at));
     }
     let skill = find_skill(snapshot, name)?;
-    let place = removable_from(skill, install_targets, context)?;
+    let install_target = removable_from(skill, install_targets, context)?;
     let (name, dir) = (skill.name().into_owned(), skill.dir());
     let warning = format!("{} was not installed by prowess: {}", clean(&name), display_path(&dir, context));
-    Ok(RemovalTarget { name, dir, place, warning: Some(warning) })
+    Ok(RemovalTarget { name, dir, install_target, warning: Some(warning) })
 }
 
 /// Returns a warning if a skill was modified since it was installed.
@@ -175,14 +182,15 @@ fn removable_from(
     if skill.link().is_some() {
         return Err(refuse("it is a symlink; delete the symlink, or remove its target".to_owned()));
     }
-    let below =
-        |place: &&InstallTarget| root.path().starts_with(place.base().unwrap_or(Path::new("/nowhere")));
-    let place = install_targets
+    let below = |install_target: &&InstallTarget| {
+        root.path().starts_with(install_target.base().unwrap_or(Path::new("/nowhere")))
+    };
+    let install_target = install_targets
         .iter()
-        .find(|place| place.root == root.path())
+        .find(|install_target| install_target.root == root.path())
         .or_else(|| install_targets.iter().find(below));
-    match place {
-        Some(place) => Ok(place.clone()),
+    match install_target {
+        Some(install_target) => Ok(install_target.clone()),
         None => Err(refuse(format!(
             "it is in {}, outside the project and the home directory",
             display_path(root.path(), context)

@@ -81,12 +81,12 @@ impl InstallFixture {
 
     /// Adds the scope options of the install target to arguments.
     pub fn call<'c>(&self, words: &[&'c str]) -> Vec<&'c str> {
-        let place: &[&str] = match self.kind {
+        let scope_args: &[&str] = match self.kind {
             Kind::Project => &["--project"],
             Kind::User => &["--user"],
             Kind::Harness => &["--user", "--preset", "harness"],
         };
-        [words, place].concat()
+        [words, scope_args].concat()
     }
 
     pub fn root(&self) -> PathBuf {
