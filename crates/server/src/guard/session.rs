@@ -125,7 +125,7 @@ fn sign_in_access(state: &GuardState, token: &str) -> Result<Access, &'static st
     match state.guard.start_token().map(|start| start.exchange(token)) {
         Some(Exchange::Accepted) => Ok(Access::Admin),
         Some(Exchange::Used) => Err(
-            "this address has already been used to sign in; open the address that `prowess serve` printed last, \
+            "this address has already been used to sign in; open the last address that `prowess serve` printed, \
              or restart the server",
         ),
         Some(Exchange::Unknown) | None => Err(INVALID_TOKEN),

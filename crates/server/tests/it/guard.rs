@@ -150,7 +150,7 @@ async fn a_start_address_signs_in_one_browser() {
     assert_eq!(again.status(), 401);
     assert!(!again.headers().contains_key("set-cookie"));
     let detail = again.json::<serde_json::Value>().await.unwrap()["detail"].as_str().unwrap().to_owned();
-    insta::assert_snapshot!(detail, @"this address has already been used to sign in; open the address that `prowess serve` printed last, or restart the server");
+    insta::assert_snapshot!(detail, @"this address has already been used to sign in; open the last address that `prowess serve` printed, or restart the server");
     assert_eq!(sign_in("guess").await.status(), 401);
     assert_ne!(token.current(), first);
     assert_eq!(sign_in(&token.current()).await.status(), 204, "another browser");
