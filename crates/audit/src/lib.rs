@@ -91,8 +91,8 @@ impl<'a> AuditFile<'a> {
     }
 
     /// Creates an entry that was not read.
-    pub fn unread(path: &'a str, why: &'a str) -> Self {
-        Self { path, executable: false, bytes: &[], kind: AuditKind::Unread(why) }
+    pub fn unread(path: &'a str, reason: &'a str) -> Self {
+        Self { path, executable: false, bytes: &[], kind: AuditKind::Unread(reason) }
     }
 }
 
@@ -148,12 +148,12 @@ impl Auditor {
         let found = Engine::get().audit_file(file.path, scanned);
         self.findings.extend(found.into_iter().filter(|finding| is_text || finding.rule != "PA710"));
         let Some(format) = format else { return };
-        let opened = match (depth < unpack::DEPTH_MAX, self.unpacked < unpack::TOTAL_MAX) {
+        let unpacked = match (depth < unpack::DEPTH_MAX, self.unpacked < unpack::TOTAL_MAX) {
             (true, true) => unpack::unpack_archive(format, file.path, scanned),
             (false, _) => Err("it is nested in too many archives".to_owned()),
             (true, false) => Err("the archives of the skill are too large to unpack".to_owned()),
         };
-        match opened {
+        match unpacked {
             Ok(files) => {
                 self.unpacked += files.iter().map(|file| file.bytes.len() as u64).sum::<u64>();
                 for inner in &files {
@@ -162,10 +162,10 @@ impl Auditor {
                     self.add_nested(&inner, depth + 1);
                 }
             }
-            Err(why) => {
+            Err(reason) => {
                 // A rejected archive may have taken as much work as an accepted one.
                 self.unpacked += scanned.len() as u64 * 8;
-                self.findings.extend(checks::content::unopened_archive(file.path, scanned, &why));
+                self.findings.extend(checks::content::report_not_unpacked(file.path, scanned, &reason));
             }
         }
     }
