@@ -65,8 +65,8 @@ fn hidden_characters_in_script_output_are_escaped() {
     assert_eq!(code, 0, "{seen}");
     assert!(seen.contains("a\\u{202e}b\\u{200b}\\u{2066}c tab 👩\u{200d}🔧x"), "{seen}");
     // In a pipe, the output is unchanged.
-    let ran = env.run(&["run", "s", "bidi.py"]);
-    assert!(ran.out.contains("a\u{202e}b\u{200b}"), "{}", ran.out);
+    let result = env.run(&["run", "s", "bidi.py"]);
+    assert!(result.out.contains("a\u{202e}b\u{200b}"), "{}", result.out);
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn attempting_program(attempts: &str) -> String {
 }
 
 #[test]
-fn no_file_of_the_user_or_the_system_is_read_or_written() {
+fn files_of_the_user_and_the_system_cannot_be_read_or_written() {
     let attempts = r#"
 for path in a.split():
     attempt("READ " + path, lambda: open(path, "rb").read(1))
@@ -65,7 +65,7 @@ attempt("scratch", lambda: open(os.environ["HOME"] + "/x", "w").write("x"))
 }
 
 #[test]
-fn nobody_is_reached_over_the_network() {
+fn the_network_is_unreachable() {
     let attempts = r#"
 import socket
 tcp, udp, path, name = a.split()
@@ -92,7 +92,7 @@ did.append("done")
 }
 
 #[test]
-fn nothing_is_learnt_of_the_environment_or_of_other_processes() {
+fn the_environment_and_other_processes_are_hidden() {
     let attempts = r#"
 host = int(a)
 did.append(",".join(sorted(k for k in os.environ if k != "LC_CTYPE")))
@@ -135,7 +135,7 @@ fn a_daemon_does_not_outlive_its_program() {
 }
 
 #[test]
-fn a_fork_bomb_stays_small_and_ends() {
+fn a_fork_bomb_is_limited_and_ended() {
     let body = "answer_to = os.path.dirname(os.environ['HOME'])\nopen(os.environ['HOME'] + '/x', 'w').write('x')\n\
                 while True:\n    try: os.fork()\n    except OSError: time.sleep(0.01)";
     for tier in TIERS {
@@ -151,7 +151,7 @@ fn a_fork_bomb_stays_small_and_ends() {
 }
 
 #[test]
-fn ignoring_signals_and_running_for_ever_ends_in_time() {
+fn an_endless_program_that_ignores_signals_is_killed_in_time() {
     let body = "import signal\nfor n in (1, 2, 3, 15): signal.signal(n, signal.SIG_IGN)\nwhile True: pass";
     for tier in TIERS {
         let fixture = TestPrograms::with_call(body).on(tier).timeout_ms(500);
@@ -166,7 +166,7 @@ fn ignoring_signals_and_running_for_ever_ends_in_time() {
 }
 
 #[test]
-fn memory_and_files_are_bounded_while_it_works_and_while_it_rests() {
+fn memory_and_files_are_limited_during_and_between_calls() {
     let shared = "import mmap\nm = mmap.mmap(-1, 400 << 20)\nfor i in range(0, 400 << 20, 4096): m[i] = 1\ntime.sleep(20)";
     let scratch = "for n in range(99):\n    open(os.environ['HOME'] + f'/{n}', 'wb').write(b'x' * (1 << 20))\ntime.sleep(20)";
     // After the answer, while the program is idle.
@@ -195,7 +195,7 @@ fn memory_and_files_are_bounded_while_it_works_and_while_it_rests() {
 }
 
 #[test]
-fn output_without_end_is_ended_at_once() {
+fn endless_output_ends_the_program() {
     for tier in TIERS {
         for body in ["os.system('yes')", "os.system('yes >&2')", "while True: sys.stdout.write('{')"] {
             let fixture = TestPrograms::with_call(body).on(tier);

@@ -39,7 +39,7 @@ fn the_example_runs() {
 }
 
 #[test]
-fn the_limits_are_those() {
+fn the_documented_limits_are_correct() {
     let limits = ProgramLimits::default();
     let (kib, mib) = (1024, 1024 * 1024);
     for line in [
