@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 fn every_status() -> TestEnv {
     let env = TestEnv::bare();
     env.file("~/.prowess/config.toml", "skills.disabled = [\"off\"]\n")
-        .described("~/.agents/skills/pdf", "Fills PDF forms. Use when a form is to be filled.")
+        .skill_with_description("~/.agents/skills/pdf", "Fills PDF forms. Use when a form is to be filled.")
         .skill("~/.agents/skills/off")
         .skill(".agents/skills/waiting")
         .file("~/.agents/skills/needy/SKILL.md", needing("needy", "frobnicate gizmo"))
@@ -79,10 +79,10 @@ fn json_without_all_has_only_available_skills() {
 #[test]
 fn wide_characters_are_aligned_and_truncated() {
     let env = TestEnv::bare();
-    env.described("~/.agents/skills/pdf", &"Fills forms. ".repeat(12))
-        .described("~/.agents/skills/日本語", &"日本語の説明文です。".repeat(12))
-        .described("~/.agents/skills/tiếng-việt", "Nói tiếng Việt.")
-        .described(
+    env.skill_with_description("~/.agents/skills/pdf", &"Fills forms. ".repeat(12))
+        .skill_with_description("~/.agents/skills/日本語", &"日本語の説明文です。".repeat(12))
+        .skill_with_description("~/.agents/skills/tiếng-việt", "Nói tiếng Việt.")
+        .skill_with_description(
             "~/.agents/skills/a-name-that-is-far-longer-than-the-column-of-names",
             &"Long. ".repeat(30),
         );

@@ -12,7 +12,7 @@ fn env() -> TestEnv {
     let env = TestEnv::bare();
     triggered(&env, "pdf", r"{keywords: [pdf, fill a form], verbs: [merge], patterns: ['form \d+']}");
     triggered(&env, "merge-requests", "{keywords: [merge]}");
-    env.described("~/.agents/skills/日本語", "Translates Japanese.");
+    env.skill_with_description("~/.agents/skills/日本語", "Translates Japanese.");
     env
 }
 

@@ -5,8 +5,8 @@ use insta::assert_snapshot;
 
 fn env() -> TestEnv {
     let env = TestEnv::new();
-    env.described("one/pdf", "From one.")
-        .described("two/pdf", "From two.")
+    env.skill_with_description("one/pdf", "From one.")
+        .skill_with_description("two/pdf", "From two.")
         .skill("two/docx")
         .skill(".agents/skills/never")
         .skill("~/.agents/skills/neither");

@@ -9,8 +9,8 @@ use serde_json::Value;
 fn env() -> TestEnv {
     let env = TestEnv::bare();
     env.file("~/.prowess/config.toml", "skills.manual = [\"deploy\"]\n")
-        .described("~/.agents/skills/pdf", "Fills PDF forms.")
-        .described("~/.agents/skills/deploy", "Ships it.")
+        .skill_with_description("~/.agents/skills/pdf", "Fills PDF forms.")
+        .skill_with_description("~/.agents/skills/deploy", "Ships it.")
         .file("~/.agents/skills/pdf/references/guide.md", "Guide.\n");
     env
 }
@@ -38,7 +38,7 @@ fn in_every_preset() {
         let env =
             TestEnv::new().variable("PROWESS_SKILLS_ENABLED", "true").variable("PROWESS_PRESET", preset);
         for dir in [".agents/skills", "skills", ".agent/skills", ".skills"] {
-            env.described(&format!("{dir}/pdf"), "Fills PDF forms.");
+            env.skill_with_description(&format!("{dir}/pdf"), "Fills PDF forms.");
         }
         format!("{preset}\n{}", env.run(&["tools"]).transcript())
     });

@@ -27,7 +27,8 @@ fn every_reason() {
             "changed_since_pinned",
             |env| {
                 env.skill(".agents/skills/pdf").run(&["trust", "--pinned"]);
-                env.described(".agents/skills/pdf", "Something else.").skill(".agents/skills/added");
+                env.skill_with_description(".agents/skills/pdf", "Something else.")
+                    .skill(".agents/skills/added");
             },
             &["pdf", "added"],
         ),

@@ -98,11 +98,11 @@ impl TestEnv {
     /// Creates a valid skill in this directory, with the same name.
     pub fn skill(&self, dir: &str) -> &Self {
         let name = Path::new(dir).file_name().unwrap().to_str().unwrap();
-        self.described(dir, &format!("Does {name}."))
+        self.skill_with_description(dir, &format!("Does {name}."))
     }
 
     /// Creates a valid skill in this directory with this description.
-    pub fn described(&self, dir: &str, description: &str) -> &Self {
+    pub fn skill_with_description(&self, dir: &str, description: &str) -> &Self {
         let name = Path::new(dir).file_name().unwrap().to_str().unwrap();
         self.file(&format!("{dir}/SKILL.md"), skill_md(name, description))
     }
