@@ -72,8 +72,8 @@ pub(in crate::commands) fn run(
     if output.json() {
         let skills: Vec<_> = items.iter().map(render::item_json).collect();
         let links: Vec<_> = links.iter().map(AgentLink::json).collect();
-        let answer = json!({"schema": 1, "dry_run": call.dry_run, "skills": skills, "links": links});
-        output.write_json(&answer)?;
+        let value = json!({"schema": 1, "dry_run": call.dry_run, "skills": skills, "links": links});
+        output.write_json(&value)?;
         return Ok(SUCCESS);
     }
     render::print_items(&items, &links, !call.dry_run, false, context, output)?;
