@@ -77,16 +77,16 @@ fn scripts_run_through_the_library() {
     project.policy.run.scripts = ScriptPolicy::Allowed;
     let toolbox = project.toolbox_with_commands();
     let run = |params: Value| toolbox.call(&mut Session::default(), "skills.run", params);
-    let answer = support::checked(run(json!({
+    let envelope = support::checked(run(json!({
         "name": "skills-system-validation", "script": "scripts/echo.sh", "args": ["hello", "two words"]
     })));
     assert!(
-        answer.text.contains("PROWESS_SCRIPT_MARKER_") && answer.text.contains("two words"),
+        envelope.text.contains("PROWESS_SCRIPT_MARKER_") && envelope.text.contains("two words"),
         "{}",
-        answer.text
+        envelope.text
     );
-    assert_eq!(answer.data["exit_code"], 0);
-    assert!(answer.data["sandbox"].as_str().unwrap().starts_with("tier"));
+    assert_eq!(envelope.data["exit_code"], 0);
+    assert!(envelope.data["sandbox"].as_str().unwrap().starts_with("tier"));
     let missing = run(json!({"name": "skills-system-validation", "script": "scripts/ehco.sh"}));
     assert_eq!(error(&missing).0, "NOT_FOUND");
     assert!(error(&missing).1.contains("did you mean scripts/echo.sh?"), "{}", missing.text);

@@ -36,8 +36,8 @@ fn s000_23_the_system_wins_over_the_user() {
         &["why", "report"],
         &["why", "Weekly Report"]
     ]));
-    let answer = env.run(&["list", "--json"]).json();
-    let ids: Vec<_> = answer["skills"].as_array().unwrap().iter().map(|skill| &skill["id"]).collect();
+    let json = env.run(&["list", "--json"]).json();
+    let ids: Vec<_> = json["skills"].as_array().unwrap().iter().map(|skill| &skill["id"]).collect();
     assert_eq!(ids, ["report", "other"]);
 }
 
@@ -92,7 +92,7 @@ fn plugins_lists_a_shadowed_installed_skill() {
     env.run(&["install", "./shelf/pdf", "--scope", "user", "--yes"]);
     env.run(&["trust"]);
     assert_snapshot!(env.run(&["plugins"]).transcript());
-    let answer = env.run(&["plugins", "--json"]).json();
-    let plugin = &answer["plugins"][0];
+    let json = env.run(&["plugins", "--json"]).json();
+    let plugin = &json["plugins"][0];
     assert_eq!((&plugin["status"], &plugin["enabled"]), (&"shadowed".into(), &false.into()));
 }

@@ -51,28 +51,28 @@ fn all_as_json() {
 
 #[test]
 fn json_matches_the_contract() {
-    let answer = every_status().run(&["list", "--all", "--json"]).json();
-    assert_eq!(keys(&answer), ["diagnostics", "schema", "skills"]);
-    assert_eq!(answer["schema"], 1);
+    let json = every_status().run(&["list", "--all", "--json"]).json();
+    assert_eq!(keys(&json), ["diagnostics", "schema", "skills"]);
+    assert_eq!(json["schema"], 1);
     let fields = ["bytes", "description", "id", "location", "name", "reason", "scope", "source", "status"];
-    for skill in answer["skills"].as_array().unwrap() {
+    for skill in json["skills"].as_array().unwrap() {
         assert_eq!(keys(skill), fields);
         assert_eq!(skill["reason"].is_null(), skill["status"] == "enabled");
     }
     let fields = ["code", "column", "help", "line", "message", "path", "severity"];
-    let diagnostics = answer["diagnostics"].as_array().unwrap();
+    let diagnostics = json["diagnostics"].as_array().unwrap();
     assert!(!diagnostics.is_empty());
     assert!(diagnostics.iter().all(|diagnostic| keys(diagnostic) == fields));
     let mut statuses: Vec<_> =
-        answer["skills"].as_array().unwrap().iter().map(|skill| &skill["status"]).collect();
+        json["skills"].as_array().unwrap().iter().map(|skill| &skill["status"]).collect();
     statuses.sort_by_key(ToString::to_string);
     assert_eq!(statuses, ["disabled", "enabled", "invalid", "shadowed", "unavailable", "untrusted"]);
 }
 
 #[test]
 fn json_without_all_has_only_available_skills() {
-    let answer = every_status().run(&["list", "--json"]).json();
-    let names: Vec<_> = answer["skills"].as_array().unwrap().iter().map(|skill| &skill["name"]).collect();
+    let json = every_status().run(&["list", "--json"]).json();
+    let names: Vec<_> = json["skills"].as_array().unwrap().iter().map(|skill| &skill["name"]).collect();
     assert_eq!(names, ["pdf"]);
 }
 

@@ -91,13 +91,13 @@ fn each_preset_has_its_own_prompt() {
 
 #[test]
 fn json_contains_costs_and_cuts() {
-    let answer = three_skills().run(&["prompt", "--json"]).json();
-    assert_eq!(keys(&answer), ["chars", "cut", "encoding", "schema", "skills", "text", "tokens"]);
+    let json = three_skills().run(&["prompt", "--json"]).json();
+    assert_eq!(keys(&json), ["chars", "cut", "encoding", "schema", "skills", "text", "tokens"]);
     let text = three_skills().run(&["prompt"]).out;
-    assert_eq!(answer["text"], text.as_str());
-    assert_eq!(answer["chars"], text.chars().count());
-    assert_eq!((&answer["skills"], &answer["encoding"]), (&3.into(), &"o200k_base".into()));
-    let tokens = answer["tokens"].as_u64().unwrap();
+    assert_eq!(json["text"], text.as_str());
+    assert_eq!(json["chars"], text.chars().count());
+    assert_eq!((&json["skills"], &json["encoding"]), (&3.into(), &"o200k_base".into()));
+    let tokens = json["tokens"].as_u64().unwrap();
     assert!((50..400).contains(&tokens), "{tokens}");
 }
 

@@ -31,9 +31,8 @@ fn the_first_root_wins() {
 fn roots_work_in_every_preset() {
     let env = env();
     for preset in ["standard", "app", "skill-tool", "harness", "triggers"] {
-        let answer =
-            env.run(&["list", "--json", "--preset", preset, "--root", "one", "--root", "two"]).json();
-        let skills = answer["skills"].as_array().unwrap();
+        let json = env.run(&["list", "--json", "--preset", preset, "--root", "one", "--root", "two"]).json();
+        let skills = json["skills"].as_array().unwrap();
         let result: Vec<_> = skills.iter().map(|skill| skill["description"].as_str().unwrap()).collect();
         assert_eq!(result, ["Does docx.", "From one."], "{preset}");
     }

@@ -31,8 +31,8 @@ fn env() -> TestEnv {
 #[test]
 fn a_confirmed_script_runs_once() {
     let env = env();
-    let ask = |arguments: &[&str], answer: &str| {
-        TerminalSession::start(&env, arguments).until("[y/N] ").answer(answer).transcript()
+    let ask = |arguments: &[&str], json: &str| {
+        TerminalSession::start(&env, arguments).until("[y/N] ").answer(json).transcript()
     };
     let call = &["run", "s", "typing.py"];
     with_settings!({ filters => STEADY }, {

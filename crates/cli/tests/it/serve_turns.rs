@@ -65,9 +65,9 @@ impl Serving {
 
     /// Sends a request and returns status and body.
     fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, String) {
-        let mut answer = String::new();
-        self.send(method, path, body).read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let mut response = String::new();
+        self.send(method, path, body).read_to_string(&mut response).unwrap();
+        let (head, body) = response.split_once("\r\n\r\n").unwrap();
         (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
     }
 

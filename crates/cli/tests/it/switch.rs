@@ -11,8 +11,8 @@ fn text(env: &TestEnv, inner: &str) -> String {
 
 /// Returns the status of a skill.
 fn status(env: &TestEnv, args: &[&str], name: &str) -> String {
-    let answer = env.run(&[args, &["list", "--all", "--json"]].concat()).json();
-    let skills = answer["skills"].as_array().unwrap();
+    let json = env.run(&[args, &["list", "--all", "--json"]].concat()).json();
+    let skills = json["skills"].as_array().unwrap();
     let skill = skills.iter().find(|skill| skill["name"] == name).unwrap();
     skill["status"].as_str().unwrap().to_owned()
 }

@@ -45,10 +45,10 @@ fn every_kind_of_difference() {
     let result = env.run(&["verify"]);
     assert_eq!(result.code, 1);
     assert_snapshot!(result.transcript());
-    let answer = env.run(&["verify", "--json"]).json();
-    let status: Vec<_> = answer["skills"].as_array().unwrap().iter().map(|skill| &skill["status"]).collect();
+    let json = env.run(&["verify", "--json"]).json();
+    let status: Vec<_> = json["skills"].as_array().unwrap().iter().map(|skill| &skill["status"]).collect();
     assert_eq!(status, ["extra", "missing", "unlocked", "link", "modified", "link"]);
-    assert_eq!(keys(&answer["skills"][0]["files"][0]), ["path", "status"]);
+    assert_eq!(keys(&json["skills"][0]["files"][0]), ["path", "status"]);
 }
 
 #[test]

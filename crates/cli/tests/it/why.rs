@@ -128,7 +128,7 @@ fn as_json() {
     let env = TestEnv::bare();
     env.skill("~/.agents/skills/pdf").skill(".agents/skills/pdf").skill(".codex/skills/other");
     assert_snapshot!(env.runs(&[&["why", "pdf", "--json"], &["why", "other", "--json"]]));
-    let answer = env.run(&["why", "pdf", "--json"]).json();
+    let json = env.run(&["why", "pdf", "--json"]).json();
     let fields = ["copies", "elsewhere", "name", "not_scanned", "offered", "scanned", "schema", "winner"];
-    assert_eq!(keys(&answer), fields);
+    assert_eq!(keys(&json), fields);
 }

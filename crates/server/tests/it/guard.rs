@@ -76,8 +76,8 @@ async fn other_origins_are_rejected() {
 async fn responses_are_not_readable_by_other_origins() {
     let server = RunningServer::start(ServerOptions::default()).await;
     for path in ["/api/about", "/api/nothing", "/metrics"] {
-        let answer = server.get(path).await;
-        let headers = answer.headers();
+        let response = server.get(path).await;
+        let headers = response.headers();
         assert!(headers.keys().all(|name| !name.as_str().starts_with("access-control")), "{path}");
         assert_eq!(headers["cross-origin-resource-policy"], "same-origin", "{path}");
         assert_eq!(headers["x-content-type-options"], "nosniff", "{path}");
@@ -142,9 +142,9 @@ async fn a_start_address_signs_in_one_browser() {
     let server = RunningServer::start(options).await;
     let sign_in = async |token: &str| server.post("/api/session", &serde_json::json!({"token": token})).await;
     let first = token.current();
-    let answer = sign_in(&first).await;
-    assert_eq!(answer.status(), 204);
-    let cookie = answer.headers()["set-cookie"].to_str().unwrap().to_owned();
+    let response = sign_in(&first).await;
+    assert_eq!(response.status(), 204);
+    let cookie = response.headers()["set-cookie"].to_str().unwrap().to_owned();
     assert!(cookie.starts_with("prowess_session=") && !cookie.contains(&first), "{cookie}");
     let again = sign_in(&first).await;
     assert_eq!(again.status(), 401);

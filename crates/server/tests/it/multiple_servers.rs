@@ -167,12 +167,12 @@ async fn a_stopping_server_marks_unfinished_turns(test_store: &mut TestStore) {
         // Marked at shutdown, not by another server later.
         let kept = b.get(&format!("/api/chats/{chat}")).await;
         assert_eq!(kept["writing"], json!(null), "{number}");
-        let answer = &kept["messages"][1];
+        let response = &kept["messages"][1];
         assert_eq!(
-            (&answer["state"], &answer["reason"]),
+            (&response["state"], &response["reason"]),
             (&json!("interrupted"), &json!("the server stopped before the answer was complete"))
         );
-        assert_eq!(message_text(answer).is_empty(), number == 2);
+        assert_eq!(message_text(response).is_empty(), number == 2);
         assert_eq!(streamed_text(&b.say(chat, "again").await.all().await), "fine");
     }
 }

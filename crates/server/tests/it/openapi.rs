@@ -137,10 +137,10 @@ async fn the_server_serves_the_description() {
     for (path, method, _) in operations(&served) {
         let test_store = path.replace('{', "none-").replace('}', "");
         let method = method.to_uppercase().parse().unwrap();
-        let answer = server.http.request(method, server.url(&test_store)).send().await.unwrap();
-        let (status, kind) = (answer.status(), answer.headers().get("content-type").cloned());
+        let response = server.http.request(method, server.url(&test_store)).send().await.unwrap();
+        let (status, kind) = (response.status(), response.headers().get("content-type").cloned());
         if kind.is_some_and(|kind| kind == "application/problem+json") {
-            let problem: Value = answer.json().await.unwrap();
+            let problem: Value = response.json().await.unwrap();
             let detail = problem["detail"].as_str().unwrap();
             assert!(status != 405 && !detail.starts_with("no such path"), "{path}: {detail}");
         }

@@ -236,9 +236,9 @@ async fn only_administrators_see_details_and_paths() {
         "/api/about",
         "/.well-known/agent-skills/index.json",
     ] {
-        let (status, answer) = site.get(path).await;
-        assert_eq!(status, 200, "{path}: {answer}");
-        assert!(!answer.to_string().contains(top), "{path}: {answer}");
+        let (status, response) = site.get(path).await;
+        assert_eq!(status, 200, "{path}: {response}");
+        assert!(!response.to_string().contains(top), "{path}: {response}");
     }
     assert_snapshot!("hidden", site.redacted(site.get("/api/skills?all=1").await));
     let body = json!({"id": "a", "name": "a", "description": "d"});

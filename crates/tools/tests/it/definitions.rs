@@ -75,8 +75,8 @@ fn s004_18_nothing_is_offered_without_skills() {
         let toolbox = project.toolbox();
         assert!(names(&toolbox).is_empty(), "{preset}: they are off");
         for tool in BuiltinTool::ALL {
-            let answer = toolbox.call(&mut Session::default(), tool.name(), json!({"name": "a"}));
-            assert_eq!(crate::support::error(&answer), ("DISABLED", "skills are disabled"));
+            let envelope = toolbox.call(&mut Session::default(), tool.name(), json!({"name": "a"}));
+            assert_eq!(crate::support::error(&envelope), ("DISABLED", "skills are disabled"));
         }
         project.policy.enabled = true;
         project.policy.selection.manual = vec!["a".to_owned()];

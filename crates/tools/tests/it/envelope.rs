@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 fn s001_13_data_of_the_skill_tool_has_name_base_dir_and_content() {
     let (project, toolbox) = one(Preset::SkillTool, "Do it.");
     let params = json!({"name": "a", "args": "x"});
-    let answer = checked(toolbox.call(&mut Session::default(), "Skill", params.clone()));
+    let envelope = checked(toolbox.call(&mut Session::default(), "Skill", params.clone()));
     let base = project.path("skills/a");
     let content = format!("Base directory for this skill: {}\n\nDo it.\n\nARGUMENTS: x", base.display());
-    assert_eq!(Value::Object(answer.data), json!({"name": "a", "base_dir": base, "content": content}));
-    assert_eq!(answer.text, content);
-    assert_eq!(answer.context.params_input, params);
-    assert_eq!(answer.context.cwd, project.path("").components().as_path().to_str().unwrap());
+    assert_eq!(Value::Object(envelope.data), json!({"name": "a", "base_dir": base, "content": content}));
+    assert_eq!(envelope.text, content);
+    assert_eq!(envelope.context.params_input, params);
+    assert_eq!(envelope.context.cwd, project.path("").components().as_path().to_str().unwrap());
 }
 
 #[test]
@@ -115,12 +115,12 @@ fn s001_21_any_name_and_any_parameters_give_an_envelope() {
         .run(&(0..worlds.len(), tool_name(), json_value()), |(at, tool, params)| {
             let (project, toolbox) = &worlds[at];
             let sent = params.clone();
-            let answer = toolbox.call(&mut Session::default(), &tool, params);
-            prop_assert_eq!(&answer.context.params_input, &sent);
-            if answer.error.is_some() {
-                prop_assert!(!project.is_named_in(&answer.text), "{}", answer.text);
+            let envelope = toolbox.call(&mut Session::default(), &tool, params);
+            prop_assert_eq!(&envelope.context.params_input, &sent);
+            if envelope.error.is_some() {
+                prop_assert!(!project.is_named_in(&envelope.text), "{}", envelope.text);
             }
-            checked(answer);
+            checked(envelope);
             Ok(())
         })
         .unwrap();

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 /// Returns the error of a call that loads a skill, in the preset of document 001.
 fn refused(params: Value) -> (String, String) {
     let (_env, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
-    let answer = checked(toolbox.call(&mut Session::default(), "Skill", params));
-    let (code, message) = error(&answer);
+    let envelope = checked(toolbox.call(&mut Session::default(), "Skill", params));
+    let (code, message) = error(&envelope);
     (code.to_owned(), message.to_owned())
 }
 
@@ -44,8 +44,8 @@ fn s001_19_unknown_names_are_reported_with_a_suggestion() {
     let project = TestEnv::new(Preset::SkillTool);
     project.skill("code-review", "x");
     let error_text = |name: &str| {
-        let answer = project.call("Skill", json!({"name": name}));
-        let (code, message) = error(&answer);
+        let envelope = project.call("Skill", json!({"name": name}));
+        let (code, message) = error(&envelope);
         format!("{code} {message}")
     };
     assert_eq!(error_text("code-reviw"), "NOT_FOUND skill code-reviw not found; did you mean code-review?");
@@ -67,8 +67,8 @@ fn unknown_and_unavailable_tools() {
         ("ReadFile", "ReadFile is not available in preset skill-tool"),
         ("skills_activate", "skills_activate is not available in preset skill-tool"),
     ] {
-        let answer = checked(toolbox.call(&mut Session::default(), tool, json!({})));
-        assert_eq!(error(&answer), ("NOT_FOUND", message));
+        let envelope = checked(toolbox.call(&mut Session::default(), tool, json!({})));
+        assert_eq!(error(&envelope), ("NOT_FOUND", message));
     }
 }
 
@@ -82,9 +82,9 @@ fn s001_19_unreadable_files_are_permission_errors() {
     if fs::read(&path).is_ok() {
         return;
     }
-    let answer = checked(toolbox.call(&mut Session::default(), "Skill", json!({"name": "a"})));
-    assert_eq!(error(&answer).0, "PERMISSION_DENIED");
-    assert!(!project.is_named_in(&answer.text));
+    let envelope = checked(toolbox.call(&mut Session::default(), "Skill", json!({"name": "a"})));
+    assert_eq!(error(&envelope).0, "PERMISSION_DENIED");
+    assert!(!project.is_named_in(&envelope.text));
 }
 
 /// Changes of `SKILL.md` between discovery and the call.
@@ -133,9 +133,9 @@ fn s001_19_changes_since_discovery_are_reported_without_a_path() {
         project.policy.refresh = prowess::policy::RefreshPolicy::AtStart;
         let toolbox = project.toolbox();
         change(&project);
-        let answer = checked(toolbox.call(&mut Session::default(), "Skill", json!({"name": "a"})));
-        assert_eq!(error(&answer).0, code, "{what}: {}", answer.text);
-        assert!(!project.is_named_in(&answer.text) && !answer.text.contains("/etc"), "{}", answer.text);
+        let envelope = checked(toolbox.call(&mut Session::default(), "Skill", json!({"name": "a"})));
+        assert_eq!(error(&envelope).0, code, "{what}: {}", envelope.text);
+        assert!(!project.is_named_in(&envelope.text) && !envelope.text.contains("/etc"), "{}", envelope.text);
     }
 }
 
@@ -143,9 +143,9 @@ fn s001_19_changes_since_discovery_are_reported_without_a_path() {
 fn s001_19_an_invalid_skill_reports_its_error_when_it_is_loaded() {
     let project = TestEnv::new(Preset::SkillTool);
     project.skill("a", "x").file("skills/b/SKILL.md", "---\nname: b\ndescription: x\n- y\n---\n");
-    let answer = project.call("Skill", json!({"name": "b"}));
-    assert_eq!(error(&answer).0, "INTERNAL_ERROR", "{}", answer.text);
-    assert!(!project.is_named_in(&answer.text));
+    let envelope = project.call("Skill", json!({"name": "b"}));
+    assert_eq!(error(&envelope).0, "INTERNAL_ERROR", "{}", envelope.text);
+    assert!(!project.is_named_in(&envelope.text));
 }
 
 #[test]
@@ -157,9 +157,9 @@ fn each_status_has_its_error_code() {
     project.file("~/.agents/skills/needy/SKILL.md", needy);
     project.policy.selection.disabled = vec!["off".to_owned()];
     for (name, code) in [("off", "DISABLED"), ("waiting", "UNTRUSTED"), ("needy", "UNAVAILABLE")] {
-        let answer = project.call("skills.activate", json!({"name": name}));
-        assert_eq!(error(&answer).0, code, "{}", answer.text);
-        assert!(!project.is_named_in(&answer.text), "{}", answer.text);
+        let envelope = project.call("skills.activate", json!({"name": name}));
+        assert_eq!(error(&envelope).0, code, "{}", envelope.text);
+        assert!(!project.is_named_in(&envelope.text), "{}", envelope.text);
     }
     for tool in ["skills.readResource", "skills.listResources"] {
         let mut params = json!({"name": "waiting"});
@@ -177,8 +177,8 @@ fn long_arguments_are_rejected_and_placeholders_in_them_are_text() {
     assert!(message.contains("100000 bytes") && message.len() < 200, "{message}");
     let (_env, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
     let args = "$ARGUMENTS $ARGUMENTS[0] $1 \u{1b}[31mred";
-    let answer = toolbox.call(&mut Session::default(), "Skill", json!({"name": "a", "args": args}));
-    assert!(answer.text.ends_with("Do $ARGUMENTS $ARGUMENTS[0] $1 red."), "{}", answer.text);
+    let envelope = toolbox.call(&mut Session::default(), "Skill", json!({"name": "a", "args": args}));
+    assert!(envelope.text.ends_with("Do $ARGUMENTS $ARGUMENTS[0] $1 red."), "{}", envelope.text);
     let big =
         toolbox.call(&mut Session::default(), "Skill", json!({"name": "a", "args": "x".repeat(60_000)}));
     assert!(big.text.len() > 60_000);
@@ -207,11 +207,15 @@ fn s004_16_s004_17_every_error_of_a_resource() {
         ("a\0b", "INVALID_PARAM"),
     ] {
         let params = json!({"name": "a", "path": path});
-        let answer = checked(toolbox.call(&mut Session::default(), "skills.readResource", params));
-        assert_eq!(error(&answer).0, code, "{path}: {}", answer.text);
-        assert!(!project.is_named_in(&answer.text) && !answer.text.contains("root:"), "{}", answer.text);
+        let envelope = checked(toolbox.call(&mut Session::default(), "skills.readResource", params));
+        assert_eq!(error(&envelope).0, code, "{path}: {}", envelope.text);
+        assert!(
+            !project.is_named_in(&envelope.text) && !envelope.text.contains("root:"),
+            "{}",
+            envelope.text
+        );
         if code == "BINARY_FILE" {
-            assert!(answer.text.contains("binary not supported"));
+            assert!(envelope.text.contains("binary not supported"));
         }
     }
 }
@@ -229,8 +233,8 @@ fn no_error_contains_a_local_path_when_the_skill_is_deleted() {
             for required in definition.input_schema["required"].as_array().unwrap() {
                 params[required.as_str().unwrap()] = json!(if required == "name" { "a" } else { "SKILL.md" });
             }
-            let answer = checked(toolbox.call(&mut Session::default(), &definition.name, params));
-            assert!(!project.is_named_in(&answer.text), "{preset}: {}", answer.text);
+            let envelope = checked(toolbox.call(&mut Session::default(), &definition.name, params));
+            assert!(!project.is_named_in(&envelope.text), "{preset}: {}", envelope.text);
         }
     }
 }

@@ -32,9 +32,9 @@ fn s000_06_s000_07_s000_08_s000_09_s000_10_read_file() {
     symlink(project.path("~/secret.md"), project.path("out.md")).unwrap();
     let read = |params: Value| checked(toolbox.call(&mut Session::default(), "ReadFile", params));
     for key in ["path", "relativePath"] {
-        let answer = read(json!({key: ".agents/skills/a/SKILL.md"}));
-        assert!(answer.text.contains("Body."));
-        assert_eq!(answer.data["path"], ".agents/skills/a/SKILL.md");
+        let envelope = read(json!({key: ".agents/skills/a/SKILL.md"}));
+        assert!(envelope.text.contains("Body."));
+        assert_eq!(envelope.data["path"], ".agents/skills/a/SKILL.md");
     }
     assert_eq!(read(json!({"path": "notes.txt"})).text, "N", "any allowed file under the run directory");
     assert_eq!(read(json!({"path": ".agents/skills/broken/SKILL.md"})).text, "no frontmatter");
@@ -55,9 +55,9 @@ fn s000_06_s000_07_s000_08_s000_09_s000_10_read_file() {
         (".agents", "IS_DIRECTORY"),
         (".", "IS_DIRECTORY"),
     ] {
-        let answer = read(json!({"path": path}));
-        assert_eq!(error(&answer).0, code, "{path}: {}", answer.text);
-        assert!(answer.text.len() < 200 && !project.is_named_in(&answer.text), "{}", answer.text);
+        let envelope = read(json!({"path": path}));
+        assert_eq!(error(&envelope).0, code, "{path}: {}", envelope.text);
+        assert!(envelope.text.len() < 200 && !project.is_named_in(&envelope.text), "{}", envelope.text);
     }
     assert_eq!(error(&read(json!({}))), ("INVALID_PARAM", "path is missing"));
 }
@@ -161,11 +161,11 @@ fn s004_15_activation_returns_name_frontmatter_and_body() {
     let (_env, toolbox) = one(Preset::Chat, "Body.");
     let call =
         |name: &str| checked(toolbox.call(&mut Session::default(), "skills.activate", json!({"name": name})));
-    let answer = call("a");
-    assert_eq!(answer.data["name"], "a");
-    assert_eq!(answer.data["frontmatter"], json!({"name": "a", "description": "Does a."}));
-    assert_eq!(answer.data["body"].as_str().unwrap().trim(), "Body.");
-    assert_eq!(answer.text, "Body.");
+    let envelope = call("a");
+    assert_eq!(envelope.data["name"], "a");
+    assert_eq!(envelope.data["frontmatter"], json!({"name": "a", "description": "Does a."}));
+    assert_eq!(envelope.data["body"].as_str().unwrap().trim(), "Body.");
+    assert_eq!(envelope.text, "Body.");
     assert_eq!(error(&call("no-such-skill-here")).0, "NOT_FOUND");
 }
 
@@ -174,18 +174,18 @@ fn s004_16_a_resource_has_name_path_and_content() {
     let (project, toolbox) = one(Preset::Chat, "x");
     project.file(".skills/a/references/r.md", "R");
     let params = json!({"name": "a", "path": "./references/r.md"});
-    let answer = checked(toolbox.call(&mut Session::default(), "skills.readResource", params));
+    let envelope = checked(toolbox.call(&mut Session::default(), "skills.readResource", params));
     let expected = json!({"name": "a", "path": "references/r.md", "content": "R", "bytes": 1});
-    assert_eq!((Value::Object(answer.data), answer.text.as_str()), (expected, "R"));
+    assert_eq!((Value::Object(envelope.data), envelope.text.as_str()), (expected, "R"));
 }
 
 #[test]
 fn s004_22_long_files_are_truncated_with_a_notice() {
     let (mut project, _) = one(Preset::Chat, &"x".repeat(1_000));
     project.policy.limits.skill_md_bytes = 500;
-    let answer = project.call("skills.activate", json!({"name": "a"}));
-    assert_eq!(answer.data["truncated"], true);
-    assert!(answer.text.contains("500 of 1039 bytes"), "{}", answer.text);
+    let envelope = project.call("skills.activate", json!({"name": "a"}));
+    assert_eq!(envelope.data["truncated"], true);
+    assert!(envelope.text.contains("500 of 1039 bytes"), "{}", envelope.text);
     let toolbox = project.toolbox();
     for _ in 0..3 {
         toolbox.call(&mut Session::default(), "skills.activate", json!({"name": "a"}));
@@ -203,8 +203,8 @@ fn s004_23_every_activation_includes_allowed_tools() {
     let project = TestEnv::new(Preset::Chat);
     let text = "---\nname: a\ndescription: d\nallowed-tools: Bash(git:*) Read\n---\nx\n";
     project.file(".skills/a/SKILL.md", text);
-    let answer = project.call("skills.activate", json!({"name": "a"}));
-    assert_eq!(answer.data["allowed_tools"], json!(["Bash(git:*)", "Read"]));
+    let envelope = project.call("skills.activate", json!({"name": "a"}));
+    assert_eq!(envelope.data["allowed_tools"], json!(["Bash(git:*)", "Read"]));
 }
 
 #[test]
@@ -226,8 +226,8 @@ fn search_returns_the_best_match_first_with_reasons() {
     assert_eq!(one.data["matches"].as_array().unwrap().len(), 1);
     assert_eq!(project.call("skills.search", json!({"query": "zzz"})).text, "No matching skill found.\n");
     for k in [json!(0), json!(51), json!(-1), json!("3"), json!(1.5)] {
-        let answer = project.call("skills.search", json!({"query": "x", "k": k}));
-        assert_eq!(error(&answer), ("INVALID_PARAM", "k must be an integer from 1 to 50"));
+        let envelope = project.call("skills.search", json!({"query": "x", "k": k}));
+        assert_eq!(error(&envelope), ("INVALID_PARAM", "k must be an integer from 1 to 50"));
     }
 }
 
@@ -235,10 +235,11 @@ fn search_returns_the_best_match_first_with_reasons() {
 fn listing_is_sorted_with_sizes() {
     let (project, toolbox) = one(Preset::Standard, "x");
     project.file("~/.agents/skills/a/scripts/b.sh", "12").file("~/.agents/skills/a/references/a.md", "123");
-    let answer = checked(toolbox.call(&mut Session::default(), "skills.listResources", json!({"name": "a"})));
-    let files: Vec<_> = answer.text.lines().collect();
+    let envelope =
+        checked(toolbox.call(&mut Session::default(), "skills.listResources", json!({"name": "a"})));
+    let files: Vec<_> = envelope.text.lines().collect();
     assert_eq!(files[1..], ["references/a.md (3 bytes)", "scripts/b.sh (2 bytes)"]);
-    assert_eq!(answer.data["files"][1], json!({"path": "references/a.md", "bytes": 3}));
+    assert_eq!(envelope.data["files"][1], json!({"path": "references/a.md", "bytes": 3}));
 }
 
 #[test]

@@ -76,8 +76,8 @@ fn s001_18_an_added_skill_is_available_on_the_next_call() {
         let (project, toolbox) = one(preset, "x");
         project.skill("added", "Added.");
         let tool = toolbox.definitions()[0].name.clone();
-        let answer = toolbox.call(&mut Session::default(), &tool, json!({"name": "added"}));
-        assert_eq!(answer.error.is_none(), seen, "{preset}: {}", answer.text);
+        let envelope = toolbox.call(&mut Session::default(), &tool, json!({"name": "added"}));
+        assert_eq!(envelope.error.is_none(), seen, "{preset}: {}", envelope.text);
         assert_eq!(toolbox.definitions()[0].input_schema.to_string().contains("added"), seen, "{preset}");
     }
 }
@@ -89,8 +89,8 @@ fn s001_18_refreshing_can_be_disabled() {
     project.policy.refresh = RefreshPolicy::AtStart;
     let toolbox = project.toolbox();
     project.skill("added", "x");
-    let answer = toolbox.call(&mut Session::default(), "Skill", json!({"name": "added"}));
-    assert_eq!(error(&answer).0, "NOT_FOUND");
+    let envelope = toolbox.call(&mut Session::default(), "Skill", json!({"name": "added"}));
+    assert_eq!(error(&envelope).0, "NOT_FOUND");
 }
 
 #[test]
@@ -106,8 +106,8 @@ fn manual_skills_are_hidden_until_the_user_requests_them() {
         assert!(!serde_json::to_string(&toolbox.definitions()).unwrap().contains(name));
         assert!(!system_prompt(&toolbox, &session, Some("deploy and ship it")).contains(name));
         let mut call = |tool: &str, params| toolbox.call(&mut session, tool, params);
-        let answer = call("skills.activate", json!({"name": name}));
-        assert_eq!(error(&answer), ("NOT_FOUND", &*format!("skill {name} not found")));
+        let envelope = call("skills.activate", json!({"name": name}));
+        assert_eq!(error(&envelope), ("NOT_FOUND", &*format!("skill {name} not found")));
         assert!(call("skills.listResources", json!({"name": name})).error.is_some());
         assert!(call("skills.readResource", json!({"name": name, "path": "SKILL.md"})).error.is_some());
         assert_eq!(call("skills.search", json!({"query": name})).data["matches"], json!([]));

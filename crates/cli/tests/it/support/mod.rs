@@ -218,8 +218,8 @@ impl RunOutput {
 
     /// Returns code and message of the error object.
     pub fn error(&self) -> (String, String) {
-        let answer = self.json();
-        let text = |key: &str| answer["error"][key].as_str().unwrap().to_owned();
+        let json = self.json();
+        let text = |key: &str| json["error"][key].as_str().unwrap().to_owned();
         (text("code"), text("message"))
     }
 }

@@ -244,8 +244,8 @@ async fn a_locked_skill_that_was_modified_is_not_served() {
     assert_eq!(verify_files(&mut client, &before).await.len(), 2);
     home.write_file(".agents/skills/locked/x.txt", "not as installed");
     let uri = json!({"uri": "skill://locked/SKILL.md"});
-    let answer = client.request("skills/get", uri.clone()).await;
-    let (code, message) = error_of(&answer);
+    let response = client.request("skills/get", uri.clone()).await;
+    let (code, message) = error_of(&response);
     assert_eq!(code, -32602);
     insta::assert_snapshot!(message);
     assert_eq!(client.result("skills/list", json!({})).await["skills"], json!([]));

@@ -113,8 +113,8 @@ async fn long_lists_are_paginated() {
         (true, "resources/list", cursor),
     ] {
         let client = if is_other { &mut other_client } else { &mut client };
-        let answer = client.request(method, json!({"cursor": cursor})).await;
-        let (code, message) = error_of(&answer);
+        let response = client.request(method, json!({"cursor": cursor})).await;
+        let (code, message) = error_of(&response);
         assert_eq!(code, -32602, "{method} {cursor}");
         assert_eq!(message, "unknown cursor; start again without a cursor");
     }
@@ -184,9 +184,9 @@ async fn unavailable_skills_are_not_served() {
                     json!({"ref": {"type": "ref/prompt", "name": name}, "argument": {"name": "args", "value": ""}}),
                 ),
             ] {
-                let answer = client.request(method, params).await;
-                let (code, message) = error_of(&answer);
-                assert!([-32602, -32002].contains(&code), "{method} {name}: {answer}");
+                let response = client.request(method, params).await;
+                let (code, message) = error_of(&response);
+                assert!([-32602, -32002].contains(&code), "{method} {name}: {response}");
                 report.push(format!("{method} {name}: {code} {message}"));
             }
             for (tool, more) in [("skills_activate", None), ("skills_readResource", Some("SKILL.md"))] {

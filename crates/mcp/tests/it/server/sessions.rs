@@ -39,8 +39,8 @@ async fn a_skill_can_be_loaded_again() {
     // Without sessions, there is no state.
     for id in 0..2 {
         let params = json!({"name": "skills_activate", "arguments": load});
-        let answer = site.stateless_request(id, "tools/call", params).send().await.message().await;
-        assert!(text(&answer["result"]).contains("Body of pdf."));
+        let response = site.stateless_request(id, "tools/call", params).send().await.message().await;
+        assert!(text(&response["result"]).contains("Body of pdf."));
     }
     site.stop().await;
 }
@@ -60,8 +60,8 @@ async fn tools_of_a_skill_appear_in_its_session_only() {
     one.call("skills_activate", json!({"name": "greet"})).await;
     one.notification("notifications/tools/list_changed").await;
     assert!(names(&one.result("tools/list", json!({})).await).contains(&"hello"));
-    let answer = one.result("tools/call", call.clone()).await;
-    insta::assert_snapshot!(crate::support::pretty(&answer));
+    let response = one.result("tools/call", call.clone()).await;
+    insta::assert_snapshot!(crate::support::pretty(&response));
     // Loading a skill without tools, or loading the skill again, causes no notification.
     one.call("skills_activate", json!({"name": "greet"})).await;
     assert_eq!(one.take_notifications().await, Vec::<Value>::new());
@@ -99,8 +99,8 @@ async fn tools_of_initially_active_skills_are_available() {
         assert!(text(&loaded).contains("Use it."), "{loaded}");
     }
     let site = HttpTestServer::start(&server).await;
-    let answer = site.stateless_request(1, "tools/call", call).send().await.message().await;
-    assert_eq!(text(&answer["result"]), "hello x");
+    let response = site.stateless_request(1, "tools/call", call).send().await.message().await;
+    assert_eq!(text(&response["result"]), "hello x");
     site.stop().await;
 }
 

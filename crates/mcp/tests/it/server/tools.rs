@@ -154,8 +154,8 @@ async fn an_unknown_tool_is_an_error_of_the_request() {
     let mut client = connected(&home).await;
     let mut report = Vec::new();
     for tool in ["nothing", "skills_activat", "Skill", "ReadFile", "", "\u{1b}[31m\u{202e}"] {
-        let answer = client.request("tools/call", json!({"name": tool, "arguments": {"name": "a"}})).await;
-        let (code, message) = error_of(&answer);
+        let response = client.request("tools/call", json!({"name": tool, "arguments": {"name": "a"}})).await;
+        let (code, message) = error_of(&response);
         assert_eq!(code, -32602, "{tool}: {message}");
         report.push(message.to_owned());
     }

@@ -184,9 +184,9 @@ pub fn with_meta(mut params: Value, version: &str) -> Value {
 }
 
 /// Returns the code and message of an error response.
-pub fn error_of(answer: &Value) -> (i64, &str) {
-    let error = &answer["error"];
-    assert!(error.is_object(), "{answer}");
+pub fn error_of(response: &Value) -> (i64, &str) {
+    let error = &response["error"];
+    assert!(error.is_object(), "{response}");
     (error["code"].as_i64().unwrap(), error["message"].as_str().unwrap())
 }
 

@@ -130,9 +130,9 @@ impl RunningServer {
 
 /// Reads until the connection closes.
 pub async fn rest(stream: &mut TcpStream) -> String {
-    let mut answer = Vec::new();
-    let _ = tokio::time::timeout(Duration::from_secs(30), stream.read_to_end(&mut answer)).await.unwrap();
-    String::from_utf8_lossy(&answer).into_owned()
+    let mut response = Vec::new();
+    let _ = tokio::time::timeout(Duration::from_secs(30), stream.read_to_end(&mut response)).await.unwrap();
+    String::from_utf8_lossy(&response).into_owned()
 }
 
 /// Starts a model that streams one word, and the rest when a permit is added. Returns its base URL and the semaphore.

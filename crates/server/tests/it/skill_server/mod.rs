@@ -170,13 +170,13 @@ impl SkillServer {
     }
 
     pub async fn get(&self, inner: &str) -> (u16, Value) {
-        answer(self.raw(inner).await).await
+        status_and_json(self.raw(inner).await).await
     }
 
     pub async fn send(&self, method: &str, inner: &str, body: Value) -> (u16, Value) {
         let request = self.request(method.parse().unwrap(), inner);
         let request = if body.is_null() { request } else { request.json(&body) };
-        answer(request.send().await.unwrap()).await
+        status_and_json(request.send().await.unwrap()).await
     }
 
     /// Sends a form with fields and files.
@@ -198,7 +198,7 @@ impl SkillServer {
         body.extend(b"--edge--\r\n");
         let request = self.request(Method::POST, inner).body(body);
         let request = request.header("content-type", "multipart/form-data; boundary=edge");
-        answer(request.send().await.unwrap()).await
+        status_and_json(request.send().await.unwrap()).await
     }
 
     /// Returns the ids of available skills.
@@ -225,7 +225,7 @@ impl SkillServer {
     }
 }
 
-async fn answer(response: Response) -> (u16, Value) {
+async fn status_and_json(response: Response) -> (u16, Value) {
     let status = response.status().as_u16();
     let kind = response.headers().get("content-type").map(|kind| kind.to_str().unwrap().to_owned());
     let bytes = response.bytes().await.unwrap();
