@@ -13,33 +13,34 @@ use crate::tree_hashes::TreeHashes;
 use crate::usage::now;
 use crate::user_state::{self, TrustError, UserState};
 
-/// All trust decisions.
+/// The content of `trust.json`: all trust decisions, one per directory.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct TrustFile {
     schema: u32,
     pub(crate) folders: Vec<TrustRecord>,
 }
 
-/// The user's decision about one directory.
+/// The user's decision about the skills below one directory. The decision for the nearest parent directory applies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustRecord {
     /// The canonical path of the directory.
     pub path: PathBuf,
-    /// Whether it is trusted. `false` excludes a directory inside a trusted one.
+    /// `true` if skills below the directory may be used; `false` if the user excluded it from a trusted directory.
     pub trusted: bool,
-    /// Whether trust is bound to the hashes in `skills`.
+    /// `true` if only skills whose files match `skills` are trusted; `false` if new and changed skills are trusted
+    /// as well.
     #[serde(default)]
     pub pinned: bool,
     /// The time of the decision, in seconds since 1970.
     #[serde(default)]
     pub at: u64,
-    /// The tree hashes of each skill at that time, by directory.
+    /// The tree hashes of each skill at the time of the decision, by the directory of the skill.
     #[serde(default)]
     pub skills: BTreeMap<PathBuf, TreeHashes>,
 }
 
 impl TrustRecord {
-    /// Returns whether a skill is pinned to this tree hash; `None` if it has no pin.
+    /// Returns `true` if the pin of a skill includes this tree hash; `None` if the skill has no pin.
     pub(super) fn is_pinned_to(&self, dir: &Path, tree: Option<&str>) -> Option<bool> {
         let pinned = self.skills.get(dir)?;
         Some(tree.is_some_and(|tree| pinned.contains(tree)))
