@@ -136,9 +136,9 @@ fn stopping_a_turn_through_another_server_stops_its_script() {
     let seconds = "1414213.5";
     let (model, database) = (model(), postgres::PostgresServer::start());
     let env = env(&model.base, seconds);
-    let (one, other) = (Serving::start(&env, &database.url()), Serving::start(&env, &database.url()));
-    let chat = one.chat();
-    let stream = one.say(&chat, "run it");
+    let (first, other) = (Serving::start(&env, &database.url()), Serving::start(&env, &database.url()));
+    let chat = first.chat();
+    let stream = first.say(&chat, "run it");
     until(|| count_processes(seconds) >= 2);
     // Stopping does not wait for the tool, which prints nothing.
     let (status, body) = other.ask("POST", &format!("/api/chats/{chat}/stop"), &Value::Null);
@@ -150,7 +150,7 @@ fn stopping_a_turn_through_another_server_stops_its_script() {
     );
     until(|| count_processes(seconds) == 0);
     other.is_answered(&chat);
-    one.is_answered(&chat);
+    first.is_answered(&chat);
 }
 
 #[test]
@@ -158,18 +158,18 @@ fn stopping_a_turn_stops_its_script() {
     let seconds = "1732050.8";
     let model = model();
     let env = env(&model.base, seconds);
-    let one = Serving::start(&env, env.path("~/chats.sqlite3").to_str().unwrap());
-    let chat = one.chat();
-    let stream = one.say(&chat, "run it");
+    let first = Serving::start(&env, env.path("~/chats.sqlite3").to_str().unwrap());
+    let chat = first.chat();
+    let stream = first.say(&chat, "run it");
     until(|| count_processes(seconds) >= 2);
-    one.ask("POST", &format!("/api/chats/{chat}/stop"), &Value::Null);
+    first.ask("POST", &format!("/api/chats/{chat}/stop"), &Value::Null);
     assert_eq!(count_processes(seconds), 0, "nothing runs on when it was stopped");
     let response = rest(stream);
     assert!(
         response.contains("event: tool_result") && response.contains(r#""reason":"cancelled""#),
         "{response}"
     );
-    one.is_answered(&chat);
+    first.is_answered(&chat);
 }
 
 #[test]
@@ -177,11 +177,11 @@ fn a_server_is_killed_while_a_script_runs() {
     let seconds = "2236067.9";
     let (model, database) = (model(), postgres::PostgresServer::start());
     let env = env(&model.base, seconds);
-    let (mut one, other) = (Serving::start(&env, &database.url()), Serving::start(&env, &database.url()));
-    let chat = one.chat();
-    let _stream = one.say(&chat, "run it");
+    let (mut first, other) = (Serving::start(&env, &database.url()), Serving::start(&env, &database.url()));
+    let chat = first.chat();
+    let _stream = first.say(&chat, "run it");
     until(|| count_processes(seconds) >= 2);
-    one.end("KILL");
+    first.end("KILL");
     until(|| other.get(&format!("/api/chats/{chat}"))["writing"].is_null());
     let kept = other.get(&format!("/api/chats/{chat}"));
     let parts = kept["messages"][1]["parts"].as_array().unwrap();
@@ -200,11 +200,11 @@ fn a_terminated_server_stops_the_script_and_marks_the_answer() {
     let model = model();
     let env = env(&model.base, seconds);
     let store = env.path("~/chats.sqlite3");
-    let mut one = Serving::start(&env, store.to_str().unwrap());
-    let chat = one.chat();
-    let stream = one.say(&chat, "run it");
+    let mut first = Serving::start(&env, store.to_str().unwrap());
+    let chat = first.chat();
+    let stream = first.say(&chat, "run it");
     until(|| count_processes(seconds) >= 2);
-    assert_eq!(one.end("TERM"), Some(0));
+    assert_eq!(first.end("TERM"), Some(0));
     assert_eq!(count_processes(seconds), 0, "nothing runs on");
     let response = rest(stream);
     let marker = "the server stopped before the answer was complete";

@@ -211,10 +211,10 @@ proptest! {
 
     #[test]
     fn creation_order_does_not_matter(plan in plan()) {
-        let one = build(&plan, plan.dirs.iter());
+        let first = build(&plan, plan.dirs.iter());
         let other = build(&plan, plan.dirs.iter().rev());
-        prop_assert_eq!(one.skill_lines(), other.skill_lines());
-        prop_assert_eq!(one.diagnostic_lines(), other.diagnostic_lines());
+        prop_assert_eq!(first.skill_lines(), other.skill_lines());
+        prop_assert_eq!(first.diagnostic_lines(), other.diagnostic_lines());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Attacks on a script's surroundings other than reading and writing files: modes and attributes of other files, uncounted
+//! Attacks on a script's environment, other than reading and writing files: modes and attributes of other files, uncounted
 //! memory and files, descriptors, other runs, the terminal.
 
 #![cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! Attacks on files: reading foreign files, writing into the skill, replacing files between check and use.
+//! Attacks on files: reading files outside the skill, writing into the skill, replacing files between check and use.
 
 #![cfg(target_os = "linux")]
 

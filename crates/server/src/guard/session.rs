@@ -155,14 +155,14 @@ mod tests {
     #[test]
     fn a_session_expires_and_can_be_ended() {
         let (sessions, now) = (Sessions::default(), Instant::now());
-        let (one, other) = (sessions.begin(Access::User, now), sessions.begin(Access::Admin, now));
-        assert_ne!(one, other);
-        assert_eq!(sessions.access(&with_cookie(&one), now), Some(Access::User));
+        let (first, other) = (sessions.begin(Access::User, now), sessions.begin(Access::Admin, now));
+        assert_ne!(first, other);
+        assert_eq!(sessions.access(&with_cookie(&first), now), Some(Access::User));
         assert_eq!(sessions.access(&with_cookie(&other), now), Some(Access::Admin));
         assert_eq!(sessions.access(&with_cookie(""), now), None);
-        assert_eq!(sessions.access(&with_cookie(&one), now + SESSION_LIFETIME), None);
-        sessions.end(&with_cookie(&one));
-        assert_eq!(sessions.access(&with_cookie(&one), now), None);
+        assert_eq!(sessions.access(&with_cookie(&first), now + SESSION_LIFETIME), None);
+        sessions.end(&with_cookie(&first));
+        assert_eq!(sessions.access(&with_cookie(&first), now), None);
         assert_eq!(sessions.access(&with_cookie(&other), now), Some(Access::Admin));
     }
 

@@ -1,6 +1,6 @@
 //! The envelope of every response.
 
-use crate::support::{CallTools, TestEnv, checked, one};
+use crate::support::{CallTools, TestEnv, checked, one_skill};
 use proptest::prelude::*;
 use prowess::Preset;
 use prowess_tools::{BuiltinTool, Envelope, Session};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn s001_13_data_of_the_skill_tool_has_name_base_dir_and_content() {
-    let (project, toolbox) = one(Preset::SkillTool, "Do it.");
+    let (project, toolbox) = one_skill(Preset::SkillTool, "Do it.");
     let params = json!({"name": "a", "args": "x"});
     let envelope = checked(toolbox.call(&mut Session::default(), "Skill", params.clone()));
     let base = project.path("skills/a");
@@ -109,7 +109,7 @@ fn tool_name() -> impl Strategy<Value = String> {
 
 #[test]
 fn s001_21_any_name_and_any_parameters_give_an_envelope() {
-    let worlds: Vec<_> = Preset::ALL.into_iter().map(|preset| one(preset, "$ARGUMENTS")).collect();
+    let worlds: Vec<_> = Preset::ALL.into_iter().map(|preset| one_skill(preset, "$ARGUMENTS")).collect();
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(300));
     runner
         .run(&(0..worlds.len(), tool_name(), json_value()), |(at, tool, params)| {

@@ -3,14 +3,14 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use crate::support::{CallTools, TestEnv, checked, error, one};
+use crate::support::{CallTools, TestEnv, checked, error, one_skill};
 use prowess::Preset;
 use prowess_tools::Session;
 use serde_json::{Value, json};
 
 /// Returns the error of a call that loads a skill, in the preset of document 001.
 fn refused(params: Value) -> (String, String) {
-    let (_env, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
+    let (_env, toolbox) = one_skill(Preset::SkillTool, "Do $ARGUMENTS.");
     let envelope = checked(toolbox.call(&mut Session::default(), "Skill", params));
     let (code, message) = error(&envelope);
     (code.to_owned(), message.to_owned())
@@ -59,7 +59,7 @@ fn s001_19_unknown_names_are_reported_with_a_suggestion() {
 
 #[test]
 fn unknown_and_unavailable_tools() {
-    let (_env, toolbox) = one(Preset::SkillTool, "x");
+    let (_env, toolbox) = one_skill(Preset::SkillTool, "x");
     for (tool, message) in [
         ("Skil", "no tool named Skil; did you mean Skill?"),
         ("rm", "no tool named rm"),
@@ -76,7 +76,7 @@ fn unknown_and_unavailable_tools() {
 /// in `prowess::activation` covers this code.
 #[test]
 fn s001_19_unreadable_files_are_permission_errors() {
-    let (project, toolbox) = one(Preset::SkillTool, "x");
+    let (project, toolbox) = one_skill(Preset::SkillTool, "x");
     let path = project.path("skills/a/SKILL.md");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::read(&path).is_ok() {
@@ -175,7 +175,7 @@ fn long_arguments_are_rejected_and_placeholders_in_them_are_text() {
     let (code, message) = refused(json!({"name": "a", "args": "x".repeat(100_000)}));
     assert_eq!(code, "INVALID_PARAM");
     assert!(message.contains("100000 bytes") && message.len() < 200, "{message}");
-    let (_env, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
+    let (_env, toolbox) = one_skill(Preset::SkillTool, "Do $ARGUMENTS.");
     let args = "$ARGUMENTS $ARGUMENTS[0] $1 \u{1b}[31mred";
     let envelope = toolbox.call(&mut Session::default(), "Skill", json!({"name": "a", "args": args}));
     assert!(envelope.text.ends_with("Do $ARGUMENTS $ARGUMENTS[0] $1 red."), "{}", envelope.text);
@@ -186,7 +186,7 @@ fn long_arguments_are_rejected_and_placeholders_in_them_are_text() {
 
 #[test]
 fn s004_16_s004_17_every_error_of_a_resource() {
-    let (project, toolbox) = one(Preset::Chat, "x");
+    let (project, toolbox) = one_skill(Preset::Chat, "x");
     project
         .file(".skills/a/bin.dat", b"\0\x01")
         .file(".skills/a/latin.txt", b"caf\xe9")

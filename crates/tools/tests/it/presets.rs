@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::support::{CallTools, TestEnv, checked, error, one};
+use crate::support::{CallTools, TestEnv, checked, error, one_skill};
 use prowess::Preset;
 use prowess::activation::activate;
 use prowess::policy::ActivationMode;
@@ -22,7 +22,7 @@ fn s000_05_the_prompt_of_the_app() {
 
 #[test]
 fn s000_06_s000_07_s000_08_s000_09_s000_10_read_file() {
-    let (project, toolbox) = one(Preset::App, "Body.");
+    let (project, toolbox) = one_skill(Preset::App, "Body.");
     project
         .file("notes.txt", "N")
         .file("run.sh", "touch ran")
@@ -64,7 +64,7 @@ fn s000_06_s000_07_s000_08_s000_09_s000_10_read_file() {
 
 #[test]
 fn s000_08_the_extensions_can_be_configured() {
-    let (mut project, _) = one(Preset::App, "x");
+    let (mut project, _) = one_skill(Preset::App, "x");
     project.policy.read_extensions = vec![".rs".to_owned()];
     project.file("main.rs", "fn main() {}");
     assert_eq!(project.call("ReadFile", json!({"path": "main.rs"})).text, "fn main() {}");
@@ -97,7 +97,7 @@ fn s001_09_s001_10_s001_11_s001_12_the_text_of_the_skill_tool() {
 
 #[test]
 fn s001_16_s001_17_the_system_prompt_has_the_rules_and_the_tool_s_text() {
-    let (_env, toolbox) = one(Preset::SkillTool, "BODY");
+    let (_env, toolbox) = one_skill(Preset::SkillTool, "BODY");
     let text = system_prompt(&toolbox, &Session::default(), None);
     insta::assert_snapshot!(text);
     assert!(text.contains(&toolbox.definitions()[0].description));
@@ -149,7 +149,7 @@ fn cuts_of_the_tiers_are_reported() {
 
 #[test]
 fn s004_11_the_prompt_of_the_chat_has_no_paths() {
-    let (project, toolbox) = one(Preset::Chat, "BODY");
+    let (project, toolbox) = one_skill(Preset::Chat, "BODY");
     let text = system_prompt(&toolbox, &Session::default(), None);
     let list: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     assert_eq!(list, json!({"available_skills": [{"name": "a", "description": "Does a."}]}));
@@ -158,7 +158,7 @@ fn s004_11_the_prompt_of_the_chat_has_no_paths() {
 
 #[test]
 fn s004_15_activation_returns_name_frontmatter_and_body() {
-    let (_env, toolbox) = one(Preset::Chat, "Body.");
+    let (_env, toolbox) = one_skill(Preset::Chat, "Body.");
     let call =
         |name: &str| checked(toolbox.call(&mut Session::default(), "skills.activate", json!({"name": name})));
     let envelope = call("a");
@@ -171,7 +171,7 @@ fn s004_15_activation_returns_name_frontmatter_and_body() {
 
 #[test]
 fn s004_16_a_resource_has_name_path_and_content() {
-    let (project, toolbox) = one(Preset::Chat, "x");
+    let (project, toolbox) = one_skill(Preset::Chat, "x");
     project.file(".skills/a/references/r.md", "R");
     let params = json!({"name": "a", "path": "./references/r.md"});
     let envelope = checked(toolbox.call(&mut Session::default(), "skills.readResource", params));
@@ -181,7 +181,7 @@ fn s004_16_a_resource_has_name_path_and_content() {
 
 #[test]
 fn s004_22_long_files_are_truncated_with_a_notice() {
-    let (mut project, _) = one(Preset::Chat, &"x".repeat(1_000));
+    let (mut project, _) = one_skill(Preset::Chat, &"x".repeat(1_000));
     project.policy.limits.skill_md_bytes = 500;
     let envelope = project.call("skills.activate", json!({"name": "a"}));
     assert_eq!(envelope.data["truncated"], true);
@@ -233,7 +233,7 @@ fn search_returns_the_best_match_first_with_reasons() {
 
 #[test]
 fn listing_is_sorted_with_sizes() {
-    let (project, toolbox) = one(Preset::Standard, "x");
+    let (project, toolbox) = one_skill(Preset::Standard, "x");
     project.file("~/.agents/skills/a/scripts/b.sh", "12").file("~/.agents/skills/a/references/a.md", "123");
     let envelope =
         checked(toolbox.call(&mut Session::default(), "skills.listResources", json!({"name": "a"})));
@@ -261,7 +261,7 @@ fn s002_06_the_token_costs_of_each_tier() {
 /// For models without tools, the server adds the requested skill to that one request.
 #[test]
 fn s004_14_a_requested_skill_can_be_added_to_one_request() {
-    let (_env, toolbox) = one(Preset::Chat, "BODY");
+    let (_env, toolbox) = one_skill(Preset::Chat, "BODY");
     let snapshot = toolbox.snapshot();
     let called = slash("/a now", |name| snapshot.get(name).is_some()).unwrap();
     assert_eq!((called.name, called.rest), ("a", "now"));
@@ -276,7 +276,7 @@ fn prompts_only_mention_available_tools() {
     for (activation, called) in
         [(ActivationMode::ReadFile, "ReadFile"), (ActivationMode::SkillTool, "tool Skill")]
     {
-        let (mut project, _) = one(Preset::Standard, "Body.");
+        let (mut project, _) = one_skill(Preset::Standard, "Body.");
         project.policy.activation = activation;
         let toolbox = project.toolbox();
         let prompt = system_prompt(&toolbox, &Session::default(), Some("do it"));

@@ -1,6 +1,6 @@
 //! The state of a conversation, and changes between calls.
 
-use crate::support::{TestEnv, error, one};
+use crate::support::{TestEnv, error, one_skill};
 use prowess::Preset;
 use prowess::policy::RefreshPolicy;
 use prowess_tools::{Session, Toolbox, system_prompt};
@@ -14,7 +14,7 @@ fn load(toolbox: &Toolbox, session: &mut Session, name: &str) -> String {
 #[test]
 fn loading_twice_returns_a_reminder_unless_the_skill_changed() {
     for preset in [Preset::Standard, Preset::SkillTool, Preset::Harness, Preset::Triggers, Preset::Chat] {
-        let (project, toolbox) = one(preset, "First text.");
+        let (project, toolbox) = one_skill(preset, "First text.");
         let (mut session, mut other) = (Session::default(), Session::default());
         assert!(load(&toolbox, &mut session, "a").contains("First text."), "{preset}");
         let reminder = load(&toolbox, &mut session, "a");
@@ -28,7 +28,7 @@ fn loading_twice_returns_a_reminder_unless_the_skill_changed() {
 
 #[test]
 fn arguments_return_the_text_again() {
-    let (_env, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
+    let (_env, toolbox) = one_skill(Preset::SkillTool, "Do $ARGUMENTS.");
     let mut session = Session::default();
     let mut with = |args: &str| toolbox.call(&mut session, "Skill", json!({"name": "a", "args": args}));
     assert!(with("x").text.contains("Do x."));
@@ -42,7 +42,7 @@ fn arguments_return_the_text_again() {
 
 #[test]
 fn s004_12_s004_19_active_skills_are_in_the_next_prompt_by_name_only() {
-    let (_env, toolbox) = one(Preset::Chat, "SECRET BODY");
+    let (_env, toolbox) = one_skill(Preset::Chat, "SECRET BODY");
     let mut session = Session::default();
     let before = system_prompt(&toolbox, &session, None);
     assert!(before.contains("before you use its instructions") && !before.contains("already active"));
@@ -57,7 +57,7 @@ fn s004_12_s004_19_active_skills_are_in_the_next_prompt_by_name_only() {
 
 #[test]
 fn active_skills_are_not_mentioned_when_skills_are_disabled() {
-    let (mut project, toolbox) = one(Preset::Standard, "x");
+    let (mut project, toolbox) = one_skill(Preset::Standard, "x");
     let mut session = Session::default();
     load(&toolbox, &mut session, "a");
     project.policy.enabled = false;
@@ -73,7 +73,7 @@ fn s001_18_an_added_skill_is_available_on_the_next_call() {
         (Preset::Triggers, false),
         (Preset::Chat, false),
     ] {
-        let (project, toolbox) = one(preset, "x");
+        let (project, toolbox) = one_skill(preset, "x");
         project.skill("added", "Added.");
         let tool = toolbox.definitions()[0].name.clone();
         let envelope = toolbox.call(&mut Session::default(), &tool, json!({"name": "added"}));

@@ -220,8 +220,8 @@ async fn an_id_that_is_in_use_is_rejected() {
     };
     for id in 100..120 {
         client.send(format!("{}\n{}\n", search(id), search(id))).await;
-        let (one, two) = (client.next().await.unwrap(), client.next().await.unwrap());
-        for response in [one, two] {
+        let (first, second) = (client.next().await.unwrap(), client.next().await.unwrap());
+        for response in [first, second] {
             let is_rejected = response["id"].is_null() && error_of(&response).0 == -32600;
             assert!(response["id"] == id || is_rejected, "{response}");
         }
