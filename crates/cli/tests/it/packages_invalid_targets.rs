@@ -145,7 +145,7 @@ fn relocate(env: &TestEnv, name: &str, dir: &str) {
 }
 
 #[test]
-fn lock_files_with_foreign_paths() {
+fn lock_files_with_paths_outside_the_target() {
     let cases: &[Case] = &[
         ("upwards", installed, |env| relocate(env, "pdf", "../outside/pdf")),
         ("upwards in the middle", installed, |env| relocate(env, "pdf", ".agents/../../outside/pdf")),

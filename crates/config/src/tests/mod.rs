@@ -2,8 +2,8 @@
 
 mod broken;
 mod chat;
+mod dialects;
 mod embeddings;
-mod foreign;
 mod layers;
 mod narrowing;
 mod sources;

@@ -258,7 +258,7 @@ fn widened(before: &Configuration, after: &Configuration) -> Vec<&'static str> {
     if enabled.any(|name| old.selection.disabled.contains(name)) {
         wider.push("skills.enabled");
     }
-    let foreign = |policy: &Policy| {
+    let other_roots = |policy: &Policy| {
         let roots = policy.scan.roots.iter();
         roots.filter(|root| root.scope != Scope::Project).cloned().collect::<Vec<_>>()
     };
@@ -269,7 +269,7 @@ fn widened(before: &Configuration, after: &Configuration) -> Vec<&'static str> {
         _ => true,
     };
     let mut new_roots = new.scan.roots.iter().filter(|root| !old.scan.roots.contains(root));
-    if foreign(old) != foreign(new) || new_roots.any(|root| outside(&root.location)) {
+    if other_roots(old) != other_roots(new) || new_roots.any(|root| outside(&root.location)) {
         wider.push("scan.roots");
     }
     wider
