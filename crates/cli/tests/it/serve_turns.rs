@@ -188,7 +188,7 @@ fn a_server_is_killed_while_a_script_runs() {
     assert_eq!((parts.len(), &parts[0]["type"]), (1, &json!("tool_call")), "what was asked for is known");
     assert_eq!(
         kept["messages"][1]["reason"],
-        "the process that was answering stopped; this is the reply up to that point"
+        "the process that was replying stopped; this is the reply up to that point"
     );
     until(|| count_processes(seconds) == 0);
     other.is_answered(&chat);
@@ -207,7 +207,7 @@ fn a_terminated_server_stops_the_script_and_marks_the_answer() {
     assert_eq!(first.end("TERM"), Some(0));
     assert_eq!(count_processes(seconds), 0, "nothing runs on");
     let response = rest(stream);
-    let marker = "the server stopped before the answer was complete";
+    let marker = "the server stopped before the reply was complete";
     assert!(response.contains(marker), "{response}");
     let again = Serving::start(&env, store.to_str().unwrap());
     let kept = again.get(&format!("/api/chats/{chat}"));

@@ -134,7 +134,7 @@ async fn a_killed_server_leaves_the_partial_answer(test_store: &mut TestStore) {
     let end = all.last().unwrap();
     assert_eq!(
         (end.event.as_str(), &end.data["message"]),
-        ("error", &json!("the process that was answering stopped; this is the reply up to that point"))
+        ("error", &json!("the process that was replying stopped; this is the reply up to that point"))
     );
     let kept = b.messages(&chat).await;
     assert_eq!((&kept[1]["state"], message_text(&kept[1])), (&json!("interrupted"), streamed_text(&all)));
@@ -174,7 +174,7 @@ async fn a_stopping_server_marks_unfinished_turns(test_store: &mut TestStore) {
         let response = &kept["messages"][1];
         assert_eq!(
             (&response["state"], &response["reason"]),
-            (&json!("interrupted"), &json!("the server stopped before the answer was complete"))
+            (&json!("interrupted"), &json!("the server stopped before the reply was complete"))
         );
         assert_eq!(message_text(response).is_empty(), number == 2);
         assert_eq!(streamed_text(&b.say(chat, "again").await.all().await), "fine");

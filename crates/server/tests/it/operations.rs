@@ -100,7 +100,7 @@ async fn an_unfinished_turn_is_marked_at_shutdown() {
     let store = server.end().await;
     let page = store.messages(&chat, None, 10).await.unwrap();
     let MessageState::Interrupted { reason } = &page.messages[1].state else { panic!("{:?}", page.messages) };
-    assert_eq!(reason, "the server stopped before the answer was complete");
+    assert_eq!(reason, "the server stopped before the reply was complete");
     assert!(serde_json::to_string(&page.messages[1].parts).unwrap().contains("One"));
 }
 

@@ -14,7 +14,7 @@ pub(in crate::commands) fn store_failure(error: StoreError) -> Failure {
     match error {
         StoreError::ChatNotFound => failure.hint("run `prowess chats` for a list"),
         StoreError::TurnInProgress => {
-            failure.hint("another process is answering in this chat; wait for it, or start a new chat")
+            failure.hint("another process is replying in this chat; wait for it, or start a new chat")
         }
         StoreError::Busy(_) => failure.hint("try again later, or stop the program that uses it"),
         StoreError::Full => failure.hint("free some disk space and try again"),
