@@ -35,6 +35,10 @@ fn updates_keep_trust() {
     assert_eq!(env.run(&["update", "--project"]).code, 0);
     assert_eq!(env.run(&["activate", "pdf"]).code, 0);
     fs::remove_dir_all(env.path(".agents/skills/pdf")).unwrap();
-    assert_eq!(env.run(&["remove", "pdf", "--project"]).code, 0, "what was deleted by hand leaves the lock");
+    assert_eq!(
+        env.run(&["remove", "pdf", "--project"]).code,
+        0,
+        "a skill that was deleted by hand is removed from the lock file"
+    );
     assert!(!env.path("skills.lock").exists());
 }

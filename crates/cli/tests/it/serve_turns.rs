@@ -185,7 +185,7 @@ fn a_server_is_killed_while_a_script_runs() {
     until(|| other.get(&format!("/api/chats/{chat}"))["writing"].is_null());
     let kept = other.get(&format!("/api/chats/{chat}"));
     let parts = kept["messages"][1]["parts"].as_array().unwrap();
-    assert_eq!((parts.len(), &parts[0]["type"]), (1, &json!("tool_call")), "what was asked for is known");
+    assert_eq!((parts.len(), &parts[0]["type"]), (1, &json!("tool_call")), "the requested call is stored");
     assert_eq!(
         kept["messages"][1]["reason"],
         "the process that was replying stopped; this is the reply up to that point"
