@@ -47,7 +47,7 @@ pub fn run(programs: &Programs, base: &Path, mut log: impl FnMut(&str)) -> Resul
         let bench = Bench { programs, tree, base: base.join("packages") };
         bench.create_repository().map_err(failed)?;
         bench.create_projects().map_err(failed)?;
-        for task in [Task::FromFolder, Task::FromGit, Task::Audit, Task::Verify, Task::Activate] {
+        for task in [Task::FromDirectory, Task::FromGit, Task::Audit, Task::Verify, Task::Activate] {
             log(&format!("{task}, {size} skills"));
             measure_task(&mut figures, task, size, bench.entries(task).map_err(failed)?);
         }
@@ -116,22 +116,20 @@ impl Bench<'_> {
         let unlocked = self.path("unlocked").join("project");
         let all = self.tree.size;
         Ok(match task {
-            Task::FromFolder => {
+            Task::FromDirectory => {
                 let copy = self.empty_project("copy", ".agents/skills");
                 let args = ["-r".into(), root.clone().into(), copy.skills().into()];
                 let mut entries = vec![installing(
                     Participant::Floor,
-                    "cp -r FOLDER",
+                    "cp -r DIR",
                     "/bin/cp".into(),
                     args.to_vec(),
                     copy,
                     None,
                 )];
-                entries.extend([
-                    self.clone(Participant::CloneFloor),
-                    self.install(root.clone().into(), "FOLDER"),
-                ]);
-                entries.extend(self.peers(&root.to_string_lossy(), "FOLDER"));
+                entries
+                    .extend([self.clone(Participant::CloneFloor), self.install(root.clone().into(), "DIR")]);
+                entries.extend(self.peers(&root.to_string_lossy(), "DIR"));
                 entries
             }
             Task::FromGit => {
@@ -143,14 +141,14 @@ impl Bench<'_> {
             Task::Audit => {
                 let args = ["audit".into(), root.clone().into(), "--json".into()];
                 vec![
-                    self.call(Participant::Floor, "floor-hash FOLDER", &[root.into()], &locked, 0),
-                    self.call(Participant::Prowess, "prowess audit FOLDER --json", &args, &locked, all),
+                    self.call(Participant::Floor, "floor-hash DIR", &[root.into()], &locked, 0),
+                    self.call(Participant::Prowess, "prowess audit DIR --json", &args, &locked, all),
                 ]
             }
             Task::Verify => {
                 let args = ["verify", "--project", "--json"].map(OsString::from);
                 vec![
-                    self.call(Participant::Floor, "floor-hash FOLDER", &[skills.into()], &locked, 0),
+                    self.call(Participant::Floor, "floor-hash DIR", &[skills.into()], &locked, 0),
                     self.call(Participant::Prowess, "prowess verify --project --json", &args, &locked, all),
                 ]
             }

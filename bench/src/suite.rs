@@ -29,7 +29,7 @@ pub enum Task {
     /// Write the catalog of all skills.
     Prompt,
     /// Install all skills of a directory.
-    FromFolder,
+    FromDirectory,
     /// Install all skills of a repository.
     FromGit,
     /// Audit all skills.
@@ -50,7 +50,7 @@ impl fmt::Display for Task {
             Self::Refresh => "refresh",
             Self::Check => "check",
             Self::Prompt => "prompt",
-            Self::FromFolder => "install, folder",
+            Self::FromDirectory => "install, directory",
             Self::FromGit => "install, git",
             Self::Audit => "audit",
             Self::Verify => "verify",
@@ -156,7 +156,7 @@ pub(crate) fn measure_task(figures: &mut Vec<Figure>, task: Task, size: usize, e
     }
     let outcomes = match task {
         Task::Refresh => measure::run_passes_alternating(&calls, Effort::FULL),
-        Task::FromFolder | Task::FromGit => measure::run_alternating(&calls, Effort::WRITING),
+        Task::FromDirectory | Task::FromGit => measure::run_alternating(&calls, Effort::WRITING),
         Task::Start | Task::List | Task::Check | Task::Prompt => {
             measure::run_alternating(&calls, Effort::FULL)
         }
@@ -249,7 +249,7 @@ impl Programs {
                 ]
             }
             // These tasks are measured in `packages`.
-            Task::FromFolder | Task::FromGit | Task::Verify | Task::Activate => Vec::new(),
+            Task::FromDirectory | Task::FromGit | Task::Verify | Task::Activate => Vec::new(),
         };
         if let Some(peers_dir) = self.peers.as_ref().filter(|_| tree.size <= PEERS_UP_TO) {
             for peer in &PEERS {

@@ -77,8 +77,8 @@ pub fn compare_packages(figures: &[Figure]) -> Vec<TargetResult> {
     let mut results = Vec::new();
     for (task, floor, to) in [
         (Task::FromGit, Participant::Floor, "clone and copy"),
-        (Task::FromFolder, Participant::CloneFloor, "clone and copy"),
-        (Task::FromFolder, Participant::Floor, "copy"),
+        (Task::FromDirectory, Participant::CloneFloor, "clone and copy"),
+        (Task::FromDirectory, Participant::Floor, "copy"),
     ] {
         for size in crate::packages::SIZES {
             let what = format!("{task}, of {}, to {to}", thousands(size));
@@ -88,8 +88,8 @@ pub fn compare_packages(figures: &[Figure]) -> Vec<TargetResult> {
     let verified = lookup.to_floor(Task::Verify, PACKAGES_SIZE);
     let what = format!("verify of {}, to hashing the same bytes", thousands(PACKAGES_SIZE));
     results.push(times(what, 1.2, verified));
-    let one = lookup.seconds(Task::FromFolder, 1).map(|seconds| seconds * 1_000.0);
-    let what = format!("{}, of 1", Task::FromFolder);
+    let one = lookup.seconds(Task::FromDirectory, 1).map(|seconds| seconds * 1_000.0);
+    let what = format!("{}, of 1", Task::FromDirectory);
     results.push(TargetResult { what, target: 15.0, unit: "ms", value: one });
     results
 }

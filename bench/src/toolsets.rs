@@ -111,7 +111,7 @@ fn measure_programs(dir: &Path, rounds: usize) -> Result<(), Any> {
     let registry = Registry::open(policy)?;
     let snapshot = registry.snapshot();
     let skill = snapshot.get("figures").ok_or("the skill is missing")?;
-    let talk = Conversation::default();
+    let conversation = Conversation::default();
     // Starting takes much longer than everything else.
     let rounds = rounds.min(50);
     for tier in [SandboxTier::Tier1, SandboxTier::Tier2] {
@@ -123,20 +123,21 @@ fn measure_programs(dir: &Path, rounds: usize) -> Result<(), Any> {
         let mut cold = Vec::new();
         for _ in 0..rounds {
             let programs = Programs::default();
-            let (loaded, time) = timed(|| programs.tools(skill, &talk, &options()));
+            let (loaded, time) = timed(|| programs.tools(skill, &conversation, &options()));
             if let Some(failure) = loaded?.failures.first() {
                 return Err(failure.to_string().into());
             }
             cold.push(time);
         }
         let programs = Programs::default();
-        programs.tools(skill, &talk, &options())?;
+        programs.tools(skill, &conversation, &options())?;
         let mut warm: Vec<_> =
-            (0..rounds).map(|_| timed(|| programs.tools(skill, &talk, &options())).1).collect();
+            (0..rounds).map(|_| timed(|| programs.tools(skill, &conversation, &options())).1).collect();
         let mut calls = Vec::new();
         for _ in 0..rounds {
             let call = ToolCall::new("summarize", serde_json::json!({"numbers": [1, 2, 4]}));
-            let (answer, time) = timed(|| programs.call(skill, call, Cancel::default(), &talk, &options()));
+            let (answer, time) =
+                timed(|| programs.call(skill, call, Cancel::default(), &conversation, &options()));
             answer?;
             calls.push(time);
         }

@@ -15,12 +15,12 @@ use std::process::ExitCode;
 use prowess_bench::catalog::data::Data;
 
 const USAGE: &str = "\
-bench-engines FOLDER [--every N] [SIZE[:BODY]…]
+bench-engines DIR [--every N] [SIZE[:BODY]…]
 
 Evaluates each engine with 1,000 skills and the whole catalog, then builds, opens and queries each index for every SIZE; bodies
 are truncated to BODY bytes. With --every, only every N-th message is timed.
 
-FOLDER contains catalog*.jsonl or catalog*.jsonl.zst, queries.jsonl and negatives.jsonl.
+DIR contains catalog*.jsonl or catalog*.jsonl.zst, queries.jsonl and negatives.jsonl.
 ";
 
 fn main() -> ExitCode {

@@ -93,11 +93,11 @@ fn mistyped(word: &str, seed: u64) -> String {
 
 /// Replaces each `old` in `text` with `new`, where `lower` is the text in lower case.
 fn replace_ignoring_case(text: &str, lower: &str, old: &str, new: &str) -> String {
-    let (mut made, mut done) = (String::new(), 0);
+    let (mut replaced, mut done) = (String::new(), 0);
     for (at, _) in lower.match_indices(old) {
-        made.push_str(&text[done..at]);
-        made.push_str(new);
+        replaced.push_str(&text[done..at]);
+        replaced.push_str(new);
         done = at + old.len();
     }
-    made + &text[done..]
+    replaced + &text[done..]
 }

@@ -17,9 +17,9 @@ use std::process::ExitCode;
 use prowess_bench::catalog::data::Data;
 
 const USAGE: &str = "\
-bench-routing WHAT FOLDER [SIZE[:BODY]…]
-bench-routing semantic FOLDER MODEL [SIZE…]
-bench-routing prompt FOLDER [PROWESS]
+bench-routing WHAT DIR [SIZE[:BODY]…]
+bench-routing semantic DIR MODEL [SIZE…]
+bench-routing prompt DIR [PROWESS]
 
   quality     hit@1, recall@5 and MRR, compared with the baselines, for 1,000 skills and the whole catalog
   ablation    quality without each of the features of reranking
@@ -33,7 +33,7 @@ bench-routing prompt FOLDER [PROWESS]
   prompt      the steps of creating the catalog for a message with 100,000 skills on disk, also with the
               program PROWESS
 
-FOLDER contains catalog*.jsonl or catalog*.jsonl.zst, queries.jsonl and negatives.jsonl.
+DIR contains catalog*.jsonl or catalog*.jsonl.zst, queries.jsonl and negatives.jsonl.
 ";
 
 fn main() -> ExitCode {

@@ -31,7 +31,7 @@ pub(crate) fn run(data: &Data) {
         }
         let confident = data.messages.iter().filter(|message| answer(message).1).count();
         let negatives = measure(&data.negatives, answer).all;
-        let talk = SMALL_TALK.iter().filter(|message| {
+        let small_talk = SMALL_TALK.iter().filter(|message| {
             answer(&LabelledMessage { query: (**message).to_owned(), ..LabelledMessage::default() }).1
         });
         print_line(&format!(
@@ -44,7 +44,7 @@ pub(crate) fn run(data: &Data) {
         ));
         print_line(&format!(
             "small talk with a confident match: {:.3}",
-            talk.count() as f64 / SMALL_TALK.len() as f64
+            small_talk.count() as f64 / SMALL_TALK.len() as f64
         ));
     }
 }

@@ -45,8 +45,8 @@ pub(super) async fn measure(prowess: &Path, quick: bool) -> Result<(), Any> {
     let base = format!("http://{}/api/chats", ours.at);
     let mut ids = Vec::new();
     for _ in 0..=chats {
-        let made: Value = client.post(&base).json(&json!({})).send().await?.json().await?;
-        ids.push(made["id"].as_str().ok_or("no id")?.to_owned());
+        let chat: Value = client.post(&base).json(&json!({})).send().await?.json().await?;
+        ids.push(chat["id"].as_str().ok_or("no id")?.to_owned());
     }
     let send = |at: usize| {
         let request = client.post(format!("{base}/{}/messages", ids[at])).json(&json!({"text": "go on"}));

@@ -57,8 +57,8 @@ impl Server {
         let base = format!("http://{}/api/chats", self.running.at);
         let mut ids = Vec::new();
         for _ in 0..TURNS {
-            let made: Value = client.post(&base).json(&json!({})).send().await?.json().await?;
-            ids.push(made["id"].as_str().ok_or("no id")?.to_owned());
+            let chat: Value = client.post(&base).json(&json!({})).send().await?.json().await?;
+            ids.push(chat["id"].as_str().ok_or("no id")?.to_owned());
         }
         let before = self.running.processor_ms()?;
         for id in ids {

@@ -67,7 +67,7 @@ struct CompiledPattern {
     /// Whether a rule also covers code spans in prose.
     in_spans: bool,
     /// Whether a rule needs the secret in the first group.
-    has_key: bool,
+    captures_secret: bool,
     /// The regexes and the exception, compiled on first use.
     regexes: OnceLock<Option<(Vec<Regex>, Option<Regex>)>>,
 }
@@ -86,7 +86,7 @@ struct Hit {
     start: usize,
     line: usize,
     /// The start and end of the secret in it.
-    key: Option<(usize, usize)>,
+    secret: Option<(usize, usize)>,
 }
 
 impl Engine {
@@ -105,7 +105,7 @@ impl Engine {
                     scopes,
                     needs: Some(Vec::new()),
                     in_spans: false,
-                    has_key: false,
+                    captures_secret: false,
                     regexes,
                 });
                 patterns.len() - 1
@@ -113,7 +113,7 @@ impl Engine {
             if let Some(compiled) = patterns.get_mut(at) {
                 compiled.scopes.push(rule.scope);
                 compiled.in_spans |= covers_spans(rule);
-                compiled.has_key |= matches!(rule.matcher, Matcher::LineWithSecret(..));
+                compiled.captures_secret |= matches!(rule.matcher, Matcher::LineWithSecret(..));
                 match (first, &mut compiled.needs) {
                     (Some(first), Some(needs)) => needs.push(first),
                     (Some(_), None) => {}
@@ -140,26 +140,28 @@ impl Engine {
                 Matcher::Custom => {}
             }
         }
-        let alone = KeywordSet::new(&patterns, |compiled| compiled.needs.is_none());
-        Self { patterns, uses, primary: alone, secondary: OnceLock::new() }
+        let primary = KeywordSet::new(&patterns, |compiled| compiled.needs.is_none());
+        Self { patterns, uses, primary, secondary: OnceLock::new() }
     }
 
-    fn paired(&self) -> &KeywordSet {
+    fn secondary_keywords(&self) -> &KeywordSet {
         self.secondary.get_or_init(|| KeywordSet::new(&self.patterns, |compiled| compiled.needs.is_some()))
     }
 
     /// Returns the rules whose patterns do not compile.
     #[cfg(test)]
     pub(super) fn invalid(&self) -> Vec<&'static str> {
-        let invalid = |at: usize| self.patterns.get(at).is_none_or(|compiled| compiled.get().is_none());
-        let invalid =
-            self.uses.iter().filter(|usage| invalid(usage.first) || usage.second.is_some_and(invalid));
-        let mut ids: Vec<_> = invalid.map(|usage| usage.rule.id).collect();
-        let sets = [&self.primary, self.paired()];
-        let is_invalid = |set: &&KeywordSet| {
+        let is_invalid = |at: usize| self.patterns.get(at).is_none_or(|compiled| compiled.get().is_none());
+        let invalid = self
+            .uses
+            .iter()
+            .filter(|rule_use| is_invalid(rule_use.first) || rule_use.second.is_some_and(is_invalid));
+        let mut ids: Vec<_> = invalid.map(|rule_use| rule_use.rule.id).collect();
+        let sets = [&self.primary, self.secondary_keywords()];
+        let is_invalid_set = |set: &&KeywordSet| {
             set.small.is_none() || automaton(&set.keywords, AhoCorasickKind::DFA).is_none()
         };
-        ids.extend(sets.iter().any(is_invalid).then_some("words"));
+        ids.extend(sets.iter().any(is_invalid_set).then_some("keywords"));
         ids.extend(super::context::patterns().is_none().then_some("context"));
         ids
     }
@@ -169,8 +171,8 @@ impl Engine {
         let mut findings: Vec<Finding> = Vec::new();
         for text in decode_texts(path, bytes) {
             for finding in self.audit_text(&text) {
-                let same = |other: &Finding| other.rule == finding.rule && other.line == finding.line;
-                if !findings.iter().any(same) {
+                let is_same = |other: &Finding| other.rule == finding.rule && other.line == finding.line;
+                if !findings.iter().any(is_same) {
                     findings.push(finding);
                 }
             }
@@ -181,12 +183,12 @@ impl Engine {
     fn audit_text(&self, text: &SourceText<'_>) -> Vec<Finding> {
         let hits = self.find_matches(text);
         let mut raw: Vec<RawFinding> = Vec::new();
-        for usage in &self.uses {
-            let first = hits.iter().filter(|hit| hit.pattern == usage.first);
-            let first = first.filter(|hit| rule_covers(usage.rule, hit, text));
-            match usage.second {
-                None => raw.extend(first.filter_map(|hit| single_finding(usage.rule, hit, text))),
-                Some(second) => pair_findings(usage.rule, first, second, &hits, text, &mut raw),
+        for rule_use in &self.uses {
+            let first = hits.iter().filter(|hit| hit.pattern == rule_use.first);
+            let first = first.filter(|hit| rule_covers(rule_use.rule, hit, text));
+            match rule_use.second {
+                None => raw.extend(first.filter_map(|hit| single_finding(rule_use.rule, hit, text))),
+                Some(second) => pair_findings(rule_use.rule, first, second, &hits, text, &mut raw),
             }
         }
         checks::check_text(text, &mut raw);
@@ -208,7 +210,7 @@ impl Engine {
             needs.iter().any(|first| matched.get(*first).is_some_and(|matched| *matched))
         };
         if self.patterns.iter().any(is_needed) {
-            self.scan(self.paired(), text, &mut tried, &mut hits, &is_needed);
+            self.scan(self.secondary_keywords(), text, &mut tried, &mut hits, &is_needed);
         }
         hits
     }
@@ -231,10 +233,10 @@ impl Engine {
                 {
                     continue;
                 }
-                let is_in = |compiled: &&CompiledPattern| {
+                let applies = |compiled: &&CompiledPattern| {
                     compiled.scopes.iter().any(|scope| scope_applies(*scope, text.kind))
                 };
-                if !self.patterns.get(index).filter(is_in).is_some_and(is_needed) {
+                if !self.patterns.get(index).filter(applies).is_some_and(is_needed) {
                     continue;
                 }
                 let (start, window) = text.window(at);
@@ -266,17 +268,17 @@ impl Engine {
         hits: &mut Vec<Hit>,
     ) {
         let Some(compiled) = self.patterns.get(index) else { return };
-        let Some((regexes, unless)) = compiled.get() else { return };
+        let Some((regexes, except)) = compiled.get() else { return };
         let mut matching = regexes.iter().filter(|regex| regex.is_match(window)).peekable();
-        if matching.peek().is_none() || unless.as_ref().is_some_and(|unless| unless.is_match(window)) {
+        if matching.peek().is_none() || except.as_ref().is_some_and(|except| except.is_match(window)) {
             return;
         }
-        let mut push = |at: usize, key| {
+        let mut push = |at: usize, secret| {
             let line = text.line_of(start + at);
-            hits.push(Hit { pattern: index, start: start + at, line, key });
+            hits.push(Hit { pattern: index, start: start + at, line, secret });
         };
         for regex in matching {
-            match compiled.has_key {
+            match compiled.captures_secret {
                 true => {
                     for found in regex.captures_iter(window) {
                         if let Some(whole) = found.get(0) {
@@ -293,31 +295,25 @@ impl Engine {
 impl KeywordSet {
     /// Builds the set of the keywords of some patterns.
     fn new(patterns: &[CompiledPattern], is_included: impl Fn(&CompiledPattern) -> bool) -> Self {
-        let mut words: Vec<(&'static str, KeywordTrigger)> = Vec::new();
+        let mut pairs: Vec<(&'static str, KeywordTrigger)> = Vec::new();
         for (index, compiled) in patterns.iter().enumerate().filter(|(_, compiled)| is_included(compiled)) {
-            let keywords = compiled.pattern.keywords.split(',');
-            words.extend(keywords.map(|word| KeywordTrigger::parse(index, word)));
+            let words = compiled.pattern.keywords.split(',');
+            pairs.extend(words.map(|word| KeywordTrigger::parse(index, word)));
         }
-        words.sort_by_key(|(word, trigger)| (*word, trigger.pattern));
-        let mut wanted: Vec<Vec<KeywordTrigger>> = Vec::new();
-        let mut distinct: Vec<&'static str> = Vec::new();
-        for (word, trigger) in words {
-            match wanted.last_mut() {
-                Some(last) if distinct.last() == Some(&word) => last.push(trigger),
+        pairs.sort_by_key(|(word, trigger)| (*word, trigger.pattern));
+        let mut triggers: Vec<Vec<KeywordTrigger>> = Vec::new();
+        let mut keywords: Vec<&'static str> = Vec::new();
+        for (word, trigger) in pairs {
+            match triggers.last_mut() {
+                Some(last) if keywords.last() == Some(&word) => last.push(trigger),
                 _ => {
-                    distinct.push(word);
-                    wanted.push(vec![trigger]);
+                    keywords.push(word);
+                    triggers.push(vec![trigger]);
                 }
             }
         }
-        let small = automaton(&distinct, AhoCorasickKind::ContiguousNFA);
-        Self {
-            keywords: distinct,
-            small,
-            large: OnceLock::new(),
-            scanned_bytes: AtomicUsize::new(0),
-            triggers: wanted,
-        }
+        let small = automaton(&keywords, AhoCorasickKind::ContiguousNFA);
+        Self { keywords, small, large: OnceLock::new(), scanned_bytes: AtomicUsize::new(0), triggers }
     }
 
     /// Returns the automaton to use for this many more bytes.
@@ -359,15 +355,15 @@ impl KeywordTrigger {
 }
 
 fn single_finding(rule: &'static Rule, hit: &Hit, text: &SourceText<'_>) -> Option<RawFinding> {
-    let key = match &rule.matcher {
+    let secret = match &rule.matcher {
         Matcher::Line(_) | Matcher::AnyLine(_) => None,
         Matcher::LineWithSecret(_, weight) => {
-            let (start, end) = hit.key?;
-            checks::secret::is_real(text.bytes.get(start..end)?, *weight).then_some(hit.key)?
+            let (start, end) = hit.secret?;
+            checks::secret::is_real(text.bytes.get(start..end)?, *weight).then_some(hit.secret)?
         }
         Matcher::Pair(..) | Matcher::Custom => return None,
     };
-    Some(RawFinding { rule, at: key.map_or(hit.start, |key| key.0), secret: key, note: None })
+    Some(RawFinding { rule, at: secret.map_or(hit.start, |(start, _)| start), secret, note: None })
 }
 
 /// Adds findings for two patterns close to each other. In a script, everything is close.
@@ -387,7 +383,7 @@ fn pair_findings<'h>(
     let others = hits.iter().filter(|hit| hit.pattern == second && rule_covers(rule, hit, text));
     let mut others: Vec<_> = others.map(|hit| hit.line).collect();
     others.sort_unstable();
-    let near = |hit: &&Hit| {
+    let is_near = |hit: &&Hit| {
         let is_span = rule.scope == RuleScope::Code && text.line_kind(hit.line) == LineKind::Prose;
         let within = if is_span { 0 } else { within };
         let start = others.partition_point(|line| *line < hit.line.saturating_sub(within));
@@ -395,7 +391,7 @@ fn pair_findings<'h>(
     };
     // One finding is enough if the whole script counts.
     let max = if within == usize::MAX { 1 } else { FINDINGS_PER_RULE_MAX };
-    raw.extend(first.filter(near).take(max).map(|hit| RawFinding {
+    raw.extend(first.filter(is_near).take(max).map(|hit| RawFinding {
         rule,
         at: hit.start,
         secret: None,
@@ -408,8 +404,8 @@ impl CompiledPattern {
     fn get(&self) -> Option<&(Vec<Regex>, Option<Regex>)> {
         self.regexes
             .get_or_init(|| {
-                let unless = match self.pattern.except {
-                    Some(unless) => Some(compile(unless)?),
+                let except = match self.pattern.except {
+                    Some(except) => Some(compile(except)?),
                     None => None,
                 };
                 let sources = self.pattern.regexes;
@@ -420,7 +416,7 @@ impl CompiledPattern {
                     }
                     false => sources.iter().map(|one| compile(one)).collect::<Option<_>>()?,
                 };
-                Some((regexes, unless))
+                Some((regexes, except))
             })
             .as_ref()
     }

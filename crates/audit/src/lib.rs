@@ -73,8 +73,8 @@ pub struct AuditFile<'a> {
 pub enum AuditKind<'a> {
     /// A regular file.
     File,
-    /// A link, with its target if known.
-    Link(Option<&'a str>),
+    /// A symlink, with its target if known.
+    Symlink(Option<&'a str>),
     /// An entry that was not read, with the reason.
     Unread(&'a str),
 }
@@ -85,14 +85,14 @@ impl<'a> AuditFile<'a> {
         Self { path, executable, bytes, kind: AuditKind::File }
     }
 
-    /// Creates a link. It is never followed.
-    pub fn link(path: &'a str, target: Option<&'a str>) -> Self {
-        Self { path, executable: false, bytes: &[], kind: AuditKind::Link(target) }
+    /// Creates a symlink. It is never followed.
+    pub fn symlink(path: &'a str, target: Option<&'a str>) -> Self {
+        Self { path, executable: false, bytes: &[], kind: AuditKind::Symlink(target) }
     }
 
     /// Creates an entry that was not read.
-    pub fn unread(path: &'a str, why: &'a str) -> Self {
-        Self { path, executable: false, bytes: &[], kind: AuditKind::Unread(why) }
+    pub fn unread(path: &'a str, reason: &'a str) -> Self {
+        Self { path, executable: false, bytes: &[], kind: AuditKind::Unread(reason) }
     }
 }
 
@@ -148,12 +148,12 @@ impl Auditor {
         let found = Engine::get().audit_file(file.path, scanned);
         self.findings.extend(found.into_iter().filter(|finding| is_text || finding.rule != "PA710"));
         let Some(format) = format else { return };
-        let opened = match (depth < unpack::DEPTH_MAX, self.unpacked < unpack::TOTAL_MAX) {
+        let unpacked = match (depth < unpack::DEPTH_MAX, self.unpacked < unpack::TOTAL_MAX) {
             (true, true) => unpack::unpack_archive(format, file.path, scanned),
             (false, _) => Err("it is nested in too many archives".to_owned()),
             (true, false) => Err("the archives of the skill are too large to unpack".to_owned()),
         };
-        match opened {
+        match unpacked {
             Ok(files) => {
                 self.unpacked += files.iter().map(|file| file.bytes.len() as u64).sum::<u64>();
                 for inner in &files {
@@ -162,10 +162,10 @@ impl Auditor {
                     self.add_nested(&inner, depth + 1);
                 }
             }
-            Err(why) => {
+            Err(reason) => {
                 // A rejected archive may have taken as much work as an accepted one.
                 self.unpacked += scanned.len() as u64 * 8;
-                self.findings.extend(checks::content::unopened_archive(file.path, scanned, &why));
+                self.findings.extend(checks::content::report_not_unpacked(file.path, scanned, &reason));
             }
         }
     }

@@ -76,7 +76,7 @@ impl TurnOutcome {
     pub fn abandoned() -> Self {
         Self::failed(
             ErrorCode::Unavailable,
-            "the process that was answering stopped; this is the reply up to that point",
+            "the process that was replying stopped; this is the reply up to that point",
         )
     }
 

@@ -49,8 +49,8 @@ async fn conversation_with_script(script: &str) -> (TestEnv, TestConversation, M
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     let toolbox = Arc::new(env.toolbox_with_commands());
     let model = env.model(&toolbox);
-    let talk = TestConversation::new(Agent::new(toolbox, model, env.chat.limits));
-    (env, talk, server)
+    let conversation = TestConversation::new(Agent::new(toolbox, model, env.chat.limits));
+    (env, conversation, server)
 }
 
 async fn a_script_runs_for_the_model() {

@@ -140,8 +140,8 @@ impl Output {
     }
 
     /// Writes a value as JSON to standard output.
-    pub(crate) fn write_json(&mut self, answer: &impl Serialize) -> io::Result<()> {
-        json::write_value(&mut self.out, answer)
+    pub(crate) fn write_json(&mut self, value: &impl Serialize) -> io::Result<()> {
+        json::write_value(&mut self.out, value)
     }
 
     /// Returns the text, escaped and styled for standard output.

@@ -53,8 +53,8 @@ mod tests {
     /// A file that is missing from the table would be missing from the binary.
     #[test]
     fn the_table_lists_every_file_of_the_directory() {
-        fn list(folder: &Path, below: &Path, out: &mut Vec<String>) {
-            for entry in std::fs::read_dir(folder).unwrap() {
+        fn list(dir: &Path, below: &Path, out: &mut Vec<String>) {
+            for entry in std::fs::read_dir(dir).unwrap() {
                 let path = entry.unwrap().path();
                 if path.is_dir() {
                     list(&path, below, out);
@@ -63,9 +63,9 @@ mod tests {
                 }
             }
         }
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("bundled");
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("bundled");
         let mut on_disk = Vec::new();
-        list(&folder, &folder, &mut on_disk);
+        list(&dir, &dir, &mut on_disk);
         on_disk.sort();
         let mut table: Vec<_> = BUNDLED
             .iter()

@@ -254,19 +254,19 @@ impl TreeChecker<'_> {
                     in_skill,
                 };
                 match visit {
-                    DirVisit::Skill { checked, folders } => {
+                    DirVisit::Skill { checked, dirs } => {
                         tree.checked.push(checked);
-                        next.extend(below(folders, true).map(task));
+                        next.extend(below(dirs, true).map(task));
                     }
-                    DirVisit::InSkill { nested, folders } => {
-                        next.extend(below(folders, true).map(task));
+                    DirVisit::InSkill { nested, dirs } => {
+                        next.extend(below(dirs, true).map(task));
                         if nested {
                             tree.nested.push(inner);
                         }
                     }
-                    DirVisit::Folders { skill, folders, skipped } => {
+                    DirVisit::Dirs { skill, dirs, skipped } => {
                         tree.checked.extend(skill);
-                        next.extend(below(folders, false).map(task));
+                        next.extend(below(dirs, false).map(task));
                         tree.skipped.extend(skipped.iter().map(|name| child(&inner, name)));
                     }
                     DirVisit::Failed(diagnostic) => tree.failed.push((inner, diagnostic)),
@@ -302,7 +302,7 @@ impl TreeChecker<'_> {
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
                 opened => {
                     let checked = self.check_opened(inner, OsStr::new("SKILL.md"), opened);
-                    return DirVisit::Skill { checked, folders: self.nested_dirs(inner) };
+                    return DirVisit::Skill { checked, dirs: self.nested_dirs(inner) };
                 }
             }
         }
@@ -327,7 +327,7 @@ impl TreeChecker<'_> {
         // subdirectories.
         if let Some(skill) = skill {
             if !holds_skills {
-                return DirVisit::Skill { checked: skill, folders: self.nested_dirs(inner) };
+                return DirVisit::Skill { checked: skill, dirs: self.nested_dirs(inner) };
             }
             return self.list_dirs(inner, entries.entries, Some(skill));
         }
@@ -340,8 +340,8 @@ impl TreeChecker<'_> {
             return Vec::new();
         }
         match self.visit_in_skill(inner) {
-            DirVisit::InSkill { folders, .. } => folders,
-            DirVisit::Skill { .. } | DirVisit::Folders { .. } | DirVisit::Failed(_) => Vec::new(),
+            DirVisit::InSkill { dirs, .. } => dirs,
+            DirVisit::Skill { .. } | DirVisit::Dirs { .. } | DirVisit::Failed(_) => Vec::new(),
         }
     }
 
@@ -386,15 +386,15 @@ impl TreeChecker<'_> {
             let is_resource_dir = RESOURCE_DIRS.iter().any(|dir| dir.as_bytes() == name);
             entry.kind == EntryKind::Dir && !is_skipped_dir(name) && !is_resource_dir
         };
-        let folders = entries.into_iter().filter(is_searched).map(|entry| entry.name).collect();
-        DirVisit::InSkill { nested, folders }
+        let dirs = entries.into_iter().filter(is_searched).map(|entry| entry.name).collect();
+        DirVisit::InSkill { nested, dirs }
     }
 
     fn list_dirs(&self, inner: &Path, entries: Vec<DirEntry>, skill: Option<CheckedSkill>) -> DirVisit {
-        let (mut folders, mut skipped) = (Vec::new(), Vec::new());
+        let (mut dirs, mut skipped) = (Vec::new(), Vec::new());
         for entry in entries {
             match entry.kind {
-                EntryKind::Dir if !is_skipped_dir(entry.name.as_encoded_bytes()) => folders.push(entry.name),
+                EntryKind::Dir if !is_skipped_dir(entry.name.as_encoded_bytes()) => dirs.push(entry.name),
                 EntryKind::Dir if entry.name.as_encoded_bytes() != b".git" => skipped.push(entry.name),
                 EntryKind::Symlink if self.root.path().join(inner).join(&*entry.name).is_dir() => {
                     skipped.push(entry.name);
@@ -402,7 +402,7 @@ impl TreeChecker<'_> {
                 EntryKind::Dir | EntryKind::Symlink | EntryKind::File | EntryKind::Special => {}
             }
         }
-        DirVisit::Folders { skill, folders, skipped }
+        DirVisit::Dirs { skill, dirs, skipped }
     }
 
     fn skill(&self, inner: &Path, name: &OsStr) -> CheckedSkill {
@@ -461,18 +461,18 @@ impl TreeChecker<'_> {
 enum DirVisit {
     Skill {
         checked: CheckedSkill,
-        folders: Vec<Box<OsStr>>,
+        dirs: Vec<Box<OsStr>>,
     },
     /// A directory inside a skill.
     InSkill {
         /// Whether it has a `SKILL.md`.
         nested: bool,
-        folders: Vec<Box<OsStr>>,
+        dirs: Vec<Box<OsStr>>,
     },
-    Folders {
+    Dirs {
         /// The result for a SKILL.md in a directory of skills.
         skill: Option<CheckedSkill>,
-        folders: Vec<Box<OsStr>>,
+        dirs: Vec<Box<OsStr>>,
         skipped: Vec<Box<OsStr>>,
     },
     Failed(Diagnostic),
@@ -480,7 +480,7 @@ enum DirVisit {
 
 impl DirVisit {
     fn empty() -> Self {
-        Self::Folders { skill: None, folders: Vec::new(), skipped: Vec::new() }
+        Self::Dirs { skill: None, dirs: Vec::new(), skipped: Vec::new() }
     }
 }
 

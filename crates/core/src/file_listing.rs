@@ -45,8 +45,8 @@ impl FileListing {
         if found.root().is_embedded() {
             return Self::embedded(&found.id());
         }
-        if let Some(supplied) = found.remote() {
-            return Self::remote(supplied);
+        if let Some(remote) = found.remote() {
+            return Self::remote(remote);
         }
         if found.is_outside_known_dirs() {
             return Self::default();

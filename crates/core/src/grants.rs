@@ -37,7 +37,7 @@ impl Grantee {
     /// Returns the list entry for the skill: its directory if it is a project's skill, otherwise its name.
     pub fn list_entry(&self) -> String {
         match &self.dir {
-            Some(folder) if self.is_project_skill => folder.display().to_string(),
+            Some(dir) if self.is_project_skill => dir.display().to_string(),
             _ => self.name.clone(),
         }
     }
@@ -53,7 +53,7 @@ impl Grantee {
             _ if entry.starts_with('/') => entry.into(),
             _ => return !self.is_project_skill && entry == self.name,
         };
-        self.dir.as_deref().is_some_and(|folder| is_same_dir(&path, folder))
+        self.dir.as_deref().is_some_and(|dir| is_same_dir(&path, dir))
     }
 
     /// Returns `true` if the skill is granted a variable. The grant `NAME` is for every skill that needs the

@@ -199,7 +199,7 @@ impl Ledger {
         let mut reinjection = Reinjection::default();
         for entry in &mut self.loaded {
             let skill = snapshot.get(&entry.name).filter(|skill| skill.is_enabled());
-            let set = skill.and_then(|skill| skill.remote()).map(|supplied| supplied.entry().files_digest());
+            let set = skill.and_then(|skill| skill.remote()).map(|remote| remote.entry().files_digest());
             match skill.and_then(&mut content) {
                 Some((text, digest)) => {
                     entry.digest = Some(digest);

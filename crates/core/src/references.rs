@@ -10,7 +10,7 @@ use prowess_format::{Code, Diagnostic, Location, Severity, Span};
 const REFERENCES_MAX: usize = 500;
 
 /// The directories of a skill whose files are recognized without a link around them.
-const FOLDERS: [&[u8]; 3] = [b"scripts", b"references", b"assets"];
+const DIRS: [&[u8]; 3] = [b"scripts", b"references", b"assets"];
 
 /// The maximum number of components in a path: a directory of the skill and a file in it.
 const DEPTH_MAX: usize = 2;
@@ -64,8 +64,8 @@ impl<'s, F: Fn(&Path) -> bool> ReferenceChecker<'s, F> {
             let Some(problem) = self.problem(path) else { continue };
             let fenced = fences.is_open(start);
             // In a command, the path may belong to the user's project, unless the skill has such a directory.
-            let folder = path.split('/').next().unwrap_or_default();
-            if !fenced || (problem == ReferenceProblem::Missing && (self.exists)(Path::new(folder))) {
+            let dir = path.split('/').next().unwrap_or_default();
+            if !fenced || (problem == ReferenceProblem::Missing && (self.exists)(Path::new(dir))) {
                 self.report(problem, path, start);
             }
         }
@@ -126,12 +126,12 @@ enum ReferenceProblem {
     Deep,
 }
 
-/// Returns the path around a slash if it begins with one of [`FOLDERS`], or with `../` before one, and ends
+/// Returns the path around a slash if it begins with one of [`DIRS`], or with `../` before one, and ends
 /// with a file name that has an extension.
 fn bare_path(source: &[u8], slash: usize) -> Option<(usize, &str)> {
     let before = source.get(..slash)?;
-    let folder = FOLDERS.iter().find(|folder| before.ends_with(folder))?;
-    let mut start = slash - folder.len();
+    let dir = DIRS.iter().find(|dir| before.ends_with(dir))?;
+    let mut start = slash - dir.len();
     for prefix in [&b"./"[..], b"../"] {
         while source[..start].ends_with(prefix) && !source[..start].ends_with(b"...") {
             start -= prefix.len();

@@ -22,12 +22,12 @@ use prowess_fs::tree_hash_resolved;
 /// Trusts a directory and everything below it, except for nested git repositories. `pinned` binds trust to the
 /// current files. Returns the new record and the previous one.
 pub fn trust(
-    folder: &Path,
+    dir: &Path,
     pinned: bool,
     policy: &Policy,
     host: &HostEnv,
 ) -> Result<(TrustRecord, Option<TrustRecord>), TrustError> {
-    let path = canonicalize_dir(folder)?;
+    let path = canonicalize_dir(dir)?;
     let skills = hashes(&path, policy, host);
     let record = TrustRecord { path: path.clone(), trusted: true, pinned, at: now(), skills };
     let new_record = record.clone();
@@ -60,10 +60,10 @@ impl ChangedSkills {
 /// Returns the skills in a trusted directory that were added, removed or changed since it was trusted.
 pub fn changes_since(record: &TrustRecord, policy: &Policy, host: &HostEnv) -> ChangedSkills {
     let mut now = hashes(&record.path, policy, host);
-    for folder in record.skills.keys() {
+    for dir in record.skills.keys() {
         // Discovery depends on the current project; a skill that it does not cover is not removed.
-        if !now.contains_key(folder) && folder.join("SKILL.md").exists() {
-            now.insert(folder.clone(), hash(folder));
+        if !now.contains_key(dir) && dir.join("SKILL.md").exists() {
+            now.insert(dir.clone(), hash(dir));
         }
     }
     ChangedSkills {
@@ -78,20 +78,20 @@ pub fn changes_since(record: &TrustRecord, policy: &Policy, host: &HostEnv) -> C
 }
 
 /// Returns the tree hash of each skill that trust in a directory is about. See [`skills_in`].
-fn hashes(folder: &Path, policy: &Policy, host: &HostEnv) -> BTreeMap<PathBuf, TreeHashes> {
+fn hashes(dir: &Path, policy: &Policy, host: &HostEnv) -> BTreeMap<PathBuf, TreeHashes> {
     let policy = Policy { trust: ProjectTrust::NotNeeded, ..policy.clone() };
-    let skills = skills_in(folder, &policy, host);
+    let skills = skills_in(dir, &policy, host);
     // JSON cannot represent paths that are not UTF-8. Without a hash, a pinned skill is not trusted.
-    let folders = skills.iter().map(|skill| skill.canonical_dir()).filter(|folder| folder.to_str().is_some());
-    folders.map(|folder| (folder.clone(), hash(&folder))).collect()
+    let dirs = skills.iter().map(|skill| skill.canonical_dir()).filter(|dir| dir.to_str().is_some());
+    dirs.map(|dir| (dir.clone(), hash(&dir))).collect()
 }
 
 /// Returns the skills that trust in a directory is about, each once and with its current status: the skills of
 /// projects in the directory, and the targets of symlinks there.
-pub fn skills_in(folder: &Path, policy: &Policy, host: &HostEnv) -> Vec<Skill> {
+pub fn skills_in(dir: &Path, policy: &Policy, host: &HostEnv) -> Vec<Skill> {
     let mut hosts = vec![host.clone()];
-    if !is_inside(&host.project, folder) {
-        hosts.push(HostEnv { project: folder.to_owned(), ..host.clone() });
+    if !is_inside(&host.project, dir) {
+        hosts.push(HostEnv { project: dir.to_owned(), ..host.clone() });
     }
     let mut skills: BTreeMap<PathBuf, Skill> = BTreeMap::new();
     for host in hosts {
@@ -99,10 +99,10 @@ pub fn skills_in(folder: &Path, policy: &Policy, host: &HostEnv) -> Vec<Skill> {
         let snapshot: &Snapshot = &registry.snapshot();
         let is_covered = |skill: &&Skill| {
             let base = skill.root().base();
-            let inside = skill.canonical_dir().starts_with(folder);
+            let inside = skill.canonical_dir().starts_with(dir);
             // The target of a symlink to elsewhere is not read.
             (inside && (base.is_some() || skill.link().is_some()))
-                || (!skill.is_outside_known_dirs() && base.is_some_and(|base| is_inside(base, folder)))
+                || (!skill.is_outside_known_dirs() && base.is_some_and(|base| is_inside(base, dir)))
         };
         for skill in snapshot.all().iter().filter(is_covered) {
             skills.entry(skill.canonical_dir()).or_insert_with(|| skill.clone());
@@ -112,10 +112,10 @@ pub fn skills_in(folder: &Path, policy: &Policy, host: &HostEnv) -> Vec<Skill> {
 }
 
 /// Returns the tree hash of a skill, or none if its files cannot be read.
-fn hash(folder: &Path) -> TreeHashes {
-    TreeHashes::new(tree_hash_resolved(folder).into_iter().collect())
+fn hash(dir: &Path) -> TreeHashes {
+    TreeHashes::new(tree_hash_resolved(dir).into_iter().collect())
 }
 
-fn is_inside(base: &Path, folder: &Path) -> bool {
-    fs::canonicalize(base).is_ok_and(|base| base.starts_with(folder))
+fn is_inside(base: &Path, dir: &Path) -> bool {
+    fs::canonicalize(base).is_ok_and(|base| base.starts_with(dir))
 }

@@ -88,12 +88,12 @@ impl SkillUsage {
         if name.chars().nth(NAME_MAX).is_some() {
             return;
         }
-        let used = self.names.entry(name.to_owned()).or_default();
-        used.last = used.last.max(at);
-        used.count = used.count.saturating_add(1);
+        let entry = self.names.entry(name.to_owned()).or_default();
+        entry.last = entry.last.max(at);
+        entry.count = entry.count.saturating_add(1);
         while self.names.len() > NAMES_MAX {
             let oldest =
-                self.names.iter().filter(|(known, _)| *known != name).min_by_key(|(_, used)| used.last);
+                self.names.iter().filter(|(known, _)| *known != name).min_by_key(|(_, entry)| entry.last);
             let Some(oldest) = oldest.map(|(name, _)| name.clone()) else { break };
             self.names.remove(&oldest);
         }
@@ -101,25 +101,25 @@ impl SkillUsage {
 
     /// Returns how recently a skill was used: 1 for now, half of that after each week, 0 for never.
     pub fn recency(&self, name: &str, now: u64) -> f64 {
-        let Some(used) = self.names.get(name) else { return 0.0 };
-        (-(now.saturating_sub(used.last) as f64) / HALF_LIFE).exp2()
+        let Some(entry) = self.names.get(name) else { return 0.0 };
+        (-(now.saturating_sub(entry.last) as f64) / HALF_LIFE).exp2()
     }
 
     /// Returns how recently and frequently a skill was used: close to 1 for often and today, 0.5 for once and
     /// today, 0 for never.
     pub fn frecency(&self, name: &str, now: u64) -> f64 {
-        let Some(used) = self.names.get(name) else { return 0.0 };
+        let Some(entry) = self.names.get(name) else { return 0.0 };
         // Whole days, so that the same message gets the same scores all day.
-        let days = (now.saturating_sub(used.last) / DAY) as f64;
-        let count = used.count as f64;
+        let days = (now.saturating_sub(entry.last) / DAY) as f64;
+        let count = entry.count as f64;
         (-days * DAY as f64 / HALF_LIFE).exp2() * (count + 1.0) / (count + 3.0)
     }
 
-    /// Returns the `most` names that were used last, the latest first.
-    pub fn recent(&self, most: usize) -> Vec<String> {
+    /// Returns up to `limit` names, the most recently used first.
+    pub fn recent(&self, limit: usize) -> Vec<String> {
         let mut names: Vec<_> = self.names.iter().collect();
-        names.sort_by_key(|(_, used)| std::cmp::Reverse(used.last));
-        names.into_iter().take(most).map(|(name, _)| name.clone()).collect()
+        names.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.last));
+        names.into_iter().take(limit).map(|(name, _)| name.clone()).collect()
     }
 
     /// Returns the number of stored names.

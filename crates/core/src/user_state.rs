@@ -49,8 +49,8 @@ pub(crate) trait UserState: Default + Serialize + DeserializeOwned {
 
 /// Reads a state file; a missing file counts as empty.
 pub(crate) fn read_state<S: UserState>(path: &Path) -> Result<S, String> {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(S::default()) };
-    let opened = Dir::open(folder).and_then(|folder| folder.open_file(Path::new(name)));
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return Ok(S::default()) };
+    let opened = Dir::open(dir).and_then(|dir| dir.open_file(Path::new(name)));
     let (file, stat) = match opened {
         Ok(file) => file,
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(S::default()),

@@ -21,7 +21,7 @@ pub enum VisitedEntry {
         bytes: Vec<u8>,
     },
     /// A symlink and its target. It is not followed.
-    Link(PathBuf),
+    Symlink(PathBuf),
     /// An entry that was not read, and the reason.
     Skipped(String),
 }
@@ -39,13 +39,13 @@ pub enum VisitedEntry {
 /// visit_files(dir.path(), 4, &mut |path, entry| visited.push((path.to_owned(), entry)));
 /// assert_eq!(visited, [("a.md".to_owned(), VisitedEntry::File { executable: false, bytes: b"hell".to_vec() })]);
 /// ```
-pub fn visit_files(folder: &Path, max: u64, take: &mut dyn FnMut(&str, VisitedEntry)) {
+pub fn visit_files(dir: &Path, max: u64, take: &mut dyn FnMut(&str, VisitedEntry)) {
     let mut reader = BoundedReader { max, files: 0, bytes: 0, take };
     let bounds = WalkLimits { depth: DEPTH_MAX, entries: 2 * FILES_MAX, enter: |path| !is_git_path(path) };
-    match Dir::open(folder) {
-        Ok(folder) => {
+    match Dir::open(dir) {
+        Ok(dir) => {
             // If the walk ended early, that was already reported.
-            let _ended = walk(&folder, bounds, &mut |met| reader.visit(met));
+            let _ended = walk(&dir, bounds, &mut |met| reader.visit(met));
         }
         Err(error) => reader.skip(Path::new("."), describe_errno(error)),
     }
@@ -68,12 +68,12 @@ impl BoundedReader<'_> {
                 self.skip(path, "the skill exceeds the size limit".to_owned());
                 return Err(LimitReached);
             }
-            WalkEvent::Entry { folder, name, path, kind: EntryKind::File } => {
-                self.file(folder, name.as_ref(), path)
+            WalkEvent::Entry { dir, name, path, kind: EntryKind::File } => {
+                self.file(dir, name.as_ref(), path)
             }
-            WalkEvent::Entry { folder, name, path, kind: EntryKind::Symlink } => {
-                let target = std::fs::read_link(folder.path().join(name)).unwrap_or_default();
-                (self.take)(&path.to_string_lossy(), VisitedEntry::Link(target));
+            WalkEvent::Entry { dir, name, path, kind: EntryKind::Symlink } => {
+                let target = std::fs::read_link(dir.path().join(name)).unwrap_or_default();
+                (self.take)(&path.to_string_lossy(), VisitedEntry::Symlink(target));
             }
             WalkEvent::Entry { path, kind: EntryKind::Special | EntryKind::Dir, .. } => {
                 self.skip(path, "not a regular file".to_owned());
@@ -87,9 +87,9 @@ impl BoundedReader<'_> {
         Ok(())
     }
 
-    fn file(&mut self, folder: &Dir, name: &Path, path: &Path) {
+    fn file(&mut self, dir: &Dir, name: &Path, path: &Path) {
         self.files += 1;
-        let (file, stat) = match folder.open_file(name) {
+        let (file, stat) = match dir.open_file(name) {
             Ok(opened) => opened,
             Err(error) => return self.skip(path, describe_errno(error)),
         };
@@ -121,8 +121,8 @@ mod tests {
 
     #[test]
     fn symlinks_are_reported_and_special_files_do_not_block() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
         std::fs::create_dir_all(at("deep")).unwrap();
         std::fs::create_dir_all(at(".git")).unwrap();
         std::fs::create_dir_all(at("deep/.git")).unwrap();
@@ -133,7 +133,7 @@ mod tests {
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, at("pipe"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
         let mut visited = Vec::new();
-        visit_files(folder.path(), 10, &mut |path, entry| visited.push((path.to_owned(), entry)));
+        visit_files(dir.path(), 10, &mut |path, entry| visited.push((path.to_owned(), entry)));
         assert_eq!(
             visited,
             [
@@ -141,7 +141,7 @@ mod tests {
                 // the skill.
                 ("deep/.git/a.sh".to_owned(), VisitedEntry::File { executable: false, bytes: b"a".to_vec() }),
                 ("deep/b".to_owned(), VisitedEntry::File { executable: false, bytes: b"b".to_vec() }),
-                ("link".to_owned(), VisitedEntry::Link("/etc/passwd".into())),
+                ("link".to_owned(), VisitedEntry::Symlink("/etc/passwd".into())),
                 ("pipe".to_owned(), VisitedEntry::Skipped("not a regular file".to_owned())),
             ]
         );

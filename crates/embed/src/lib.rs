@@ -18,4 +18,4 @@
 pub mod endpoint;
 mod setup;
 
-pub use setup::{SetupError, embedder, semantic};
+pub use setup::{EmbedderSetupError, embedder, semantic};

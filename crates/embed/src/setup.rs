@@ -11,7 +11,7 @@ use crate::endpoint::{ApiFormat, ApiKey, Endpoint};
 /// Why there is no embedder. The message says what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum SetupError {
+pub enum EmbedderSetupError {
     /// The model is not configured.
     #[error("embeddings.provider is {0}, but embeddings.model is not set")]
     NoModel(&'static str),
@@ -46,7 +46,7 @@ pub fn semantic(
 
 /// An embedder that always fails with a setup error.
 #[derive(Debug)]
-struct InvalidSetup(SetupError);
+struct InvalidSetup(EmbedderSetupError);
 
 impl Embedder for InvalidSetup {
     fn identity(&self) -> Result<String, EmbedError> {
@@ -62,14 +62,14 @@ impl Embedder for InvalidSetup {
 pub fn embedder(
     embeddings: &EmbeddingsSettings,
     environment: impl Fn(&str) -> Option<OsString>,
-) -> Result<Option<Arc<dyn Embedder>>, SetupError> {
+) -> Result<Option<Arc<dyn Embedder>>, EmbedderSetupError> {
     let (shape, default_url) = match embeddings.provider {
         EmbeddingsProvider::Off => return Ok(None),
         EmbeddingsProvider::OpenAi => (ApiFormat::OpenAi, "https://api.openai.com/v1"),
         EmbeddingsProvider::Ollama => (ApiFormat::Ollama, "http://127.0.0.1:11434"),
     };
     let provider = embeddings.provider.as_str();
-    let model = embeddings.model.as_deref().ok_or(SetupError::NoModel(provider))?;
+    let model = embeddings.model.as_deref().ok_or(EmbedderSetupError::NoModel(provider))?;
     let address = BaseUrl::parse(
         "embeddings",
         embeddings.base_url.as_deref().unwrap_or(default_url),
@@ -78,12 +78,17 @@ pub fn embedder(
     let key = match &embeddings.key_env {
         Some(name) => {
             let value = environment(name).filter(|value| !value.is_empty());
-            let value = value.ok_or_else(|| SetupError::NotSet(name.clone()))?;
-            Some(value.to_str().and_then(ApiKey::new).ok_or_else(|| SetupError::InvalidKey(name.clone()))?)
+            let value = value.ok_or_else(|| EmbedderSetupError::NotSet(name.clone()))?;
+            Some(
+                value
+                    .to_str()
+                    .and_then(ApiKey::new)
+                    .ok_or_else(|| EmbedderSetupError::InvalidKey(name.clone()))?,
+            )
         }
         // Self-hosted servers usually need no key.
         None if embeddings.base_url.is_some() || shape == ApiFormat::Ollama => None,
-        None => return Err(SetupError::NoKey(provider)),
+        None => return Err(EmbedderSetupError::NoKey(provider)),
     };
     Ok(Some(Arc::new(Endpoint::new(shape, &address, model, key, embeddings.timeout))))
 }
@@ -94,7 +99,7 @@ mod tests {
 
     fn embedder_with(
         change: impl Fn(&mut EmbeddingsSettings),
-    ) -> Result<Option<Arc<dyn Embedder>>, SetupError> {
+    ) -> Result<Option<Arc<dyn Embedder>>, EmbedderSetupError> {
         let mut embeddings = EmbeddingsSettings::default();
         change(&mut embeddings);
         embedder(&embeddings, |name| match name {

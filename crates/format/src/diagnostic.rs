@@ -143,7 +143,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The folder has no `SKILL.md`.
+    /// The directory has no `SKILL.md`.
     MissingFile = "SK001";
     /// The file name is not exactly `SKILL.md`.
     FileName = "SK002";

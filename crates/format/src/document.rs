@@ -59,9 +59,9 @@ enum BodyCheck {
     Skip,
 }
 
-/// Parses a whole file. `folder` is the name of the directory that contains it, if known.
-pub fn parse(source: &[u8], folder: Option<&str>, rules: &Rules) -> ParseOutcome {
-    match parse_source(source, Extent::Whole, BodyCheck::Check, folder, rules) {
+/// Parses a whole file. `dir_name` is the name of the directory that contains it, if known.
+pub fn parse(source: &[u8], dir_name: Option<&str>, rules: &Rules) -> ParseOutcome {
+    match parse_source(source, Extent::Whole, BodyCheck::Check, dir_name, rules) {
         HeadOutcome::Done(parsed) => parsed,
         // A whole file never needs more bytes.
         HeadOutcome::NeedMore => ParseOutcome::default(),
@@ -77,15 +77,15 @@ pub fn parse(source: &[u8], folder: Option<&str>, rules: &Rules) -> ParseOutcome
 /// let head = b"---\nname: a\ndescr";
 /// assert_eq!(parse_head(head, Extent::Prefix, None, &Rules::standard()), HeadOutcome::NeedMore);
 /// ```
-pub fn parse_head(prefix: &[u8], extent: Extent, folder: Option<&str>, rules: &Rules) -> HeadOutcome {
-    parse_source(prefix, extent, BodyCheck::Skip, folder, rules)
+pub fn parse_head(prefix: &[u8], extent: Extent, dir_name: Option<&str>, rules: &Rules) -> HeadOutcome {
+    parse_source(prefix, extent, BodyCheck::Skip, dir_name, rules)
 }
 
 fn parse_source(
     source: &[u8],
     extent: Extent,
     body: BodyCheck,
-    folder: Option<&str>,
+    dir_name: Option<&str>,
     rules: &Rules,
 ) -> HeadOutcome {
     let mut parser = DocumentParser { source, rules, diagnostics: Vec::new() };
@@ -104,7 +104,7 @@ fn parse_source(
         }
     };
     parser.check_opening(&fences);
-    let manifest = parser.parse_frontmatter(&fences, folder);
+    let manifest = parser.parse_frontmatter(&fences, dir_name);
     if body == BodyCheck::Check {
         parser.check_body(fences.body);
     }
@@ -209,7 +209,7 @@ impl<'s> DocumentParser<'s> {
         self.report(self.rules.preamble, Diagnostic::warning(code, message).at(location).help(help));
     }
 
-    fn parse_frontmatter(&mut self, fences: &Fences, folder: Option<&str>) -> Option<Manifest> {
+    fn parse_frontmatter(&mut self, fences: &Fences, dir_name: Option<&str>) -> Option<Manifest> {
         let start = fences.yaml.start;
         let bytes = &self.source[fences.yaml.clone()];
         if let Some(at) = memchr::memchr(0, bytes) {
@@ -237,7 +237,7 @@ impl<'s> DocumentParser<'s> {
                     diagnostics: Vec::new(),
                     lines: None,
                 };
-                let manifest = manifest::read_manifest(&node, folder, self.rules, &mut sink);
+                let manifest = manifest::read_manifest(&node, dir_name, self.rules, &mut sink);
                 self.diagnostics.append(&mut sink.diagnostics);
                 manifest
             }
@@ -248,7 +248,7 @@ impl<'s> DocumentParser<'s> {
                     .push(diagnostic.at(location).help("add the lines name: … and description: …"));
                 None
             }
-            Err(error) => self.recover_invalid_yaml(text, start, &error, folder),
+            Err(error) => self.recover_invalid_yaml(text, start, &error, dir_name),
         }
     }
 
@@ -257,14 +257,14 @@ impl<'s> DocumentParser<'s> {
         text: &str,
         start: usize,
         error: &YamlError,
-        folder: Option<&str>,
+        dir_name: Option<&str>,
     ) -> Option<Manifest> {
         let repaired = match error {
             YamlError::Syntax { .. } => repair::repair_yaml(text),
             YamlError::Limit { .. } => None,
         };
         if let (Repair::On, Some(repaired)) = (self.rules.repair, &repaired) {
-            return self.parse_repaired(repaired, start, folder);
+            return self.parse_repaired(repaired, start, dir_name);
         }
         let code = match error {
             YamlError::Syntax { .. } => Code::InvalidYaml,
@@ -288,7 +288,7 @@ impl<'s> DocumentParser<'s> {
         &mut self,
         repaired: &RepairedYaml,
         start: usize,
-        folder: Option<&str>,
+        dir_name: Option<&str>,
     ) -> Option<Manifest> {
         for quoted in &repaired.quoted {
             let span = quoted.span.shifted(start);
@@ -305,7 +305,7 @@ impl<'s> DocumentParser<'s> {
             diagnostics: Vec::new(),
             lines: None,
         };
-        let manifest = manifest::read_manifest(&node, folder, self.rules, &mut sink);
+        let manifest = manifest::read_manifest(&node, dir_name, self.rules, &mut sink);
         self.diagnostics.append(&mut sink.diagnostics);
         manifest
     }

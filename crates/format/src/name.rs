@@ -121,9 +121,9 @@ impl SkillName {
         violations
     }
 
-    /// Returns `true` if the name equals the folder's name after normalization.
-    pub fn matches_folder(&self, folder: &str) -> bool {
-        self.as_str() == folder || (!folder.is_ascii() && folder.nfkc().eq(self.as_str().chars()))
+    /// Returns `true` if the name equals the name of the directory after normalization.
+    pub fn matches_dir_name(&self, dir_name: &str) -> bool {
+        self.as_str() == dir_name || (!dir_name.is_ascii() && dir_name.nfkc().eq(self.as_str().chars()))
     }
 
     /// Returns the nearest well-formed name, or an empty text if no valid character is left.
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn composed_and_decomposed_names_are_equal() {
         assert_eq!(SkillName::parse("cafe\u{301}"), SkillName::parse("caf\u{e9}"));
-        assert!(SkillName::parse("caf\u{e9}").unwrap().matches_folder("cafe\u{301}"));
+        assert!(SkillName::parse("caf\u{e9}").unwrap().matches_dir_name("cafe\u{301}"));
     }
 
     proptest! {

@@ -14,7 +14,7 @@ pub enum RuleLevel {
 /// Which names are well formed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameRule {
-    /// Any text: the folder name identifies the skill, and the name is a title.
+    /// Any text: the directory name identifies the skill, and the name is a title.
     Title,
     /// ASCII letters in either case, ASCII digits, and hyphens.
     Alphanumeric,
@@ -58,7 +58,7 @@ pub struct Rules {
     pub name_form: RuleLevel,
     /// The maximum length of the name, in characters.
     pub name_max: Option<u32>,
-    /// The level for names that do not match the folder.
+    /// The level for names that do not match the directory name.
     pub name_folder: RuleLevel,
     /// The maximum length of the description, in characters.
     pub description_max: Option<u32>,

@@ -24,7 +24,7 @@ pub enum WalkEvent<'w> {
     /// An entry other than a directory.
     Entry {
         /// The directory that contains the entry.
-        folder: &'w Dir,
+        dir: &'w Dir,
         /// The name in that directory.
         name: &'w OsStr,
         /// The path relative to the start of the walk.
@@ -82,7 +82,7 @@ impl<E> Walker<'_, E> {
                     Err(error) => (self.visit)(WalkEvent::Skipped(&path, SkipReason::Unreadable(error)))?,
                 },
                 kind @ (EntryKind::File | EntryKind::Symlink | EntryKind::Special) => {
-                    (self.visit)(WalkEvent::Entry { folder: dir, name, path: &path, kind })?;
+                    (self.visit)(WalkEvent::Entry { dir, name, path: &path, kind })?;
                 }
             }
         }

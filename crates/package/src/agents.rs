@@ -2,9 +2,9 @@
 
 use prowess_format::suggest;
 
-/// An agent and its skill directories.
+/// An agent that Prowess knows, and its skill directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Agent {
+pub struct KnownAgent {
     /// The name on the command line.
     pub id: &'static str,
     /// The directory in a project, relative to the project.
@@ -13,7 +13,7 @@ pub struct Agent {
     pub home: Option<&'static str>,
 }
 
-/// The agent does not exist.
+/// The error for an agent that Prowess does not know.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown agent {name}")]
 pub struct UnknownAgentError {
@@ -31,7 +31,7 @@ pub struct UnknownAgentError {
 /// assert_eq!(find_agent("claude-code").unwrap().project, ".claude/skills");
 /// assert_eq!(find_agent("claude-cod").unwrap_err().suggestion, Some("claude-code"));
 /// ```
-pub fn find_agent(name: &str) -> Result<&'static Agent, UnknownAgentError> {
+pub fn find_agent(name: &str) -> Result<&'static KnownAgent, UnknownAgentError> {
     AGENTS.iter().find(|agent| agent.id == name).ok_or_else(|| UnknownAgentError {
         name: name.to_owned(),
         suggestion: suggest::nearest(name, AGENTS.iter().map(|agent| agent.id)),
@@ -44,7 +44,7 @@ pub const SHARED_DIR: &str = ".agents/skills";
 macro_rules! agents {
     ($($id:literal $project:literal $home:expr;)+) => {
         /// All agents, sorted by name.
-        pub static AGENTS: &[Agent] = &[$(Agent { id: $id, project: $project, home: $home }),+];
+        pub static AGENTS: &[KnownAgent] = &[$(KnownAgent { id: $id, project: $project, home: $home }),+];
     };
 }
 

@@ -103,8 +103,8 @@ impl<'q> Query<'q> {
             }
         }
         for at in 0..query.words.len() {
-            let QueryWord { text, weighted: asked, .. } = &query.words[at];
-            let weight = asked.weight * ALIAS_WEIGHT;
+            let QueryWord { text, weighted, .. } = &query.words[at];
+            let weight = weighted.weight * ALIAS_WEIGHT;
             for alias in aliases::aliases(&text.clone()) {
                 for_each_word(alias, |found, text| {
                     query.add(found.term(), weight, text, WordOrigin::DERIVED, &mut known);

@@ -13,9 +13,9 @@ pub(super) fn reasons(query: &Query<'_>, reranked: &Reranked, impacts: &[[u8; 2]
     let words =
         || query.words.iter().zip(&reranked.in_name).zip(impacts).filter(|((word, _), _)| !word.is_stop_word);
     let reason = |location: &str, has: &dyn Fn(bool, [u8; 2]) -> bool| {
-        let had = words().filter(|((_, in_name), impacts)| has(**in_name, **impacts));
+        let matching = words().filter(|((_, in_name), impacts)| has(**in_name, **impacts));
         let mut texts: Vec<Cow<'_, str>> = Vec::new();
-        for ((word, _), _) in had {
+        for ((word, _), _) in matching {
             let text = display_word(word);
             if !texts.iter().any(|known| known.eq_ignore_ascii_case(&text)) && texts.len() < WORDS_MAX {
                 texts.push(text);
@@ -28,13 +28,13 @@ pub(super) fn reasons(query: &Query<'_>, reranked: &Reranked, impacts: &[[u8; 2]
     let pairs: Vec<String> = reranked
         .pairs
         .iter()
-        .filter_map(|(one, other)| Some(format!("{} {}", text(*one)?, text(*other)?)))
+        .filter_map(|(first, second)| Some(format!("{} {}", text(*first)?, text(*second)?)))
         .take(WORDS_MAX)
         .collect();
     [
         reason("in its name", &|in_name, _| in_name),
-        reason("in its description", &|in_name, [about, _]| !in_name && about > 0),
-        reason("in its instructions", &|_, [about, body]| about == 0 && body > 0),
+        reason("in its description", &|in_name, [description, _]| !in_name && description > 0),
+        reason("in its instructions", &|_, [description, body]| description == 0 && body > 0),
         (!pairs.is_empty()).then(|| format!("together: {}", pairs.join(", "))),
     ]
     .into_iter()

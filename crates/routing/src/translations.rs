@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use super::text::is_spaceless;
 
-const CHINESE: &str = include_str!("abroad/zh.txt");
+const CHINESE: &str = include_str!("translations/zh.txt");
 
 /// The length of the longest word in the list, in characters.
 const WORD_CHARS_MAX: usize = 5;

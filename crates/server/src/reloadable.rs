@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::Router;
 use prowess::registry::Watcher;
 use prowess::{Registry, Snapshot};
-use prowess_chat::provider::{SetupError, connect};
+use prowess_chat::provider::{ModelSetupError, connect};
 use prowess_chat::store::{Store, Topic};
 use prowess_chat::turn::Agent;
 use prowess_config::{Configuration, LoadConfigurationError};
@@ -51,7 +51,7 @@ pub enum LoadError {
     Invalid(#[from] LoadConfigurationError),
     /// The model cannot be set up.
     #[error(transparent)]
-    Model(#[from] SetupError),
+    Model(#[from] ModelSetupError),
 }
 
 /// Loads the configuration and discovers skills.

@@ -30,15 +30,15 @@ pub(crate) async fn get(State(app): State<App>, access: Access) -> Json<Value> {
 
 fn render_settings(app: &App, access: Access) -> Value {
     let loaded = app.reloadable.current();
-    let mut answer = json::settings_json(&loaded.configuration);
-    for setting in answer["settings"].as_array_mut().into_iter().flatten() {
+    let mut value = json::settings_json(&loaded.configuration);
+    for setting in value["settings"].as_array_mut().into_iter().flatten() {
         let by_hand = setting["key"].as_str().is_some_and(settings::is_manual_only);
         setting["by_hand"] = by_hand.into();
     }
     if access != Access::Admin {
-        PathRedactor::new(&loaded.registry.snapshot(), loaded.registry.host()).redact_settings(&mut answer);
+        PathRedactor::new(&loaded.registry.snapshot(), loaded.registry.host()).redact_settings(&mut value);
     }
-    answer
+    value
 }
 
 /// Changes settings in the user's configuration file. Takes an object of keys and new values; null removes a setting. Comments

@@ -187,7 +187,7 @@ impl Drop for TurnRegistration {
 
 async fn mark_interrupted(store: &dyn Store, chat: &str, message: &str) {
     let marker =
-        TurnOutcome::failed(ErrorCode::Unavailable, "the server stopped before the answer was complete");
+        TurnOutcome::failed(ErrorCode::Unavailable, "the server stopped before the reply was complete");
     let marked = match store.chat(chat).await {
         Ok(current) if current.writing.as_deref() == Some(message) => {
             store.stop_turn(chat, &marker).await.map(drop)

@@ -114,13 +114,13 @@ mod tests {
             order: CutOrder { relevant: vec![relevant.to_owned()], recent: Vec::new() },
         };
         let is_made = |snapshot: &Arc<Snapshot>, wanted: CatalogKey| {
-            let mut made = false;
+            let mut built = false;
             let got = catalogs.get(snapshot, wanted.clone(), |wanted| {
-                made = true;
+                built = true;
                 render_catalog(snapshot, registry.policy(), &wanted.request())
             });
             assert_eq!(*got, render_catalog(snapshot, registry.policy(), &wanted.request()));
-            made
+            built
         };
         let (enough, little) = (100_000, 1);
         assert!(is_made(&snapshot, wanted(enough, "a")));

@@ -46,14 +46,14 @@ for line in sys.stdin:
 "#;
 
 /// Creates a skill with a program that provides these tools and executes `call`.
-fn program(project: &TestEnv, folder: &str, names: &[&str], call: &str) {
-    let name = folder.rsplit('/').next().unwrap();
+fn program(project: &TestEnv, dir: &str, names: &[&str], call: &str) {
+    let name = dir.rsplit('/').next().unwrap();
     let head =
         format!("---\nname: {name}\ndescription: Does {name}.\ntoolsets: [toolsets/tools.py]\n---\nB\n");
-    project.file(&format!("{folder}/SKILL.md"), head);
+    project.file(&format!("{dir}/SKILL.md"), head);
     let names = serde_json::to_string(names).unwrap();
     let text = PROGRAM.replace("NAMES", &names).replace("CALL", call);
-    project.file(&format!("{folder}/toolsets/tools.py"), text);
+    project.file(&format!("{dir}/toolsets/tools.py"), text);
 }
 
 const SAY_NAME: &str =
@@ -77,16 +77,16 @@ fn scripts_run_through_the_library() {
     project.policy.run.scripts = ScriptPolicy::Allowed;
     let toolbox = project.toolbox_with_commands();
     let run = |params: Value| toolbox.call(&mut Session::default(), "skills.run", params);
-    let answer = support::checked(run(json!({
+    let envelope = support::checked(run(json!({
         "name": "skills-system-validation", "script": "scripts/echo.sh", "args": ["hello", "two words"]
     })));
     assert!(
-        answer.text.contains("PROWESS_SCRIPT_MARKER_") && answer.text.contains("two words"),
+        envelope.text.contains("PROWESS_SCRIPT_MARKER_") && envelope.text.contains("two words"),
         "{}",
-        answer.text
+        envelope.text
     );
-    assert_eq!(answer.data["exit_code"], 0);
-    assert!(answer.data["sandbox"].as_str().unwrap().starts_with("tier"));
+    assert_eq!(envelope.data["exit_code"], 0);
+    assert!(envelope.data["sandbox"].as_str().unwrap().starts_with("tier"));
     let missing = run(json!({"name": "skills-system-validation", "script": "scripts/ehco.sh"}));
     assert_eq!(error(&missing).0, "NOT_FOUND");
     assert!(error(&missing).1.contains("did you mean scripts/echo.sh?"), "{}", missing.text);
@@ -207,9 +207,9 @@ fn a_program_cannot_reuse_the_name_of_a_module_tool() {
     let (toolbox, mut session) = (project.toolbox_with_commands(), requesting(&["a"]));
     assert_eq!(skill_tools(&toolbox, &session), ["t", "u"]);
     assert_eq!(toolbox.call(&mut session, "t", json!({})).text, "module");
-    let said = toolbox.take_diagnostics();
+    let diagnostics = toolbox.take_diagnostics();
     assert_eq!(
-        said[0].diagnostic.message,
+        diagnostics[0].diagnostic.message,
         "two toolsets of the skill have a tool named t; the one of the module is used"
     );
 }
@@ -219,10 +219,10 @@ fn without_allowed_scripts_there_are_no_tools() {
     program(&project, &format!("{ROOT}/a"), &["t"], SAY_NAME);
     let (toolbox, mut session) = (project.toolbox_with_commands(), requesting(&["a"]));
     assert!(skill_tools(&toolbox, &session).is_empty());
-    let said = toolbox.take_diagnostics();
-    assert_eq!((said.len(), said[0].diagnostic.code.as_str()), (1, "SK064"));
-    assert!(said[0].path.ends_with("a/toolsets/tools.py"));
-    assert!(said[0].diagnostic.help.as_deref().unwrap().contains("run.allowed-skills = [\"a\"]"));
+    let diagnostics = toolbox.take_diagnostics();
+    assert_eq!((diagnostics.len(), diagnostics[0].diagnostic.code.as_str()), (1, "SK064"));
+    assert!(diagnostics[0].path.ends_with("a/toolsets/tools.py"));
+    assert!(diagnostics[0].diagnostic.help.as_deref().unwrap().contains("run.allowed-skills = [\"a\"]"));
     let refused = toolbox.call(&mut session, "t", json!({}));
     assert_eq!(error(&refused).0, "ACCESS_DENIED");
     assert_eq!(toolbox.running_programs(), 0);
@@ -265,8 +265,8 @@ fn a_failing_program_is_reported() {
         .with_program_limits(ProgramLimits { failures: 1, ..ProgramLimits::default() });
     let mut session = requesting(&["a"]);
     let failed = toolbox.call(&mut session, "t", json!({}));
-    let told = "toolsets/tools.py exited (exit code 1) without answering; last error output: no more";
-    assert_eq!(error(&failed), ("EXECUTION_ERROR", told));
-    assert_eq!((failed.data["tool"].as_str(), failed.data["output"].as_str()), (Some("t"), Some(told)));
+    let expected = "toolsets/tools.py exited (exit code 1) without answering; last error output: no more";
+    assert_eq!(error(&failed), ("EXECUTION_ERROR", expected));
+    assert_eq!((failed.data["tool"].as_str(), failed.data["output"].as_str()), (Some("t"), Some(expected)));
     assert_eq!(error(&toolbox.call(&mut session, "t", json!({}))).0, "UNAVAILABLE");
 }

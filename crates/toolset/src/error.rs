@@ -151,9 +151,9 @@ impl ToolsetError {
     /// Returns the location in the source, if known.
     pub fn location(&self) -> Option<&SourceLocation> {
         match self {
-            Self::Load { location: place, .. }
-            | Self::Thrown { location: place, .. }
-            | Self::Stack { location: place, .. } => place.as_ref(),
+            Self::Load { location, .. } | Self::Thrown { location, .. } | Self::Stack { location, .. } => {
+                location.as_ref()
+            }
             _ => None,
         }
     }
@@ -202,10 +202,10 @@ impl ToolsetError {
     }
 }
 
-fn location_prefix(place: Option<&SourceLocation>) -> String {
-    place.map(|place| format!("{place}: ")).unwrap_or_default()
+fn location_prefix(location: Option<&SourceLocation>) -> String {
+    location.map(|location| format!("{location}: ")).unwrap_or_default()
 }
 
-fn location_suffix(place: Option<&SourceLocation>) -> String {
-    place.map(|place| format!(", at {place}")).unwrap_or_default()
+fn location_suffix(location: Option<&SourceLocation>) -> String {
+    location.map(|location| format!(", at {location}")).unwrap_or_default()
 }

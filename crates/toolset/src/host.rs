@@ -158,9 +158,9 @@ fn check_allowed(skill: &Skill) -> Result<(), ToolsetError> {
     if let SkillStatus::Unavailable(missing) = skill.status() {
         return Err(ToolsetError::Unavailable(missing.join(", ")));
     }
-    if let Some(supplied) = skill.remote() {
+    if let Some(remote) = skill.remote() {
         let name = prowess::format::hidden::escape_for_display(&skill.name()).into_owned();
-        let refused = prowess::remote::RemoteFileError::NotRunnable { name, origin: supplied.origin() };
+        let refused = prowess::remote::RemoteFileError::NotRunnable { name, origin: remote.origin() };
         return Err(resources::ReadResourceError::from(refused).into());
     }
     resources::read_bytes(skill, "SKILL.md")?;

@@ -100,26 +100,26 @@ export const skills = (env, browser, check) => [
     await submit.click();
     assert.equal(await page.locator(".field-error", { hasText: "This field is required." }).count(), 3);
     const field = (label) => page.getByLabel(label, { exact: true });
-    await field("Id").fill("!!!");
+    await field("ID").fill("!!!");
     await field("Name").fill("code-verse");
     await field("Description").fill("Greets in verse. Use when somebody wants a poem.");
     await submit.click();
     await page
-      .locator(".field", { has: page.getByLabel("Id", { exact: true }) })
+      .locator(".field", { has: page.getByLabel("ID", { exact: true }) })
       .locator(".field-error:not(:empty)")
       .waitFor();
     await browser.checkAccessibility(page, "a form with errors");
     // The id is converted to a valid directory name.
-    await field("Id").fill("Code Verse");
+    await field("ID").fill("Code Verse");
     await field("Instructions").fill("# Verse\n\nAnswer in rhymes.");
     await submit.click();
     await row(page, "code-verse").locator(".row-open[aria-expanded=true]").waitFor();
     assert.match(readFileSync(join(env.userSkills, "code-verse/SKILL.md"), "utf8"), /Answer in rhymes/);
     await page.click("#add-skill");
-    await field("Id").fill("code-verse");
+    await field("ID").fill("code-verse");
     await field("Description").fill("The same again.");
     await page.getByRole("button", { name: "Create skill" }).click();
-    await page.getByText("A skill with this id already exists.").waitFor();
+    await page.getByText("A skill with this ID already exists.").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Discard" }).click();
     await page.locator("skills-dialog").waitFor({ state: "detached" });
@@ -287,7 +287,7 @@ export const skills = (env, browser, check) => [
     await choose(archive);
     await page.locator(".import-preview", { hasText: "references/forms.md" }).waitFor();
     assert.equal(existsSync(join(env.userSkills, "verses")), false, "a preview changes nothing");
-    assert.equal(await page.getByLabel("Id", { exact: true }).inputValue(), "verses");
+    assert.equal(await page.getByLabel("ID", { exact: true }).inputValue(), "verses");
     await browser.checkAccessibility(page, "the import preview");
     await page.getByRole("button", { name: "Import", exact: true }).click();
     await row(page, "verses").locator(".row-open[aria-expanded=true]").waitFor();
@@ -297,7 +297,7 @@ export const skills = (env, browser, check) => [
     const replace = page.getByRole("button", { name: "Replace" });
     await replace.waitFor();
     assert.equal(await replace.isDisabled(), true);
-    await page.getByLabel(/Replace the existing skill with this id/).check();
+    await page.getByLabel(/Replace the existing skill with this ID/).check();
     await replace.click();
     await row(page, "verses").locator(".row-open[aria-expanded=true]").waitFor();
     assert.match(readFileSync(join(env.userSkills, "verses/SKILL.md"), "utf8"), /better verses/);
@@ -327,7 +327,7 @@ export const skills = (env, browser, check) => [
     });
     await page.setInputFiles("input[webkitdirectory]", harmless);
     await page.locator(".import-preview", { hasText: "assets/x.txt" }).waitFor();
-    await page.getByLabel("Id", { exact: true }).fill("harmless-two");
+    await page.getByLabel("ID", { exact: true }).fill("harmless-two");
     await page.waitForTimeout(500);
     await page.getByRole("button", { name: "Import", exact: true }).click();
     await row(page, "harmless-two").waitFor();

@@ -9,7 +9,7 @@ export const views = (env, browser, check) => [
   check("the inspector shows the input of the model without sending it", async () => {
     const page = await browser.open(await browser.newContext(), `${env.url}#/inspect`);
     const before = env.model.requests.length;
-    await page.getByLabel("Text").fill("Please write my weekly report");
+    await page.getByLabel("Message to inspect").fill("Please write my weekly report");
     await page.locator("tr", { hasText: "weekly-report-generator" }).waitFor();
     const catalog = page.locator(".fold[data-part=catalog]");
     await catalog.locator("summary").click();

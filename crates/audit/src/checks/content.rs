@@ -22,12 +22,12 @@ pub(crate) fn check_file(
     format: Option<ArchiveFormat>,
 ) -> Option<Finding> {
     match file.kind {
-        AuditKind::Link(target) => {
+        AuditKind::Symlink(target) => {
             let id =
                 if target.is_none_or(|target| escapes_skill(file.path, target)) { "PA701" } else { "PA702" };
             file_finding(id, file.path, Some(target.unwrap_or("its target is unknown")))
         }
-        AuditKind::Unread(why) => file_finding("PA709", file.path, Some(why)),
+        AuditKind::Unread(reason) => file_finding("PA709", file.path, Some(reason)),
         AuditKind::File => match program_format(scanned) {
             Some(what) if has_harmless_extension(file.path) => file_finding("PA704", file.path, Some(what)),
             Some(what) => file_finding("PA703", file.path, Some(what)),
@@ -59,17 +59,17 @@ pub(crate) fn check_file(
 }
 
 /// Reports an archive that was not unpacked.
-pub(crate) fn unopened_archive(path: &str, bytes: &[u8], why: &str) -> Option<Finding> {
+pub(crate) fn report_not_unpacked(path: &str, bytes: &[u8], reason: &str) -> Option<Finding> {
     // An encrypted archive was reported before.
     (!is_encrypted_zip(bytes))
-        .then(|| file_finding("PA709", path, Some(&format!("an archive that was not unpacked: {why}"))))?
+        .then(|| file_finding("PA709", path, Some(&format!("an archive that was not unpacked: {reason}"))))?
 }
 
 /// Checks a file from an archive.
 pub(crate) fn check_packed(archive: &str, file: &AuditFile<'_>) -> Option<Finding> {
-    let macros = file.path.ends_with("/vbaProject.bin");
-    let script = file.bytes.starts_with(b"#!") || text::text_kind(file.path, b"") == TextKind::Script;
-    (is_office(archive) && (macros || script)).then(|| file_finding("PA712", file.path, None))?
+    let has_macros = file.path.ends_with("/vbaProject.bin");
+    let is_script = file.bytes.starts_with(b"#!") || text::text_kind(file.path, b"") == TextKind::Script;
+    (is_office(archive) && (has_macros || is_script)).then(|| file_finding("PA712", file.path, None))?
 }
 
 fn program_format(bytes: &[u8]) -> Option<&'static str> {
@@ -98,9 +98,9 @@ fn is_encrypted_zip(bytes: &[u8]) -> bool {
 /// Returns `true` if the name is that of a text, an image or another file that is not an archive.
 fn poses_as_text(path: &str) -> bool {
     let other = "png jpg jpeg gif svg webp pdf json yaml yml toml csv css xml mp3 mp4";
-    let readable =
+    let is_text =
         matches!(text::text_kind(path, b""), TextKind::Script | TextKind::Markdown | TextKind::Plain);
-    (readable && !is_zipapp(path)) || has_extension(path, other)
+    (is_text && !is_zipapp(path)) || has_extension(path, other)
 }
 
 /// Returns `true` for Python programs in one file, which are archives after a first line.
@@ -131,7 +131,7 @@ fn has_extension(path: &str, known: &str) -> bool {
         .is_some_and(|(_, extension)| known.split(' ').any(|name| extension.eq_ignore_ascii_case(name)))
 }
 
-/// Returns `true` if a link points outside the skill.
+/// Returns `true` if a symlink points outside the skill.
 fn escapes_skill(path: &str, target: &str) -> bool {
     if target.starts_with(['/', '~', '\\']) || target.contains(':') {
         return true;
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn link_targets_outside_the_skill_are_detected() {
+    fn symlink_targets_outside_the_skill_are_detected() {
         assert!(escapes_skill("a", "../b") && escapes_skill("a/b", "../../c") && escapes_skill("a", "/etc"));
         assert!(
             !escapes_skill("a/b", "../c") && !escapes_skill("a", "b/../c") && !escapes_skill("a/b", "./c")

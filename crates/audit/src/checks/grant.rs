@@ -39,13 +39,15 @@ fn rule_for_tool(tool: &str) -> Option<&'static str> {
         Some((name, inner)) => (name, Some(inner.trim_end_matches(')').trim())),
         None => (tool, None),
     };
-    let shell =
+    let is_shell =
         ["bash", "shell", "terminal", "powershell"].iter().any(|known| name.eq_ignore_ascii_case(known));
     match (name, inner) {
         ("*", _) => Some("PA602"),
-        (_, Some(inner)) if shell && (inner.starts_with("sudo") || inner.starts_with("su ")) => Some("PA601"),
-        (_, Some("*" | ":*" | "*:*")) if shell => Some("PA602"),
-        (_, None) if shell => Some("PA603"),
+        (_, Some(inner)) if is_shell && (inner.starts_with("sudo") || inner.starts_with("su ")) => {
+            Some("PA601")
+        }
+        (_, Some("*" | ":*" | "*:*")) if is_shell => Some("PA602"),
+        (_, None) if is_shell => Some("PA603"),
         _ => None,
     }
 }

@@ -64,7 +64,7 @@ pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
     let Some((joined, spellings)) = patterns() else { return };
     let mut checked_until = 0;
     for at in memchr::memchr2_iter(b'+', b'[', &text.bytes) {
-        if at < checked_until || !is_between_literals(&text.bytes, at) {
+        if at < checked_until || !may_join_literals(&text.bytes, at) {
             continue;
         }
         let line = text.line_of(at);
@@ -89,7 +89,7 @@ pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
 }
 
 /// Returns `true` for a plus sign between two quotation marks, and for a bracket in front of one.
-fn is_between_literals(bytes: &[u8], at: usize) -> bool {
+fn may_join_literals(bytes: &[u8], at: usize) -> bool {
     let is_quote = |byte: Option<&u8>| byte.is_some_and(|byte| matches!(byte, b'\'' | b'"'));
     let is_not_space = |byte: &&u8| !matches!(byte, b' ' | b'\t');
     let before = bytes.get(..at).unwrap_or_default().iter().rev().find(is_not_space);

@@ -1,7 +1,7 @@
 //! PA2xx: what scripts do: read secrets, send them, open backdoors, persist, destroy data.
 
 use super::theft::SEND;
-use crate::finding::{Family::Code as Script, FindingSeverity::*};
+use crate::finding::{Family, FindingSeverity::*};
 use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pattern_except};
 
 /// Locations of secrets that hardly any script needs to read.
@@ -65,7 +65,7 @@ pub(super) const RC_KEYWORDS: &str = "\
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA201",
-        family: Script,
+        family: Family::Code,
         severity: Critical,
         title: "reads private keys, browser data or the whole environment, and sends data out",
         why: "this combination is typical of credential theft",
@@ -79,7 +79,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA231",
-        family: Script,
+        family: Family::Code,
         severity: Critical,
         title: "reads the credentials of several services, and sends data out",
         why: "no tool needs all of them; this combination is typical of credential theft",
@@ -93,7 +93,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA202",
-        family: Script,
+        family: Family::Code,
         severity: High,
         title: "reads the credentials of a service, and sends data out",
         why: "only a tool for that service has a reason to do both",
@@ -107,7 +107,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA203",
-        family: Script,
+        family: Family::Code,
         severity: Medium,
         title: "reads private keys, browser data or the whole environment",
         why: "few scripts have a reason to do this",
@@ -118,7 +118,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA204",
-        family: Script,
+        family: Family::Code,
         severity: Low,
         title: "reads the credentials of a service",
         why: "only a tool for that service has a reason to do this",
@@ -129,7 +129,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA205",
-        family: Script,
+        family: Family::Code,
         severity: Medium,
         title: "sends data to a host that records all requests",
         why: "such hosts are used for testing, and for exfiltrating data",
@@ -147,7 +147,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA206",
-        family: Script,
+        family: Family::Code,
         severity: Low,
         title: "sends messages through the webhook of a chat service",
         why: "bots do this, but it is also a common way to exfiltrate data",
@@ -161,7 +161,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA207",
-        family: Script,
+        family: Family::Code,
         severity: Critical,
         title: "opens a shell to another machine",
         why: "it gives that machine full control over the user's account",
@@ -181,7 +181,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA208",
-        family: Script,
+        family: Family::Code,
         severity: High,
         title: "adds a key for remote login",
         why: "the owner of the key can log in at any time",
@@ -201,7 +201,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA210",
-        family: Script,
+        family: Family::Code,
         severity: High,
         title: "deletes the home directory, the whole system or the backups",
         why: "this cannot be undone",
@@ -222,7 +222,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA211",
-        family: Script,
+        family: Family::Code,
         severity: High,
         title: "puts encoded or private data into DNS lookups",
         why: "the owner of the domain receives the data, and network rules do not block it",
@@ -255,7 +255,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA212",
-        family: Script,
+        family: Family::Code,
         severity: Medium,
         title: "adds a command to the startup files of the shell",
         why: "it remains after the skill is removed, and runs unnoticed",
@@ -281,7 +281,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA213",
-        family: Script,
+        family: Family::Code,
         severity: Medium,
         title: "writes a git hook",
         why: "git runs it automatically, long after the skill was used",

@@ -3,7 +3,7 @@
 
 use super::phrases::{LEFT_OUT, LEFT_OUT_KEYWORDS, OUTRANK_KEYWORDS, OUTRANKS};
 use super::prose::SEED_PHRASE;
-use crate::finding::{Family::Prose as Words, FindingSeverity::*};
+use crate::finding::{Family, FindingSeverity::*};
 use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pattern_except};
 
 const HELP: &str = "do not use the skill";
@@ -53,7 +53,7 @@ const GLOBAL_INSTRUCTIONS: Pattern = pattern_except(
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA810",
-        family: Words,
+        family: Family::Prose,
         severity: High,
         title: "puts private data into the URL of an image or a link",
         why: "a client that displays it sends the data to that host without confirmation",
@@ -91,7 +91,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA812",
-        family: Words,
+        family: Family::Prose,
         severity: High,
         title: "claims to outrank the user, the system prompt or safety rules",
         why: "no skill has this authority",
@@ -106,7 +106,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA813",
-        family: Words,
+        family: Family::Prose,
         severity: High,
         title: "instructs a model to deceive the user",
         why: "users must know what was done in their name",
@@ -120,7 +120,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA816",
-        family: Words,
+        family: Family::Prose,
         severity: High,
         title: "invisible text, or a forged role, with instructions for a model",
         why: "readers do not see it, or a model takes it for the words of someone else",
@@ -148,7 +148,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA818",
-        family: Words,
+        family: Family::Prose,
         severity: Critical,
         title: "asks for the recovery phrase or private key of a wallet, and sends data out",
         why: "anyone who has it controls the wallet",
@@ -173,7 +173,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA819",
-        family: Words,
+        family: Family::Prose,
         severity: Medium,
         title: "instructs a model to change the instructions that agents read in all projects",
         why: "the change remains after the skill is removed",
@@ -184,7 +184,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA820",
-        family: Words,
+        family: Family::Prose,
         severity: Medium,
         title: "instructs a model to leave an action out of its report",
         why: "users must know what was done in their name",

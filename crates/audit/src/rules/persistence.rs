@@ -1,6 +1,6 @@
 //! PA2xx, part 2: what stays on the machine after a skill is removed. Part 1 is in [`super::code`].
 
-use crate::finding::{Family::Code as Script, FindingSeverity::*};
+use crate::finding::{Family, FindingSeverity::*};
 use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pattern_except};
 
 /// Writing a file, in the usual languages.
@@ -66,7 +66,7 @@ const HIDDEN_PROGRAM: Pattern = pattern_except(
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA214",
-        family: Script,
+        family: Family::Code,
         severity: Medium,
         title: "writes to the configuration of an agent in the home directory",
         why: "it changes what agents do in all projects, also after the skill is removed",
@@ -77,7 +77,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA215",
-        family: Script,
+        family: Family::Code,
         severity: High,
         title: "adds hooks, hidden orders or servers to the configuration of an agent in the home directory",
         why: "every later session runs or obeys them, also after the skill is removed",
@@ -105,7 +105,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA216",
-        family: Script,
+        family: Family::Code,
         severity: High,
         title: "starts a hidden or downloaded program from the startup files of the shell",
         why: "it runs unnoticed in every terminal, also after the skill is removed",
@@ -139,7 +139,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA217",
-        family: Script,
+        family: Family::Code,
         severity: High,
         title: "sets up git to send data or to run a download",
         why: "git runs it in the background of everyday commands, long after the skill was used",
@@ -173,7 +173,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA218",
-        family: Script,
+        family: Family::Code,
         severity: Medium,
         title: "writes to a location from which programs start automatically",
         why: "it remains after the skill is removed",
@@ -187,7 +187,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA219",
-        family: Script,
+        family: Family::Code,
         severity: High,
         title: "starts a hidden or downloaded program automatically",
         why: "it runs unnoticed, and remains after the skill is removed",
@@ -201,7 +201,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA229",
-        family: Script,
+        family: Family::Code,
         severity: High,
         title: "replaces the skill's own instructions with a download",
         why: "the server decides what the skill does, and the new text is never reviewed",

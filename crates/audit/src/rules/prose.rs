@@ -2,7 +2,7 @@
 //! the obvious ones, and no finding proves nothing.
 
 use super::phrases::{FETCHED, HIDES, IGNORE_KEYWORDS, IGNORE_RULES, OBEYS_TEXT, SECURITY_TOPIC};
-use crate::finding::{Family::Prose as Words, FindingSeverity::*};
+use crate::finding::{Family, FindingSeverity::*};
 use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pattern_except};
 
 const HELP: &str = "review the whole text with this in mind; the rules match only obvious phrases";
@@ -47,7 +47,7 @@ pub(super) const SEED_PHRASE: Pattern = pattern_except(
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA801",
-        family: Words,
+        family: Family::Prose,
         severity: High,
         title: "instructs a model to ignore other instructions",
         why: "a skill does not need this, but texts about such attacks quote it",
@@ -58,7 +58,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA802",
-        family: Words,
+        family: Family::Prose,
         severity: High,
         title: "hides something from the user",
         why: "users must know what they approve",
@@ -69,7 +69,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA803",
-        family: Words,
+        family: Family::Prose,
         severity: Medium,
         title: "instructs a model to act without asking",
         why: "confirmations are for the user to answer",
@@ -97,7 +97,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA804",
-        family: Words,
+        family: Family::Prose,
         severity: High,
         title: "instructs a model to send secrets",
         why: "a skill has no reason to request credentials",
@@ -119,7 +119,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA805",
-        family: Words,
+        family: Family::Prose,
         severity: High,
         title: "asks for the recovery phrase or private key of a wallet",
         why: "anyone who has it controls the wallet",
@@ -130,7 +130,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA807",
-        family: Words,
+        family: Family::Prose,
         severity: Medium,
         title: "conversation markers in the text",
         why: "a model may attribute the text after them to someone else",
@@ -147,7 +147,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA808",
-        family: Words,
+        family: Family::Prose,
         severity: Critical,
         title: "sends secrets without the user's knowledge",
         why: "this is theft",
@@ -158,7 +158,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA809",
-        family: Words,
+        family: Family::Prose,
         severity: High,
         title: "puts a file with credentials into a request",
         why: "programs read such files themselves; copying them is not necessary",
@@ -193,7 +193,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA811",
-        family: Words,
+        family: Family::Prose,
         severity: High,
         title: "obeys a text from the network",
         why: "the server decides what the skill does, and can change it at any time",

@@ -1,6 +1,6 @@
 //! PA2xx, part 4: collecting secrets that belong to other programs. Part 1 is in [`super::code`].
 
-use crate::finding::{Family::Code as Script, FindingSeverity::*};
+use crate::finding::{Family, FindingSeverity::*};
 use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern_except};
 
 /// Sending data to another machine.
@@ -75,7 +75,7 @@ const SPIES: Pattern = pattern_except(
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA220",
-        family: Script,
+        family: Family::Code,
         severity: High,
         title: "collects all environment variables or secrets, and sends data out",
         why: "the environment contains the keys and tokens of the user",
@@ -89,7 +89,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA221",
-        family: Script,
+        family: Family::Code,
         severity: Critical,
         title: "reads password stores, wallets or the sessions of other programs, and sends data out",
         why: "this combination is typical of credential theft",
@@ -103,7 +103,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA222",
-        family: Script,
+        family: Family::Code,
         severity: Medium,
         title: "reads password stores, wallets or the sessions of other programs",
         why: "few scripts have a reason to do this",
@@ -114,7 +114,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA230",
-        family: Script,
+        family: Family::Code,
         severity: High,
         title: "reads the clipboard, the keyboard or the screen, and sends data out",
         why: "it can record passwords and private messages",

@@ -1,6 +1,6 @@
 //! PA2xx, part 3: weaker protection of the machine. Part 1 is in [`super::code`].
 
-use crate::finding::{Family::Code as Script, FindingSeverity::*};
+use crate::finding::{Family, FindingSeverity::*};
 use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pattern_except};
 
 /// Connecting to another machine through a socket.
@@ -43,7 +43,7 @@ const TLS_PERMANENT: &[&str] = &[
 pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "PA223",
-        family: Script,
+        family: Family::Code,
         severity: High,
         title: "permanently disables certificate checks",
         why: "anyone on the network can then read and change what the user downloads and sends",
@@ -54,7 +54,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA224",
-        family: Script,
+        family: Family::Code,
         severity: Medium,
         title: "disables certificate checks",
         why: "anyone on the network can then read and change the traffic",
@@ -73,7 +73,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA225",
-        family: Script,
+        family: Family::Code,
         severity: High,
         title: "gives root rights without a password",
         why: "every program of the user can then control the whole machine",
@@ -95,7 +95,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA226",
-        family: Script,
+        family: Family::Code,
         severity: Medium,
         title: "disables the firewall or the access control of the system",
         why: "the whole machine is less protected afterwards",
@@ -114,7 +114,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA232",
-        family: Script,
+        family: Family::Code,
         severity: High,
         title: "disables the firewall and another protection of the system",
         why: "no installation needs both; the whole machine is unprotected afterwards",
@@ -142,7 +142,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA227",
-        family: Script,
+        family: Family::Code,
         severity: High,
         title: "disables a protection of Windows, or deletes the logs and the history of the system",
         why: "this hides what happened, or lets unwanted programs run",
@@ -166,7 +166,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         id: "PA228",
-        family: Script,
+        family: Family::Code,
         severity: Critical,
         title: "connects a shell to a network socket",
         why: "it gives another machine full control over the user's account",

@@ -36,7 +36,7 @@ pub use error::{ModelError, TimeoutPhase};
 pub use request::{Chunk, ConversationEntry, ModelRequest, StopReason, ToolInvocation, ToolOutput};
 pub use retry::Backoff;
 pub use secret::{Secret, SecretError};
-pub use setup::{SetupError, connect, connect_with};
+pub use setup::{ModelSetupError, connect, connect_with};
 pub use tool_names::without_dots;
 
 /// A language model.

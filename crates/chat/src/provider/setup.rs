@@ -20,7 +20,7 @@ use super::streaming::{ProviderClient, ProviderClientOptions};
 /// Why no model can be created. The message includes a remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum SetupError {
+pub enum ModelSetupError {
     /// The model is not configured.
     #[error("chat.provider is {0}, but chat.model is not set")]
     NoModel(&'static str),
@@ -43,7 +43,7 @@ pub enum SetupError {
     Client(String),
 }
 
-impl SetupError {
+impl ModelSetupError {
     /// Returns the error code of the contract.
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -77,7 +77,7 @@ pub fn connect(
     chat: &ChatSettings,
     environment: impl Fn(&str) -> Option<OsString>,
     toolbox: &Arc<Toolbox>,
-) -> Result<Arc<dyn Model>, SetupError> {
+) -> Result<Arc<dyn Model>, ModelSetupError> {
     connect_with(chat, environment, toolbox, Backoff::default())
 }
 
@@ -88,21 +88,21 @@ pub fn connect_with(
     environment: impl Fn(&str) -> Option<OsString>,
     toolbox: &Arc<Toolbox>,
     backoff: Backoff,
-) -> Result<Arc<dyn Model>, SetupError> {
+) -> Result<Arc<dyn Model>, ModelSetupError> {
     let default_url = match chat.provider {
         ChatProvider::Rehearsal => return Ok(Arc::new(Rehearsal::new(Arc::clone(toolbox)))),
         ChatProvider::Anthropic => "https://api.anthropic.com",
         ChatProvider::OpenAi | ChatProvider::OpenAiChat => "https://api.openai.com/v1",
     };
-    let model = chat.model.clone().ok_or(SetupError::NoModel(chat.provider.as_str()))?;
+    let model = chat.model.clone().ok_or(ModelSetupError::NoModel(chat.provider.as_str()))?;
     let endpoint = BaseUrl::parse("chat", chat.base_url.as_deref().unwrap_or(default_url), chat.allow_http)?;
     let secret = match (&chat.key_env, &chat.key_file) {
-        (Some(_), Some(_)) => return Err(SetupError::TwoKeys),
+        (Some(_), Some(_)) => return Err(ModelSetupError::TwoKeys),
         (Some(name), None) => Some(Secret::from_variable(name, environment)?),
         (None, Some(path)) => Some(Secret::from_file(path)?),
         // Self-hosted servers usually need no key.
         (None, None) if chat.base_url.is_some() => None,
-        (None, None) => return Err(SetupError::NoKey(chat.provider.as_str())),
+        (None, None) => return Err(ModelSetupError::NoKey(chat.provider.as_str())),
     };
     let http =
         |path: &[&str], key: (&'static str, &'static str), headers: &[(&'static str, &'static str)]| {
@@ -115,7 +115,7 @@ pub fn connect_with(
                 retries: chat.limits.retries,
                 backoff,
             };
-            ProviderClient::new(setup).map_err(SetupError::Client)
+            ProviderClient::new(setup).map_err(ModelSetupError::Client)
         };
     let tools = chat.tools == ToolCalling::Auto;
     let bearer = ("authorization", "Bearer ");

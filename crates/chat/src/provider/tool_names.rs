@@ -35,7 +35,7 @@ impl ToolNames {
 
     /// Returns the tool with this name in requests; an unknown name is returned unchanged.
     pub(super) fn tool_name(&self, name: &str) -> String {
-        let known = self.0.iter().find(|(given, _)| given == name);
+        let known = self.0.iter().find(|(known_name, _)| known_name == name);
         known.map_or_else(|| name.to_owned(), |(_, own)| own.clone())
     }
 }

@@ -119,15 +119,15 @@ mod tests {
     #[tokio::test]
     async fn notices_wake_only_the_subscribers_of_the_chat() {
         let hub = Subscribers::default();
-        let (mut one, mut other) = (hub.subscribe("a"), hub.subscribe("b"));
+        let (mut first, mut other) = (hub.subscribe("a"), hub.subscribe("b"));
         hub.publish(&StoreNotice::Events("a".into(), 3));
-        one.changed().await;
+        first.changed().await;
         hub.publish(&StoreNotice::Events("a".into(), 2));
-        assert!(!one.receiver.has_changed().unwrap() && !other.receiver.has_changed().unwrap());
+        assert!(!first.receiver.has_changed().unwrap() && !other.receiver.has_changed().unwrap());
         hub.publish_missed();
-        one.changed().await;
+        first.changed().await;
         other.changed().await;
-        drop((one, other));
+        drop((first, other));
         let _third = hub.subscribe("c");
         assert_eq!(hub.chats.lock().unwrap().len(), 1);
     }

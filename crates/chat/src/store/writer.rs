@@ -87,22 +87,22 @@ impl TurnWriter {
 
     /// Waits until all pushed events are stored, before a tool has effects that cannot be undone.
     pub async fn flush(&self) -> Result<(), StoreError> {
-        let (reply, answer) = oneshot::channel();
+        let (reply, receiver) = oneshot::channel();
         self.commands
             .send(WriterCommand::Write(WriteReason::Flush(reply)))
             .await
             .map_err(|_| self.failure())?;
-        answer.await.map_err(|_| self.failure())
+        receiver.await.map_err(|_| self.failure())
     }
 
     /// Ends the turn and returns its last event.
     pub async fn end(self, outcome: TurnOutcome) -> Result<NumberedEvent, StoreError> {
-        let (reply, answer) = oneshot::channel();
+        let (reply, receiver) = oneshot::channel();
         self.commands
             .send(WriterCommand::Write(WriteReason::End(outcome, reply)))
             .await
             .map_err(|_| self.failure())?;
-        answer.await.map_err(|_| self.failure())
+        receiver.await.map_err(|_| self.failure())
     }
 
     fn failure(&self) -> StoreError {

@@ -10,19 +10,22 @@ use serde_json::json;
 
 const CHAT: ChatProvider = ChatProvider::OpenAiChat;
 
-async fn talk(preset: Preset, steps: &[Vec<ReplyPart>]) -> (TestEnv, TestConversation, ModelServer) {
+async fn start_conversation(
+    preset: Preset,
+    steps: &[Vec<ReplyPart>],
+) -> (TestEnv, TestConversation, ModelServer) {
     let server = ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(CHAT, step)))).await;
     let env = TestEnv::new(preset).with_provider(CHAT, &server.base);
     env.skill("report", "The BODY of report.");
-    let talk = env.start();
-    (env, talk, server)
+    let conversation = env.start();
+    (env, conversation, server)
 }
 
 #[tokio::test]
 async fn s000_04_s000_05_s002_06_the_first_prompt_has_only_names_and_descriptions() {
     for preset in Preset::ALL {
-        let (_env, mut talk, server) = talk(preset, &[vec![text("ok")]]).await;
-        talk.send("hello").await;
+        let (_env, mut conversation, server) = start_conversation(preset, &[vec![text("ok")]]).await;
+        conversation.send("hello").await;
         let body = server.requests()[0].body.to_string();
         assert!(body.contains("Does report.") && !body.contains("BODY"), "{preset}: {body}");
     }
@@ -30,10 +33,10 @@ async fn s000_04_s000_05_s002_06_the_first_prompt_has_only_names_and_description
 
 #[tokio::test]
 async fn s000_16_an_added_skill_is_in_the_next_request_after_a_reload() {
-    let (env, mut talk, server) = talk(Preset::App, &[vec![text("ok")]]).await;
-    talk.send("hello").await;
+    let (env, mut conversation, server) = start_conversation(Preset::App, &[vec![text("ok")]]).await;
+    conversation.send("hello").await;
     env.skill("added", "x");
-    talk.send("hello").await;
+    conversation.send("hello").await;
     // As after an add, a delete or an import.
     let mut reloaded = env.start();
     reloaded.send("hello").await;
@@ -46,13 +49,13 @@ async fn s000_16_an_added_skill_is_in_the_next_request_after_a_reload() {
 async fn s003_02_to_s003_05_the_tier_follows_the_message() {
     let server = ModelServer::start([Reply::events(encode_reply(CHAT, &[text("ok")]))]).await;
     let env = TestEnv::new(Preset::Triggers).with_provider(CHAT, &server.base);
-    let mut talk = env.start();
-    talk.send("deploy it").await;
+    let mut conversation = env.start();
+    conversation.send("deploy it").await;
     let trigger = "---\nname: ship\ndescription: Ships it. And more.\ntriggers:\n  keywords: [deploy]\n---\n\nThe BODY of ship.\n";
     env.file(".agent/skills/ship/SKILL.md", trigger);
-    let mut talk = env.start();
+    let mut conversation = env.start();
     for message in ["hello there", "what can you do?", "deploy it"] {
-        talk.send(message).await;
+        conversation.send(message).await;
     }
     let prompts: Vec<String> = server.requests().iter().map(|request| system_prompt(CHAT, request)).collect();
     assert!(!prompts[0].contains("skill"), "tier 0: {}", prompts[0]);
@@ -67,8 +70,8 @@ async fn s003_02_to_s003_05_the_tier_follows_the_message() {
 
 #[tokio::test]
 async fn s004_11_s004_12_the_prompt_is_json_without_paths_with_rules_and_a_reminder() {
-    let (env, mut talk, server) = talk(Preset::Chat, &[vec![text("ok")]]).await;
-    talk.send("hello").await;
+    let (env, mut conversation, server) = start_conversation(Preset::Chat, &[vec![text("ok")]]).await;
+    conversation.send("hello").await;
     let prompt = system_prompt(CHAT, &server.requests()[0]);
     assert!(prompt.contains(r#"{"available_skills":[{"name":"report","description":"Does report."}]}"#));
     assert!(
@@ -87,13 +90,13 @@ async fn s004_20_a_card_has_the_name_and_a_truncation_flag_but_no_long_text() {
         ],
         vec![text("ok")],
     ];
-    let (mut env, _, server) = talk(Preset::Chat, &steps).await;
+    let (mut env, _, server) = start_conversation(Preset::Chat, &steps).await;
     env.policy.limits.skill_md_bytes = 20_000;
     env.policy.limits.resource_bytes = 20_000;
     env.skill("long", &"instruction ".repeat(5_000)).file(".skills/long/big.txt", "line\n".repeat(10_000));
-    let mut talk = env.start();
-    talk.send("go").await;
-    let cards = talk.results();
+    let mut conversation = env.start();
+    conversation.send("go").await;
+    let cards = conversation.results();
     assert_eq!((&cards[0].2["name"], &cards[0].2["truncated"]), (&json!("long"), &json!(true)));
     assert_eq!((&cards[1].2["path"], &cards[1].2["truncated"]), (&json!("big.txt"), &json!(true)));
     for (_, status, data) in &cards {
@@ -115,12 +118,12 @@ async fn s004_21_only_allowed_scripts_run() {
         ],
         vec![text("ok")],
     ];
-    let (env, mut talk, server) = talk(Preset::Chat, &steps).await;
+    let (env, mut conversation, server) = start_conversation(Preset::Chat, &steps).await;
     env.file(".skills/report/scripts/x.sh", "#!/bin/sh\ntouch \"$0.ran\"\n");
-    assert_eq!(talk.send("run it").await.end, Ok(EndReason::Finished));
+    assert_eq!(conversation.send("run it").await.end, Ok(EndReason::Finished));
     let tools = server.requests()[0].body["tools"].to_string();
     assert!(!tools.contains("skills_run"));
     assert!(tool_results(CHAT, &server.requests()[1])[0].1.contains("scripts are not allowed to run"));
-    assert!(talk.results().iter().all(|(_, status, _)| status == "error"));
+    assert!(conversation.results().iter().all(|(_, status, _)| status == "error"));
     assert!(!env.path(".skills/report/scripts/x.sh.ran").exists());
 }

@@ -51,13 +51,13 @@ async fn implicit_and_explicit(preset: Preset, provider: ChatProvider, explicit:
     let server = ModelServer::start(steps(provider, explicit)).await;
     let env = TestEnv::new(preset).with_provider(provider, &server.base);
     env.fixture();
-    let mut talk = env.start();
+    let mut conversation = env.start();
     let message =
         if explicit { format!("/{NAME} run all steps") } else { "Validate the skills system".to_owned() };
-    let outcome = talk.send(&message).await;
+    let outcome = conversation.send(&message).await;
     assert_eq!((outcome.end, outcome.activated), (Ok(EndReason::Finished), vec![NAME.to_owned()]));
     assert_eq!(
-        talk.reply_text(),
+        conversation.reply_text(),
         if explicit { "Result: PASS ✓" } else { "Ich prüfe das jetzt. Result: PASS ✓" }
     );
 
@@ -81,13 +81,13 @@ async fn implicit_and_explicit(preset: Preset, provider: ChatProvider, explicit:
         assert!(!text.contains("root:") && !text.contains("_MARKER_"), "{id}: {text}");
     }
     assert!(last[8].1.contains(FILES[0].1));
-    let statuses: Vec<String> = talk.results().iter().map(|(_, status, _)| status.clone()).collect();
+    let statuses: Vec<String> = conversation.results().iter().map(|(_, status, _)| status.clone()).collect();
     assert_eq!(
         statuses,
         ["success", "error", "success", "success", "success", "error", "error", "error", "success"]
     );
     // No text is stored, only digests.
-    let stored = serde_json::to_string(&talk.chat.messages).unwrap();
+    let stored = serde_json::to_string(&conversation.chat.messages).unwrap();
     assert!(!stored.contains("_MARKER_") && stored.contains("text_digest"), "{stored}");
 }
 
@@ -122,11 +122,11 @@ async fn s004_24_s004_14_a_model_that_cannot_call_tools_with_every_provider() {
             let mut env = TestEnv::new(Preset::Chat).with_provider(provider, &server.base);
             env.chat.tools = tools;
             env.fixture();
-            let mut talk = env.start();
-            let outcome = talk.send(&format!("/{NAME} what is your marker?")).await;
+            let mut conversation = env.start();
+            let outcome = conversation.send(&format!("/{NAME} what is your marker?")).await;
             assert_eq!((outcome.end, outcome.activated), (Ok(EndReason::Finished), vec![NAME.to_owned()]));
-            assert_eq!(talk.reply_text(), "I read the marker.");
-            talk.send("and what else?").await;
+            assert_eq!(conversation.reply_text(), "I read the marker.");
+            conversation.send("and what else?").await;
 
             let requests: Vec<_> =
                 server.requests().into_iter().filter(|request| request.body.get("tools").is_none()).collect();
@@ -157,8 +157,8 @@ async fn s000_06_s001_16_the_procedure_with_read_file_and_skill() {
             ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await;
         let env = TestEnv::new(Preset::App).with_provider(provider, &server.base);
         env.fixture();
-        let mut talk = env.start();
-        assert_eq!(talk.send("validate").await.end, Ok(EndReason::Finished));
+        let mut conversation = env.start();
+        assert_eq!(conversation.send("validate").await.end, Ok(EndReason::Finished));
         let read = tool_results(provider, &server.requests()[1]);
         assert!(read[0].1.contains(BODY) && read[1].1.contains(FILES[0].1));
 
@@ -167,8 +167,8 @@ async fn s000_06_s001_16_the_procedure_with_read_file_and_skill() {
             ModelServer::start(steps.iter().map(|step| Reply::events(encode_reply(provider, step)))).await;
         let env = TestEnv::new(Preset::SkillTool).with_provider(provider, &server.base);
         env.fixture();
-        let mut talk = env.start();
-        assert_eq!(talk.send("validate").await.activated, [NAME]);
+        let mut conversation = env.start();
+        assert_eq!(conversation.send("validate").await.activated, [NAME]);
         assert!(tool_results(provider, &server.requests()[1])[0].1.contains(BODY));
     }
 }

@@ -11,7 +11,7 @@ use prowess_testing::model::wire_format::{PROVIDERS, encode_reply, text};
 use prowess_testing::model::{ModelServer, Piece, Reply};
 use serde_json::json;
 
-async fn talk(
+async fn start_conversation(
     provider: ChatProvider,
     replies: Vec<Reply>,
     set: impl Fn(&mut ChatSettings),
@@ -20,11 +20,11 @@ async fn talk(
     let mut env = TestEnv::new(Preset::Standard).with_provider(provider, &server.base);
     env.chat.limits.retries = 2;
     set(&mut env.chat);
-    let mut talk = env.start();
-    talk.send("hello").await;
-    let debug = format!("{:?} {:?} {:?}", talk.agent, talk.chat, talk.events);
+    let mut conversation = env.start();
+    conversation.send("hello").await;
+    let debug = format!("{:?} {:?} {:?}", conversation.agent, conversation.chat, conversation.events);
     assert!(!debug.contains("SECRET"), "{debug}");
-    (talk, server)
+    (conversation, server)
 }
 
 #[tokio::test]
@@ -41,8 +41,8 @@ async fn requests_to_a_busy_provider_are_retried() {
             vec![Reply { pieces: vec![Piece::Reset], ..Reply::events("") }, fine.clone()],
         ] {
             let attempts = replies.len();
-            let (talk, server) = talk(provider, replies, |_| {}).await;
-            assert_eq!((talk.reply_text().as_str(), server.requests().len()), ("hello", attempts));
+            let (conversation, server) = start_conversation(provider, replies, |_| {}).await;
+            assert_eq!((conversation.reply_text().as_str(), server.requests().len()), ("hello", attempts));
             let bodies: Vec<_> = server.requests().into_iter().map(|request| request.body).collect();
             assert!(bodies.windows(2).all(|pair| pair[0] == pair[1]), "the same request each time");
         }
@@ -52,9 +52,10 @@ async fn requests_to_a_busy_provider_are_retried() {
 #[tokio::test]
 async fn retries_are_limited() {
     for provider in PROVIDERS {
-        let (talk, server) = talk(provider, vec![Reply::failure(500, r#"{"error":"boom"}"#)], |_| {}).await;
+        let (conversation, server) =
+            start_conversation(provider, vec![Reply::failure(500, r#"{"error":"boom"}"#)], |_| {}).await;
         assert_eq!(
-            talk.last_error(),
+            conversation.last_error(),
             ("UNAVAILABLE".to_owned(), "the provider failed (status 500): boom".to_owned())
         );
         assert_eq!(server.requests().len(), 3);
@@ -64,8 +65,8 @@ async fn retries_are_limited() {
 #[tokio::test]
 async fn a_long_retry_after_is_not_waited_for() {
     let reply = Reply::failure(429, r#"{"error":{"message":"tomorrow"}}"#).header("retry-after", "86400");
-    let (talk, server) = talk(ChatProvider::OpenAiChat, vec![reply], |_| {}).await;
-    assert_eq!((talk.last_error().0.as_str(), server.requests().len()), ("UNAVAILABLE", 1));
+    let (conversation, server) = start_conversation(ChatProvider::OpenAiChat, vec![reply], |_| {}).await;
+    assert_eq!((conversation.last_error().0.as_str(), server.requests().len()), ("UNAVAILABLE", 1));
 }
 
 #[tokio::test]
@@ -79,9 +80,12 @@ async fn errors_that_are_not_retried() {
     ] {
         for provider in PROVIDERS {
             let body = r#"{"error":{"message":"no: sk-SECRET-123 is wrong"}}"#;
-            let (talk, server) =
-                talk(provider, vec![Reply::failure(status, body)], |chat| chat.limits.steps = 1).await;
-            let (actual, message) = talk.last_error();
+            let (conversation, server) =
+                start_conversation(provider, vec![Reply::failure(status, body)], |chat| {
+                    chat.limits.steps = 1
+                })
+                .await;
+            let (actual, message) = conversation.last_error();
             assert_eq!(actual, code);
             assert!(message.contains("no: [key] is wrong"), "{message}");
             // A conversation that is too long is retried twice, each time shorter.
@@ -96,8 +100,10 @@ async fn redirects_are_not_followed() {
     for status in [301, 302, 303, 307, 308] {
         for provider in PROVIDERS {
             let reply = Reply::failure(status, "").header("location", &format!("{}/v1", elsewhere.base));
-            let (talk, _) = talk(provider, vec![reply], |_| {}).await;
-            assert!(talk.last_error().1.contains(&format!("redirected the request (status {status})")));
+            let (conversation, _) = start_conversation(provider, vec![reply], |_| {}).await;
+            assert!(
+                conversation.last_error().1.contains(&format!("redirected the request (status {status})"))
+            );
         }
     }
     assert!(elsewhere.requests().is_empty(), "the key is not sent elsewhere");
@@ -119,9 +125,10 @@ async fn a_provider_that_never_responds() {
         ] {
             // Either nothing, or only headers.
             for pieces in [vec![Piece::Hang], vec![Piece::Pause(Duration::ZERO), Piece::Hang]] {
-                let (talk, server) = talk(provider, vec![Reply { pieces, ..Reply::events("") }], &*set).await;
-                assert_eq!(talk.last_error().0, "TIMEOUT");
-                assert!(talk.last_error().1.ends_with(expected), "{}", talk.last_error().1);
+                let (conversation, server) =
+                    start_conversation(provider, vec![Reply { pieces, ..Reply::events("") }], &*set).await;
+                assert_eq!(conversation.last_error().0, "TIMEOUT");
+                assert!(conversation.last_error().1.ends_with(expected), "{}", conversation.last_error().1);
                 assert_eq!(server.requests().len(), 1);
             }
         }
@@ -136,8 +143,8 @@ async fn a_stream_of_comments_is_limited() {
         drip = drip.then(Piece::Bytes(b": ping\n\n".to_vec())).then(Piece::Pause(Duration::from_millis(20)));
     }
     let set = |chat: &mut ChatSettings| chat.timeouts.request = Duration::from_millis(300);
-    let (talk, _) = talk(ChatProvider::OpenAiChat, vec![drip], set).await;
-    assert!(talk.last_error().1.contains("chat.request-timeout-ms"));
+    let (conversation, _) = start_conversation(ChatProvider::OpenAiChat, vec![drip], set).await;
+    assert!(conversation.last_error().1.contains("chat.request-timeout-ms"));
 }
 
 #[tokio::test]
@@ -147,9 +154,9 @@ async fn an_unreachable_provider() {
     drop(listener);
     let mut env = TestEnv::new(Preset::Standard).with_provider(ChatProvider::OpenAi, &base);
     env.chat.limits.retries = 1;
-    let mut talk = env.start();
-    talk.send("hello").await;
-    let (code, message) = talk.last_error();
+    let mut conversation = env.start();
+    conversation.send("hello").await;
+    let (code, message) = conversation.last_error();
     assert_eq!(code, "UNAVAILABLE");
     assert!(message.starts_with("cannot connect to the provider: Connection refused"), "{message}");
     assert!(!message.contains("127.0.0.1"));
@@ -161,8 +168,8 @@ async fn cancelling_ends_a_request_at_once() {
         let half = encode_reply(provider, &[text("I was saying")]);
         let reply = Reply::events(half[..half.len() - 80].to_vec()).then(Piece::Hang);
         let server = ModelServer::start([reply]).await;
-        let mut talk = TestEnv::new(Preset::Standard).with_provider(provider, &server.base).start();
-        let cancel = talk.cancel.clone();
+        let mut conversation = TestEnv::new(Preset::Standard).with_provider(provider, &server.base).start();
+        let cancel = conversation.cancel.clone();
         let cancel_later = async {
             while server.requests().is_empty() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
@@ -170,9 +177,12 @@ async fn cancelling_ends_a_request_at_once() {
             tokio::time::sleep(Duration::from_millis(50)).await;
             cancel.cancel();
         };
-        let (outcome, ()) = tokio::join!(talk.send("hello"), cancel_later);
-        assert_eq!((outcome.end, talk.end_reason().as_str()), (Ok(EndReason::Cancelled), "cancelled"));
-        assert_eq!(talk.chat.messages.len(), 2);
+        let (outcome, ()) = tokio::join!(conversation.send("hello"), cancel_later);
+        assert_eq!(
+            (outcome.end, conversation.end_reason().as_str()),
+            (Ok(EndReason::Cancelled), "cancelled")
+        );
+        assert_eq!(conversation.chat.messages.len(), 2);
     }
 }
 
@@ -183,8 +193,12 @@ async fn the_key_goes_into_one_header() {
         (ChatProvider::OpenAi, "authorization", "Bearer sk-SECRET-123", "/v1/responses"),
         (ChatProvider::OpenAiChat, "authorization", "Bearer sk-SECRET-123", "/v1/chat/completions"),
     ] {
-        let (_, server) =
-            talk(provider, vec![Reply::events(encode_reply(provider, &[text("hello")]))], |_| {}).await;
+        let (_, server) = start_conversation(
+            provider,
+            vec![Reply::events(encode_reply(provider, &[text("hello")]))],
+            |_| {},
+        )
+        .await;
         let request = &server.requests()[0];
         assert_eq!((request.path.as_str(), request.header(header)), (path, Some(value)));
         assert_eq!(request.headers.iter().filter(|(_, value)| value.contains("SECRET")).count(), 1);
@@ -238,8 +252,8 @@ async fn tools_are_switched_off_for_the_model_that_cannot_call_them() {
         let mut env = TestEnv::new(Preset::Standard).with_provider(provider, &server.base);
         env.skill("pdf", "Do it.");
         env.chat.model = Some(model.to_owned());
-        let talk = env.start();
-        (env, talk)
+        let conversation = env.start();
+        (env, conversation)
     };
     let ((_first, mut small), (_second, mut large)) = (start("small"), start("large"));
     assert_eq!(small.send("hello").await.end, Ok(EndReason::Finished));
@@ -274,10 +288,10 @@ async fn rejected_parameters_are_replaced_and_remembered() {
     .await;
     let mut env = TestEnv::new(Preset::Chat).with_provider(provider, &server.base);
     env.chat.limits.retries = 0;
-    let mut talk = env.start();
-    assert_eq!(talk.send("hello").await.end, Ok(EndReason::Finished));
+    let mut conversation = env.start();
+    assert_eq!(conversation.send("hello").await.end, Ok(EndReason::Finished));
     assert_eq!(server.requests().len(), 3);
-    assert_eq!(talk.send("again").await.end, Ok(EndReason::Finished));
+    assert_eq!(conversation.send("again").await.end, Ok(EndReason::Finished));
     assert_eq!(server.requests().len(), 4, "the accepted form is remembered");
     assert!(server.requests()[3].body["max_completion_tokens"].is_u64());
 }

@@ -54,10 +54,10 @@ async fn the_oldest_exchanges_are_dropped_and_active_skills_stay() {
         ];
         let (env, server) = model(Preset::Standard, provider, &steps, [6_000, 500]).await;
         env.skill("pdf", "Merge with UNFORGETTABLE care.");
-        let mut talk = env.start();
-        talk.send("load it").await;
-        talk.chat.messages.extend(history(100));
-        let outcome = talk.send("and now?").await;
+        let mut conversation = env.start();
+        conversation.send("load it").await;
+        conversation.chat.messages.extend(history(100));
+        let outcome = conversation.send("and now?").await;
         assert_eq!((outcome.end, outcome.activated), (Ok(EndReason::Finished), vec!["pdf".to_owned()]));
         let request = &server.requests()[2];
         let body = request.body.to_string();
@@ -91,9 +91,9 @@ async fn a_reminder_does_not_replace_the_instructions() {
     let (env, server) = model(Preset::Chat, provider, &steps, [4_000, 200]).await;
     env.skill("pdf", "Merge for $ARGUMENTS with UNFORGETTABLE care.")
         .file(".skills/pdf/big.md", "alpha ".repeat(4_000));
-    let mut talk = env.start();
-    talk.send("load it").await;
-    assert_eq!(talk.send("and read").await.end, Ok(EndReason::Finished));
+    let mut conversation = env.start();
+    conversation.send("load it").await;
+    assert_eq!(conversation.send("and read").await.end, Ok(EndReason::Finished));
     let requests = server.requests();
     let reminder = &tool_results(provider, &requests[3]).last().unwrap().1.clone();
     assert!(reminder.contains("already loaded in this conversation"), "{reminder}");
@@ -109,14 +109,14 @@ async fn a_skill_whose_file_was_read_is_active_like_any_other() {
     let steps = [read("c1"), vec![text("loaded")], read("c2"), vec![text("ok")], vec![text("ok")]];
     let (env, server) = model(Preset::App, provider, &steps, [6_000, 500]).await;
     env.skill("pdf", "Merge with UNFORGETTABLE care.");
-    let mut talk = env.start();
-    assert_eq!(talk.send("load it").await.activated, ["pdf"]);
-    talk.send("and again").await;
+    let mut conversation = env.start();
+    assert_eq!(conversation.send("load it").await.activated, ["pdf"]);
+    conversation.send("and again").await;
     let texts = tool_results(provider, &server.requests()[3]);
     assert!(texts[0].1.contains("UNFORGETTABLE"), "{texts:?}");
     assert!(texts[1].1.contains("already loaded in this conversation"), "{texts:?}");
-    talk.chat.messages.extend(history(100));
-    talk.send("and now?").await;
+    conversation.chat.messages.extend(history(100));
+    conversation.send("and now?").await;
     let body = server.requests()[4].body.to_string();
     assert!(body.contains("UNFORGETTABLE") && !body.contains("load it\""), "{body}");
 }
@@ -128,10 +128,10 @@ async fn a_skill_that_does_not_fit_is_only_named() {
         [vec![text("ok")], vec![call("c1", "skills_activate", json!({"name": "big"}))], vec![text("ok")]];
     let (env, server) = model(Preset::Chat, provider, &steps, [4_000, 200]).await;
     env.skill("big", &"many words of instruction ".repeat(200)).skill("small", "Small INSTRUCTIONS.");
-    let mut talk = env.start();
-    talk.chat.messages = history(60);
-    talk.chat.activated = vec!["big".to_owned(), "small".to_owned()];
-    let outcome = talk.send(&"a long question ".repeat(700)).await;
+    let mut conversation = env.start();
+    conversation.chat.messages = history(60);
+    conversation.chat.activated = vec!["big".to_owned(), "small".to_owned()];
+    let outcome = conversation.send(&"a long question ".repeat(700)).await;
     assert_eq!(
         (outcome.end, outcome.activated),
         (Ok(EndReason::Finished), vec!["big".to_owned(), "small".to_owned()])
@@ -150,8 +150,8 @@ async fn old_results_of_a_turn_are_dropped_first() {
     env.skill("pdf", "x")
         .file(".skills/pdf/one.md", "alpha ".repeat(2_000))
         .file(".skills/pdf/two.md", "beta ".repeat(2_000));
-    let mut talk = env.start();
-    assert_eq!(talk.send("/pdf read both").await.end, Ok(EndReason::Finished));
+    let mut conversation = env.start();
+    assert_eq!(conversation.send("/pdf read both").await.end, Ok(EndReason::Finished));
     let texts = tool_results(provider, &server.requests()[2]);
     assert_eq!(texts[1].1, "[This result was removed to save space. Call the tool again if you need it.]");
     assert!(texts[2].1.starts_with("beta"));
@@ -162,9 +162,9 @@ async fn a_single_turn_that_is_too_long_is_an_error() {
     let server = ModelServer::scripted(ChatProvider::OpenAi, &[vec![text("ok")]]).await;
     let mut env = TestEnv::new(Preset::Chat).with_provider(ChatProvider::OpenAi, &server.base);
     env.chat.limits.context_tokens = 2_000;
-    let mut talk = env.start();
-    talk.send(&"too many words ".repeat(2_000)).await;
-    let (code, message) = talk.last_error();
+    let mut conversation = env.start();
+    conversation.send(&"too many words ".repeat(2_000)).await;
+    let (code, message) = conversation.last_error();
     assert_eq!(code, "TOO_LARGE");
     assert!(
         message.contains("this turn needs about 6") && message.contains("chat.context-tokens"),
@@ -187,9 +187,9 @@ async fn a_conversation_that_the_provider_rejects_as_too_long_is_shortened() {
         let server = server.await;
         let mut env = TestEnv::new(Preset::Chat).with_provider(provider, &server.base);
         env.chat.limits.context_tokens = 30_000;
-        let mut talk = env.start();
-        talk.chat.messages = history(250);
-        assert_eq!(talk.send("still there?").await.end, Ok(EndReason::Finished));
+        let mut conversation = env.start();
+        conversation.chat.messages = history(250);
+        assert_eq!(conversation.send("still there?").await.end, Ok(EndReason::Finished));
         assert!(server.requests().len() > 1);
     }
 }
@@ -200,7 +200,7 @@ async fn a_chat_can_continue_after_an_abandoned_turn() {
         let server = ModelServer::scripted(provider, &[vec![text("ok")]]).await;
         let env = TestEnv::new(Preset::Chat).with_provider(provider, &server.base);
         env.skill("pdf", "x");
-        let mut talk = env.start();
+        let mut conversation = env.start();
         let call = |id: &str| Part::ToolCall {
             id: id.to_owned(),
             name: "skills.activate".to_owned(),
@@ -222,14 +222,14 @@ async fn a_chat_can_continue_after_an_abandoned_turn() {
             state: MessageState::Interrupted { reason: "killed".to_owned() },
             ..message(3, Role::Assistant, "")
         };
-        talk.chat.messages = vec![
+        conversation.chat.messages = vec![
             message(0, Role::User, "go"),
             dead,
             message(2, Role::User, "and?"),
             empty,
             message(4, Role::User, "hello?"),
         ];
-        assert_eq!(talk.send("are you there?").await.end, Ok(EndReason::Finished));
+        assert_eq!(conversation.send("are you there?").await.end, Ok(EndReason::Finished));
         let texts = tool_results(provider, &server.requests()[0]);
         assert_eq!(
             texts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(),

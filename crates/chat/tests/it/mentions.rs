@@ -8,12 +8,15 @@ use prowess_testing::model::wire_format::{PROVIDERS, call, system_prompt, text, 
 use prowess_testing::model::{ModelServer, RecordedRequest};
 use serde_json::json;
 
-async fn talk(preset: Preset, provider: ChatProvider) -> (TestEnv, TestConversation, ModelServer) {
+async fn start_conversation(
+    preset: Preset,
+    provider: ChatProvider,
+) -> (TestEnv, TestConversation, ModelServer) {
     let server = ModelServer::scripted(provider, &[vec![text("ok")]]).await;
     let env = TestEnv::new(preset).with_provider(provider, &server.base);
     env.skill("pdf", "Merge with care.").skill("pdf-tools", "Other tools.");
-    let talk = env.start();
-    (env, talk, server)
+    let conversation = env.start();
+    (env, conversation, server)
 }
 
 /// Returns the messages of the user as sent to the model.
@@ -26,47 +29,58 @@ const CHAT: ChatProvider = ChatProvider::OpenAiChat;
 
 #[tokio::test]
 async fn s004_13_a_slash_at_the_start_is_stripped_and_marks_the_turn() {
-    let (_env, mut talk, server) = talk(Preset::Chat, CHAT).await;
-    let outcome = talk.send("/pdf  merge these").await;
+    let (_env, mut conversation, server) = start_conversation(Preset::Chat, CHAT).await;
+    let outcome = conversation.send("/pdf  merge these").await;
     assert_eq!((outcome.end, outcome.activated), (Ok(EndReason::Finished), vec!["pdf".to_owned()]));
     let request = &server.requests()[0];
     assert_eq!(user_messages(request), ["merge these"]);
     assert!(tool_results(CHAT, request)[0].1.contains("Merge with care."));
-    assert_eq!(talk.results()[0].0, "skills.activate", "the turn is marked before the model is asked");
+    assert_eq!(
+        conversation.results()[0].0,
+        "skills.activate",
+        "the turn is marked before the model is asked"
+    );
     // The stored message is unchanged.
-    assert_eq!(serde_json::to_value(&talk.chat.messages[0].parts).unwrap()[0]["text"], "/pdf  merge these");
+    assert_eq!(
+        serde_json::to_value(&conversation.chat.messages[0].parts).unwrap()[0]["text"],
+        "/pdf  merge these"
+    );
 }
 
 #[tokio::test]
 async fn s004_13_an_unknown_name_is_ordinary_text() {
-    let (env, mut talk, server) = talk(Preset::Chat, CHAT).await;
+    let (env, mut conversation, server) = start_conversation(Preset::Chat, CHAT).await;
     env.file(".skills/off/SKILL.md", "no frontmatter");
     for message in
         ["/nope merge", "/pdf-toolsx y", " /pdf late", "say /pdf", "//pdf", "/", "/off x", "$pdf x"]
     {
-        assert_eq!(talk.send(message).await.activated, Vec::<String>::new(), "{message}");
+        assert_eq!(conversation.send(message).await.activated, Vec::<String>::new(), "{message}");
         assert_eq!(user_messages(server.requests().last().unwrap()).last().unwrap(), message);
-        assert!(talk.results().is_empty());
+        assert!(conversation.results().is_empty());
     }
 }
 
 #[tokio::test]
 async fn a_skill_that_is_not_user_invocable_cannot_be_mentioned() {
     for preset in [Preset::Standard, Preset::Chat] {
-        let (env, mut talk, _server) = talk(preset, CHAT).await;
+        let (env, mut conversation, _server) = start_conversation(preset, CHAT).await;
         let root = if preset == Preset::Chat { ".skills" } else { ".agents/skills" };
         let text = "---\nname: inner\ndescription: For models.\nuser-invocable: false\n---\nInner.";
         env.file(&format!("{root}/inner/SKILL.md"), text);
         for message in ["/inner x", "use $inner"] {
-            assert_eq!(talk.send(message).await.activated, Vec::<String>::new(), "{preset} {message}");
+            assert_eq!(
+                conversation.send(message).await.activated,
+                Vec::<String>::new(),
+                "{preset} {message}"
+            );
         }
     }
 }
 
 #[tokio::test]
 async fn s004_13_a_message_with_only_a_name() {
-    let (_env, mut talk, server) = talk(Preset::Chat, CHAT).await;
-    talk.send("/pdf-tools").await;
+    let (_env, mut conversation, server) = start_conversation(Preset::Chat, CHAT).await;
+    conversation.send("/pdf-tools").await;
     assert_eq!(
         user_messages(&server.requests()[0]),
         ["(The user invoked the skill without any other text.)"]
@@ -77,34 +91,34 @@ async fn s004_13_a_message_with_only_a_name() {
 #[tokio::test]
 async fn s001_17_a_dollar_mention_loads_the_skill_and_stays_in_the_text() {
     for preset in [Preset::Standard, Preset::SkillTool] {
-        let (_env, mut talk, server) = talk(preset, CHAT).await;
-        let outcome = talk.send("merge with $pdf, not $pdf-tools or `$other`").await;
+        let (_env, mut conversation, server) = start_conversation(preset, CHAT).await;
+        let outcome = conversation.send("merge with $pdf, not $pdf-tools or `$other`").await;
         assert_eq!(outcome.activated, ["pdf", "pdf-tools"]);
         assert_eq!(user_messages(&server.requests()[0]), ["merge with $pdf, not $pdf-tools or `$other`"]);
         let tool = if preset == Preset::SkillTool { "Skill" } else { "skills.activate" };
-        assert!(talk.results().iter().all(|(name, ..)| name == tool));
+        assert!(conversation.results().iter().all(|(name, ..)| name == tool));
     }
 }
 
 #[tokio::test]
 async fn s000_06_an_app_reads_the_file_for_the_user() {
-    let (_env, mut talk, server) = talk(Preset::App, CHAT).await;
-    let outcome = talk.send("/pdf merge").await;
+    let (_env, mut conversation, server) = start_conversation(Preset::App, CHAT).await;
+    let outcome = conversation.send("/pdf merge").await;
     assert_eq!(outcome.activated, ["pdf"]);
     let calls = server.requests()[0].body["messages"].to_string();
     assert!(calls.contains(".agents/skills/pdf/SKILL.md") && calls.contains("Merge with care."), "{calls}");
-    talk.send("more").await;
+    conversation.send("more").await;
     assert_eq!(user_messages(server.requests().last().unwrap()), ["merge", "more"]);
 }
 
 #[tokio::test]
 async fn arguments_replace_placeholders_in_the_instructions() {
-    let (env, mut talk, server) = talk(Preset::Standard, CHAT).await;
+    let (env, mut conversation, server) = start_conversation(Preset::Standard, CHAT).await;
     env.skill("greet", "Greet $ARGUMENTS warmly.").skill("second", "Take $1.").skill("plain", "No place.");
     for (message, expected) in
         [("/greet Ada L", "Greet Ada L warmly."), ("/second a b", "Take b."), ("/plain x", "No place.")]
     {
-        talk.send(message).await;
+        conversation.send(message).await;
         let text = tool_results(CHAT, server.requests().last().unwrap()).pop().unwrap().1;
         assert!(text.contains(expected) && !text.contains("ARGUMENTS"), "{text}");
     }
@@ -113,10 +127,10 @@ async fn arguments_replace_placeholders_in_the_instructions() {
 #[tokio::test]
 async fn s004_19_names_are_stored_and_instructions_are_restored_in_place() {
     for provider in PROVIDERS {
-        let (env, mut talk, server) = talk(Preset::Chat, provider).await;
-        talk.send("/pdf merge").await;
-        assert_eq!(talk.chat.activated, ["pdf"]);
-        talk.send("go on").await;
+        let (env, mut conversation, server) = start_conversation(Preset::Chat, provider).await;
+        conversation.send("/pdf merge").await;
+        assert_eq!(conversation.chat.activated, ["pdf"]);
+        conversation.send("go on").await;
         let request = &server.requests()[1];
         let prompt = system_prompt(provider, request);
         assert!(prompt.contains("Skills already active in this conversation: pdf."), "{prompt}");
@@ -131,18 +145,18 @@ async fn s004_19_names_are_stored_and_instructions_are_restored_in_place() {
 
         // The skill changes and is then removed.
         env.skill("pdf", "Merge with more care.");
-        let mut talk_again = env.start();
-        std::mem::swap(&mut talk_again.chat, &mut talk.chat);
-        talk_again.send("and now?").await;
+        let mut second = env.start();
+        std::mem::swap(&mut second.chat, &mut conversation.chat);
+        second.send("and now?").await;
         let text = tool_results(provider, server.requests().last().unwrap())[0].1.clone();
         assert!(
             text.starts_with("[The skill pdf has changed since.") && text.contains("more care"),
             "{text}"
         );
         std::fs::remove_dir_all(env.path(".skills/pdf")).unwrap();
-        let mut talk_last = env.start();
-        std::mem::swap(&mut talk_last.chat, &mut talk_again.chat);
-        talk_last.send("and now?").await;
+        let mut third = env.start();
+        std::mem::swap(&mut third.chat, &mut second.chat);
+        third.send("and now?").await;
         let text = tool_results(provider, server.requests().last().unwrap())[0].1.clone();
         assert_eq!(text, "[The skill pdf is no longer available.]");
     }
@@ -162,9 +176,9 @@ async fn s004_19_only_successful_loads_activate_a_skill() {
     let server = ModelServer::scripted(CHAT, &steps).await;
     let env = TestEnv::new(Preset::Chat).with_provider(CHAT, &server.base);
     env.skill("pdf", "Merge with care.");
-    let mut talk = env.start();
-    assert_eq!(talk.send("merge").await.activated, ["pdf"]);
-    talk.send("again").await;
+    let mut conversation = env.start();
+    assert_eq!(conversation.send("merge").await.activated, ["pdf"]);
+    conversation.send("again").await;
     // The instructions are in the conversation: a reminder is enough.
     let texts = tool_results(CHAT, server.requests().last().unwrap());
     assert!(texts.last().unwrap().1.contains("already loaded in this conversation"), "{texts:?}");
@@ -184,11 +198,11 @@ async fn unchanged_files_are_restored() {
     let server = ModelServer::scripted(CHAT, &steps).await;
     let env = TestEnv::new(Preset::Chat).with_provider(CHAT, &server.base);
     env.skill("pdf", "x").file(".skills/pdf/a.md", "AAA").file(".skills/pdf/b.md", "BBB");
-    let mut talk = env.start();
-    talk.send("read").await;
-    assert!(!serde_json::to_string(&talk.chat.messages).unwrap().contains("AAA"));
+    let mut conversation = env.start();
+    conversation.send("read").await;
+    assert!(!serde_json::to_string(&conversation.chat.messages).unwrap().contains("AAA"));
     env.file(".skills/pdf/b.md", "CCC");
-    talk.send("again").await;
+    conversation.send("again").await;
     let texts: Vec<String> =
         tool_results(CHAT, &server.requests()[2]).into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts, ["AAA", "[b.md was read here and has changed since. Read it again if you need it.]"]);

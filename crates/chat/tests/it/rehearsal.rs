@@ -6,17 +6,17 @@ use prowess_chat::EndReason;
 
 /// Returns the reply to one message.
 async fn rehearse(env: &TestEnv, message: &str) -> String {
-    let mut talk = env.start();
-    let outcome = talk.send(message).await;
+    let mut conversation = env.start();
+    let outcome = conversation.send(message).await;
     assert_eq!(outcome.end, Ok(EndReason::Finished));
     let second = {
-        let mut talk = env.start();
-        talk.send(message).await;
-        talk.reply_text()
+        let mut conversation = env.start();
+        conversation.send(message).await;
+        conversation.reply_text()
     };
-    assert_eq!(second, talk.reply_text(), "the same each time");
-    assert!(talk.reply_text().starts_with("This is a rehearsal, not a model"));
-    format!("> {message}\n\n{}", env.redact(&talk.reply_text()))
+    assert_eq!(second, conversation.reply_text(), "the same each time");
+    assert!(conversation.reply_text().starts_with("This is a rehearsal, not a model"));
+    format!("> {message}\n\n{}", env.redact(&conversation.reply_text()))
 }
 
 #[tokio::test]
@@ -66,16 +66,20 @@ async fn s003_05_s003_06_at_most_three_skills_are_loaded_by_triggers() {
             format!("---\nname: {name}\ndescription: Does {name}.\ntriggers:\n  keywords: [deploy]\n---\n\nBody {name}.\n"),
         );
     }
-    let mut talk = env.start();
-    talk.send("deploy it").await;
-    assert_eq!(talk.results().len(), 3);
+    let mut conversation = env.start();
+    conversation.send("deploy it").await;
+    assert_eq!(conversation.results().len(), 3);
     assert!(
-        talk.reply_text().contains("- tier 3: complete skills")
-            && talk.reply_text().contains("keyword: deploy")
+        conversation.reply_text().contains("- tier 3: complete skills")
+            && conversation.reply_text().contains("keyword: deploy")
     );
-    let mut talk = env.start();
-    talk.send("hello").await;
-    assert!(talk.reply_text().contains("- tier 1: the number of skills"), "{}", talk.reply_text());
+    let mut conversation = env.start();
+    conversation.send("hello").await;
+    assert!(
+        conversation.reply_text().contains("- tier 1: the number of skills"),
+        "{}",
+        conversation.reply_text()
+    );
 }
 
 #[tokio::test]
@@ -96,17 +100,17 @@ async fn s004_24_the_fixture_rehearsed_implicitly_and_explicitly() {
             {
                 continue;
             }
-            let mut talk = env.start();
-            let outcome = talk.send(message).await;
+            let mut conversation = env.start();
+            let outcome = conversation.send(message).await;
             assert!(
-                talk.reply_text().contains("PROWESS_SKILL_MARKER_7F3A91D2"),
+                conversation.reply_text().contains("PROWESS_SKILL_MARKER_7F3A91D2"),
                 "{preset} {message}: {}",
-                talk.reply_text()
+                conversation.reply_text()
             );
             assert!(preset == Preset::App || outcome.activated == [name], "{preset} {message}");
-            let stored = serde_json::to_string(&talk.chat.messages[1].parts[..1]).unwrap();
+            let stored = serde_json::to_string(&conversation.chat.messages[1].parts[..1]).unwrap();
             assert!(!stored.contains("_MARKER_"));
-            let read = talk
+            let read = conversation
                 .results()
                 .iter()
                 .filter(|(tool, status, _)| {

@@ -21,9 +21,9 @@ async fn bodies(provider: ChatProvider, preset: Preset) -> Vec<String> {
     let server = ModelServer::scripted(provider, &steps).await;
     let env = TestEnv::new(preset).with_provider(provider, &server.base);
     env.skill("pdf", "Merge with care. See [a](a.md).").file(&format!("{}/pdf/a.md", env.root()), "AAA\n");
-    let mut talk = env.start();
-    talk.send("/pdf merge these").await;
-    talk.send("was that all?").await;
+    let mut conversation = env.start();
+    conversation.send("/pdf merge these").await;
+    conversation.send("was that all?").await;
     let requests = server.requests();
     requests.iter().map(|request| env.redact(&serde_json::to_string_pretty(&request.body).unwrap())).collect()
 }

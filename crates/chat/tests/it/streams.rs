@@ -273,15 +273,18 @@ async fn an_interrupted_reply_is_kept_and_sent_in_the_next_turn() {
         let server =
             ModelServer::start([half, Reply::events(encode_reply(provider, &[text("Again.")]))]).await;
         let env = TestEnv::new(Preset::Standard).with_provider(provider, &server.base);
-        let mut talk = env.start();
-        let outcome = talk.send("say it").await;
+        let mut conversation = env.start();
+        let outcome = conversation.send("say it").await;
         assert!(outcome.end.is_err());
-        assert_eq!(talk.last_error().0, "EXECUTION_ERROR");
-        let reply = talk.reply_text();
+        assert_eq!(conversation.last_error().0, "EXECUTION_ERROR");
+        let reply = conversation.reply_text();
         assert_eq!(reply, "The");
-        assert!(matches!(talk.chat.messages[1].state, MessageState::Interrupted { .. }));
-        talk.send("go on").await;
-        assert_eq!((talk.reply_text().as_str(), talk.end_reason().as_str()), ("Again.", "end"));
+        assert!(matches!(conversation.chat.messages[1].state, MessageState::Interrupted { .. }));
+        conversation.send("go on").await;
+        assert_eq!(
+            (conversation.reply_text().as_str(), conversation.end_reason().as_str()),
+            ("Again.", "end")
+        );
         let body = server.requests()[1].body.to_string();
         assert!(
             body.contains(reply.trim())

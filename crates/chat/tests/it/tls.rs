@@ -33,9 +33,9 @@ async fn an_untrusted_certificate_is_refused() {
     let mut env = TestEnv::new(Preset::Standard)
         .with_provider(ChatProvider::Anthropic, &format!("https://localhost:{port}"));
     env.chat.limits.retries = 0;
-    let mut talk = env.start();
-    talk.send("hello").await;
-    let (code, message) = talk.last_error();
+    let mut conversation = env.start();
+    conversation.send("hello").await;
+    let (code, message) = conversation.last_error();
     assert_eq!(code, "UNAVAILABLE");
     assert!(message.contains("invalid peer certificate"), "{message}");
     assert_eq!(server.join().unwrap(), (Vec::new(), true), "nothing was sent");

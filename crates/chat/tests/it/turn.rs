@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 const CHAT: ChatProvider = ChatProvider::OpenAiChat;
 
 /// Starts a conversation with one skill `a` and a model that takes these steps.
-async fn talk(
+async fn start_conversation(
     steps: &[Vec<ReplyPart>],
     set: impl Fn(&mut TestEnv),
 ) -> (TestEnv, TestConversation, ModelServer) {
@@ -24,8 +24,8 @@ async fn talk(
     let mut env = TestEnv::new(Preset::Chat).with_provider(CHAT, &server.base);
     env.skill("a", "Do it well.");
     set(&mut env);
-    let talk = env.start();
-    (env, talk, server)
+    let conversation = env.start();
+    (env, conversation, server)
 }
 
 #[tokio::test]
@@ -34,11 +34,11 @@ async fn events_are_reported_in_order() {
         vec![text("One moment. "), call("c1", "skills_activate", json!({"name": "a"}))],
         vec![text("Done.")],
     ];
-    let (env, mut talk, _server) = talk(&steps, |_| {}).await;
-    let outcome = talk.send("do a").await;
+    let (env, mut conversation, _server) = start_conversation(&steps, |_| {}).await;
+    let outcome = conversation.send("do a").await;
     assert_eq!(outcome.usage, Some(TokenUsage { input: 200, output: 40, cached: 20 }));
     let mut events: Vec<Value> =
-        talk.events.iter().map(|event| serde_json::to_value(event).unwrap()).collect();
+        conversation.events.iter().map(|event| serde_json::to_value(event).unwrap()).collect();
     events.dedup_by(|next, before| match (next["type"] == "delta", before["type"] == "delta") {
         (true, true) => {
             before["text"] =
@@ -48,7 +48,7 @@ async fn events_are_reported_in_order() {
         _ => false,
     });
     insta::assert_snapshot!(env.redact(&serde_json::to_string_pretty(&events).unwrap()));
-    let mut kept = serde_json::to_value(&talk.chat.messages).unwrap();
+    let mut kept = serde_json::to_value(&conversation.chat.messages).unwrap();
     kept[0]["at"] = 0.into();
     kept[1]["at"] = 0.into();
     insta::assert_snapshot!("kept", serde_json::to_string_pretty(&kept).unwrap());
@@ -68,10 +68,10 @@ async fn the_steps_of_a_turn_are_limited() {
         let mut env = TestEnv::new(Preset::Chat).with_provider(provider, &server.base);
         env.skill("a", "x");
         env.chat.limits.steps = 3;
-        let mut talk = env.start();
-        assert_eq!(talk.send("go").await.end, Ok(EndReason::Steps));
-        assert_eq!((talk.end_reason().as_str(), server.requests().len()), ("steps", 3));
-        let results = talk.results();
+        let mut conversation = env.start();
+        assert_eq!(conversation.send("go").await.end, Ok(EndReason::Steps));
+        assert_eq!((conversation.end_reason().as_str(), server.requests().len()), ("steps", 3));
+        let results = conversation.results();
         assert_eq!(results.len(), 3, "every call has a result");
         assert!(
             results[2].2["error"]["message"]
@@ -80,13 +80,13 @@ async fn the_steps_of_a_turn_are_limited() {
                 .contains("not called: the turn reached its step limit")
         );
         // Three calls with the same id are three calls.
-        let ids = talk.events.iter().filter_map(|event| match event {
+        let ids = conversation.events.iter().filter_map(|event| match event {
             TurnEvent::ToolCall { id, .. } => Some(id.clone()),
             _ => None,
         });
         assert_eq!(ids.collect::<std::collections::HashSet<_>>().len(), 3);
         assert!(
-            matches!(&talk.chat.messages[1].state, MessageState::Interrupted { reason } if reason.contains("chat.max-steps"))
+            matches!(&conversation.chat.messages[1].state, MessageState::Interrupted { reason } if reason.contains("chat.max-steps"))
         );
     }
 }
@@ -94,9 +94,9 @@ async fn the_steps_of_a_turn_are_limited() {
 #[tokio::test]
 async fn repeated_calls_end_the_turn() {
     let steps = [vec![call("c", "skills_readResource", json!({"name": "a", "path": "SKILL.md"}))]];
-    let (_env, mut talk, server) = talk(&steps, |_| {}).await;
-    assert_eq!(talk.send("go").await.end, Ok(EndReason::Repeated));
-    assert_eq!((talk.end_reason().as_str(), server.requests().len()), ("repeated", 6));
+    let (_env, mut conversation, server) = start_conversation(&steps, |_| {}).await;
+    assert_eq!(conversation.send("go").await.end, Ok(EndReason::Repeated));
+    assert_eq!((conversation.end_reason().as_str(), server.requests().len()), ("repeated", 6));
     let texts = tool_results(CHAT, server.requests().last().unwrap());
     assert!(!texts[1].1.contains("made"), "{}", texts[1].1);
     assert!(texts[2].1.contains("[This call was made 3 times in this turn"), "{}", texts[2].1);
@@ -105,9 +105,10 @@ async fn repeated_calls_end_the_turn() {
 #[tokio::test]
 async fn the_tokens_of_a_turn_are_limited() {
     let steps = [vec![call("c", "skills_activate", json!({"name": "a"}))]];
-    let (_env, mut talk, server) = talk(&steps, |env| env.chat.limits.turn_tokens = Some(300)).await;
-    assert_eq!(talk.send("go").await.end, Ok(EndReason::Tokens));
-    assert_eq!((talk.end_reason().as_str(), server.requests().len()), ("tokens", 3));
+    let (_env, mut conversation, server) =
+        start_conversation(&steps, |env| env.chat.limits.turn_tokens = Some(300)).await;
+    assert_eq!(conversation.send("go").await.end, Ok(EndReason::Tokens));
+    assert_eq!((conversation.end_reason().as_str(), server.requests().len()), ("tokens", 3));
 
     // The limit also applies if the server does not report usage.
     let silent = encode_reply(CHAT, &steps[0]);
@@ -116,8 +117,8 @@ async fn the_tokens_of_a_turn_are_limited() {
     let mut env = TestEnv::new(Preset::Chat).with_provider(CHAT, &server.base);
     env.skill("a", "x");
     env.chat.limits.turn_tokens = Some(1_000);
-    let mut talk = env.start();
-    let outcome = talk.send("go").await;
+    let mut conversation = env.start();
+    let outcome = conversation.send("go").await;
     assert_eq!((outcome.end, outcome.usage), (Ok(EndReason::Tokens), None));
 }
 
@@ -125,25 +126,26 @@ async fn the_tokens_of_a_turn_are_limited() {
 async fn long_results_are_truncated_with_a_note() {
     let steps =
         [vec![call("c", "skills_readResource", json!({"name": "a", "path": "big.txt"}))], vec![text("ok")]];
-    let (env, mut talk, server) = talk(&steps, |env| env.chat.limits.result_bytes = 1_000).await;
+    let (env, mut conversation, server) =
+        start_conversation(&steps, |env| env.chat.limits.result_bytes = 1_000).await;
     env.file(".skills/a/big.txt", "é".repeat(5_000));
-    talk.send("go").await;
+    conversation.send("go").await;
     let text = &tool_results(CHAT, &server.requests()[1])[0].1;
     assert!(text.ends_with("é\n[1000 of 10000 bytes shown]"), "{text}");
 }
 
 #[tokio::test]
 async fn invalid_messages_are_refused() {
-    let (_env, mut talk, server) = talk(&[vec![text("x")]], |_| {}).await;
-    assert_eq!(talk.send("  \n").await.end, Err(TurnError::Empty));
-    assert_eq!(talk.last_error().0, "INVALID_PARAM");
-    let outcome = talk.send(&"x".repeat(10 * 1024 * 1024)).await;
+    let (_env, mut conversation, server) = start_conversation(&[vec![text("x")]], |_| {}).await;
+    assert_eq!(conversation.send("  \n").await.end, Err(TurnError::Empty));
+    assert_eq!(conversation.last_error().0, "INVALID_PARAM");
+    let outcome = conversation.send(&"x".repeat(10 * 1024 * 1024)).await;
     assert_eq!((outcome.end, outcome.message_id), (Err(TurnError::TooLong(10 * 1024 * 1024)), None));
     assert_eq!(
-        talk.last_error(),
+        conversation.last_error(),
         ("TOO_LARGE".to_owned(), "the message has 10485760 bytes; the maximum is 1048576".to_owned())
     );
-    assert!(talk.chat.messages.is_empty() && server.requests().is_empty());
+    assert!(conversation.chat.messages.is_empty() && server.requests().is_empty());
 }
 
 /// A recorder that fails after some calls.
@@ -187,12 +189,14 @@ impl TurnRecorder for FailingRecorder {
 async fn events_are_reported_only_after_they_are_recorded() {
     let steps = [vec![text("a"), call("c", "skills_activate", json!({"name": "a"}))], vec![text("b")]];
     for calls in 0..6 {
-        let (_env, talk, _server) = talk(&steps, |_| {}).await;
+        let (_env, conversation, _server) = start_conversation(&steps, |_| {}).await;
         let mut record = FailingRecorder(MemoryRecorder::default(), calls);
         let mut events = Vec::new();
         let input = TurnInput { chat: "c", history: &[], activated: &[], text: "go" };
-        let outcome =
-            talk.agent.turn(input, &mut record, &mut |event| events.push(event), &talk.cancel).await;
+        let outcome = conversation
+            .agent
+            .turn(input, &mut record, &mut |event| events.push(event), &conversation.cancel)
+            .await;
         assert!(matches!(outcome.end, Err(TurnError::Record(_))), "{calls}: {:?}", outcome.end);
         let Some(TurnEvent::Error { message, .. }) = events.last() else { panic!("{events:?}") };
         assert_eq!(message, "cannot store the chat: disk full");
@@ -207,10 +211,10 @@ async fn skills_change_between_turns_without_a_restart() {
     let server = ModelServer::scripted(CHAT, &steps).await;
     let env = TestEnv::new(Preset::Standard).with_provider(CHAT, &server.base);
     env.skill("a", "x");
-    let mut talk = env.start();
-    talk.send("one").await;
+    let mut conversation = env.start();
+    conversation.send("one").await;
     env.skill("b", "x");
-    talk.send("two").await;
+    conversation.send("two").await;
     let names: Vec<bool> =
         server.requests().iter().map(|request| request.body["tools"].to_string().contains("\"b\"")).collect();
     assert_eq!(names, [false, true]);
@@ -221,10 +225,10 @@ async fn s000_16_an_added_skill_is_in_the_next_request_after_a_reload() {
     let server = ModelServer::scripted(CHAT, &[vec![text("x")]]).await;
     let env = TestEnv::new(Preset::App).with_provider(CHAT, &server.base);
     env.skill("a", "x");
-    let mut talk = env.start();
-    talk.send("one").await;
+    let mut conversation = env.start();
+    conversation.send("one").await;
     env.skill("added", "x");
-    talk.send("two").await;
+    conversation.send("two").await;
     // As after an add, a delete or an import.
     env.start().send("three").await;
     let has: Vec<bool> =

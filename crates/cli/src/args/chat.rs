@@ -9,8 +9,8 @@ use clap::Subcommand;
 #[command(
     after_help = "Without a message, starts an interactive chat on a terminal; type /help there for a list of commands.\n\
     Standard input is appended to the message: git diff | prowess chat \"Review this\"\n\n\
-    Standard output contains only the answer, or with --json, one event per line.\n\
-    Exit codes: 0 complete answer, 1 incomplete, 2 usage or environment error, 130 after Ctrl-C"
+    Standard output contains only the reply, or with --json, one event per line.\n\
+    Exit codes: 0 complete reply, 1 incomplete, 2 usage or environment error, 130 after Ctrl-C"
 )]
 pub(crate) struct Chat {
     /// Message; start it with /NAME to call a skill

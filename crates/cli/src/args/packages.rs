@@ -64,7 +64,7 @@ project, otherwise it is in the user's state directory.";
 
 // The arguments of `prowess import`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Skills are installed in the same place as by `prowess install`.")]
+#[command(after_help = "Skills are installed in the same directory as by `prowess install`.")]
 #[command(mut_arg("user", |user| user.help("Install for the current user")))]
 #[command(mut_arg("project_scope", |project| project.help("Install in the project")))]
 pub(crate) struct Import {
@@ -173,7 +173,7 @@ pub(crate) struct Verify {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Pack {
     /// Skill directory
-    pub(crate) folder: PathBuf,
+    pub(crate) dir: PathBuf,
     /// Output file [default: NAME.skill in the current directory]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -183,7 +183,7 @@ pub(crate) struct Pack {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Index {
     /// Directory of skills
-    pub(crate) folder: PathBuf,
+    pub(crate) dir: PathBuf,
     /// Output directory, to be served by a web server
     #[arg(long, short, value_name = "DIR", default_value = "public")]
     pub(crate) output: PathBuf,

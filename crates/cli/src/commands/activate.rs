@@ -30,7 +30,7 @@ pub(super) fn run(
     let _ = SkillUsage::record(&context.host_env, skill.key());
     let content = activated.content();
     if output.json() {
-        let mut answer = json!({
+        let mut value = json!({
             "schema": 1,
             "name": activated.name,
             "base_dir": activated.base_dir,
@@ -43,9 +43,9 @@ pub(super) fn run(
             "digest": activated.digest(),
         });
         if let Some(origin) = &activated.origin {
-            answer["origin"] = json!({"title": origin.title, "uri": origin.uri});
+            value["origin"] = json!({"title": origin.title, "uri": origin.uri});
         }
-        output.write_json(&answer)?;
+        output.write_json(&value)?;
         return Ok(SUCCESS);
     }
     output.text(&content)?;

@@ -78,9 +78,9 @@ fn format(global: &Global, call: &Check) -> Result<CheckFormat, Failure> {
 }
 
 /// Returns the given paths, or else the project and its skill directories.
-fn paths(context: &Context, given: &[PathBuf]) -> Vec<PathBuf> {
-    if !given.is_empty() {
-        return given.to_vec();
+fn paths(context: &Context, arguments: &[PathBuf]) -> Vec<PathBuf> {
+    if !arguments.is_empty() {
+        return arguments.to_vec();
     }
     let project = &context.host_env.project;
     let roots = context.policy().scan.roots.iter().filter_map(|spec| match &spec.location {
@@ -198,12 +198,12 @@ fn check_toolsets(checked: &CheckedSkill) -> Vec<FileDiagnostic> {
     let located = |error: prowess_toolset::ToolsetError| {
         let diagnostic = Diagnostic::warning(Code::ToolsetLoad, error.message())
             .help("fix the toolset; see docs/toolsets.md for the available APIs");
-        let Some(place) = error.location() else {
+        let Some(location) = error.location() else {
             return FileDiagnostic::new(checked.path.clone(), diagnostic);
         };
-        let path = dir.join(&place.file);
-        let start = read_source(&path).map_or(0, |source| offset(&source, place.line, place.column));
-        let at = Location { line: place.line, column: place.column, span: Span { start, end: start } };
+        let path = dir.join(&location.file);
+        let start = read_source(&path).map_or(0, |source| offset(&source, location.line, location.column));
+        let at = Location { line: location.line, column: location.column, span: Span { start, end: start } };
         FileDiagnostic::new(path, diagnostic.at(at))
     };
     wrong.into_iter().map(located).collect()

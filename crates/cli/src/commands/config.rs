@@ -12,13 +12,13 @@ pub(super) fn run(context: &Context, output: &mut Output) -> CommandResult {
     let configuration = &context.configuration;
     let config_failure = context.configuration_failure(output);
     if output.json() {
-        let mut answer = json::settings_json(configuration);
+        let mut value = json::settings_json(configuration);
         let Some(failure) = config_failure else {
-            output.write_json(&answer)?;
+            output.write_json(&value)?;
             return Ok(SUCCESS);
         };
-        answer["error"] = failure.to_json();
-        output.write_json(&answer)?;
+        value["error"] = failure.to_json();
+        output.write_json(&value)?;
         return Ok(failure.exit_code());
     }
     print_settings(context, output)?;

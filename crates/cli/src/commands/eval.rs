@@ -32,8 +32,8 @@ pub(super) fn run(context: &Context, global: &Global, call: &Eval, output: &mut 
     };
     let gains = other.as_ref().map(|(_, others)| compare(&queries, others, &rankings, k));
     if output.json() {
-        let mut answer = serde_json::to_value(&report)?;
-        if let Value::Object(fields) = &mut answer {
+        let mut value = serde_json::to_value(&report)?;
+        if let Value::Object(fields) = &mut value {
             fields.insert("schema".to_owned(), 1.into());
             if let (Some((other, _)), Some(gains)) = (&other, gains) {
                 let [hits, recall, mrr] =
@@ -42,7 +42,7 @@ pub(super) fn run(context: &Context, global: &Global, call: &Eval, output: &mut 
                 fields.insert("compared".to_owned(), json!({"all": other.all, "gain": gain}));
             }
         }
-        output.write_json(&answer)?;
+        output.write_json(&value)?;
         return Ok(SUCCESS);
     }
     let recall = format!("recall@{k}");
@@ -62,11 +62,11 @@ pub(super) fn run(context: &Context, global: &Global, call: &Eval, output: &mut 
         span(intervals.recall_at_k),
         span(intervals.mrr)
     ))?;
-    if let (Some((other, _)), Some([hits, recalls, places])) = (&other, gains) {
+    if let (Some((other, _)), Some([hits, recalls, reciprocal_ranks])) = (&other, gains) {
         print_score("compared", &other.all, output)?;
         let gain = |(mean, interval): (f64, [f64; 2])| format!("{mean:+.3} ({})", span(interval));
-        let (hits, recalls, places) = (gain(hits), gain(recalls), gain(places));
-        output.line(format!("gain: hit@1 {hits}, {recall} {recalls}, MRR {places}"))?;
+        let (hits, recalls, reciprocal_ranks) = (gain(hits), gain(recalls), gain(reciprocal_ranks));
+        output.line(format!("gain: hit@1 {hits}, {recall} {recalls}, MRR {reciprocal_ranks}"))?;
     }
     Ok(SUCCESS)
 }

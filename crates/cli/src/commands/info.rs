@@ -129,8 +129,8 @@ fn print_details(
         let mark = if file.executable { "*" } else { "" };
         output.line(format!("  {:>9}  {}{mark}", file.bytes, clean(&file.path)))?;
     }
-    for refused in &details.files.skipped {
-        output.line(format!("  {:>9}  {} (not readable)", "link", clean(refused)))?;
+    for path in &details.files.skipped {
+        output.line(format!("  {:>9}  {} (not readable)", "skipped", clean(path)))?;
     }
     if details.files.truncated {
         output.line("  … more files are not listed")?;

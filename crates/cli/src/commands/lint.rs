@@ -20,21 +20,21 @@ pub(super) fn run(context: &Context, global: &Global, call: &Lint, output: &mut 
     if output.json() {
         let skills: Vec<_> = advice
             .iter()
-            .map(|RoutingAdvice { skill, rank: place, rivals, words }| {
+            .map(|RoutingAdvice { skill, rank, rivals, words }| {
                 let rivals: Vec<_> = rivals
                     .iter()
                     .map(|(rival, share)| json!({"name": name(*rival), "share": (f64::from(*share) * 100.0).round() / 100.0}))
                     .collect();
-                json!({"name": name(*skill), "place": place.map(|place| place + 1), "rivals": rivals, "words": words})
+                json!({"name": name(*skill), "place": rank.map(|rank| rank + 1), "rivals": rivals, "words": words})
             })
             .collect();
         output.write_json(&json!({"schema": 1, "checked": names.len(), "skills": skills}))?;
     } else {
-        for RoutingAdvice { skill, rank: place, rivals, words } in &advice {
+        for RoutingAdvice { skill, rank, rivals, words } in &advice {
             let title = output.styled_text(TextStyle::Strong, name(*skill));
-            let found = match place {
+            let found = match rank {
                 Some(0) => "ranks first for its own description".to_owned(),
-                Some(place) => format!("ranks {} for its own description", place + 1),
+                Some(rank) => format!("ranks {} for its own description", rank + 1),
                 None => "not found for its own description".to_owned(),
             };
             output.line(format!("{title}: {found}"))?;

@@ -98,12 +98,12 @@ fn skill_md(name: &SkillName, description: &str) -> Result<String, Failure> {
 
 fn default_dir(context: &Context) -> Result<PathBuf, Failure> {
     let roots = &context.policy().scan.roots;
-    let given = roots.iter().find(|spec| spec.is_explicit).map(|spec| spec.path().to_owned());
+    let explicit = roots.iter().find(|spec| spec.is_explicit).map(|spec| spec.path().to_owned());
     let writable = |spec: &&prowess::RootSpec| {
         matches!(spec.location, RootLocation::Project(_)) && spec.scope != prowess::Scope::Bundled
     };
     let own = roots.iter().find(writable).map(|spec| context.host_env.project.join(spec.path()));
-    given.or(own).ok_or_else(|| {
+    explicit.or(own).ok_or_else(|| {
         Failure::usage("the configuration has no skill directory in the project")
             .hint("pass a directory with --dir")
     })

@@ -79,7 +79,7 @@ pub(super) fn find_other_locations(name: &str, snapshot: &Snapshot, context: &Co
                 }
                 let (why, help) = match scanned {
                     Some(_) => unscanned_reason(&dir, &path, context),
-                    None => foreign_reason(context),
+                    None => not_a_root_reason(context),
                 };
                 locations.push(OtherLocation { path: path.clone(), why, help });
                 seen.push(path);
@@ -97,7 +97,7 @@ pub(super) fn find_other_locations(name: &str, snapshot: &Snapshot, context: &Co
 }
 
 /// Returns the reason and help for a directory that is not a skill root.
-fn foreign_reason(context: &Context) -> (String, String) {
+fn not_a_root_reason(context: &Context) -> (String, String) {
     let policy = context.policy();
     if policy.scan.roots.iter().any(|spec| spec.is_explicit) {
         let why = "only the directories given with --root are searched";

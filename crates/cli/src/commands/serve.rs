@@ -75,11 +75,11 @@ async fn serve(
     let renewed = start_token.as_ref().map(|token| token.subscribe());
     let sign_in_url = |token: &str| format!("http://{at}/?token={token}");
     if output.json() {
-        let mut answer = json!({"schema": 1, "url": format!("http://{at}/"), "store": store.location()});
+        let mut value = json!({"schema": 1, "url": format!("http://{at}/"), "store": store.location()});
         if let Some(token) = &start_token {
-            answer["sign_in_url"] = sign_in_url(&token.current()).into();
+            value["sign_in_url"] = sign_in_url(&token.current()).into();
         }
-        output.write_json(&answer)?;
+        output.write_json(&value)?;
     } else {
         output.line(format!("listening on http://{at}/"))?;
         output.note(format!("chats are stored in {}; press Ctrl-C to stop", store.location()));

@@ -39,8 +39,8 @@ pub(super) fn read_token(
         }
         None => variable.and_then(|name| std::env::var(name).ok()).filter(|token| !token.is_empty()),
     };
-    let made = text.map(|text| AccessToken::parse(&text)).transpose();
-    made.map_err(|error| Failure::usage(error.to_string()).hint("generate a token: openssl rand -hex 32"))
+    let parsed = text.map(|text| AccessToken::parse(&text)).transpose();
+    parsed.map_err(|error| Failure::usage(error.to_string()).hint("generate a token: openssl rand -hex 32"))
 }
 
 fn is_readable_by_others(file: &Path) -> bool {

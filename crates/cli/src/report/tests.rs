@@ -80,7 +80,7 @@ fn long_lines_are_truncated_around_the_marker() {
 fn lines_of_a_changed_file_are_not_shown() {
     let source = "---\nname: ä\n";
     let at = |line, column, start, end| Location { line, column, span: Span { start, end } };
-    let places = [
+    let locations = [
         at(2, 7, 10, 11),       // in the middle of a character
         at(2, 7, 10, 12),       // correct
         at(3, 7, 10, 12),       // on another line
@@ -90,11 +90,11 @@ fn lines_of_a_changed_file_are_not_shown() {
         at(0, 0, u32::MAX, 0),  // invalid
         at(3, 1, 13, 13),       // the very end
     ];
-    let diagnostic_at = |place| {
-        let diagnostic = Diagnostic::warning(Code::NameForm, "the name is odd").at(place);
-        diagnostic.help("rename it").fix(place.span, "b")
+    let diagnostic_at = |location| {
+        let diagnostic = Diagnostic::warning(Code::NameForm, "the name is odd").at(location);
+        diagnostic.help("rename it").fix(location.span, "b")
     };
-    let diagnostics = places.map(diagnostic_at);
+    let diagnostics = locations.map(diagnostic_at);
     snapshot!("human_changed", render_human(source.as_bytes(), &diagnostics, ColorMode::Plain));
     let mut unreadable = Vec::new();
     let report = report("/w/skills/pdf/SKILL.md", &diagnostics);
@@ -236,9 +236,9 @@ fn any_diagnostic(source: &[u8]) -> impl Strategy<Value = Diagnostic> + use<> {
     let spans = prop_oneof![span, short];
     (spans.clone(), spans, any::<String>(), hostile_bytes(), 0..10_u32).prop_map(
         move |(at, fix, text, new, off)| {
-            let mut place = Location::from_span(&source, at);
-            place.line += u32::from(off == 0);
-            let diagnostic = Diagnostic::warning(Code::FieldForm, text.clone()).at(place).help(text);
+            let mut location = Location::from_span(&source, at);
+            location.line += u32::from(off == 0);
+            let diagnostic = Diagnostic::warning(Code::FieldForm, text.clone()).at(location).help(text);
             if off % 2 == 0 { diagnostic } else { diagnostic.fix(fix, String::from_utf8_lossy(&new)) }
         },
     )

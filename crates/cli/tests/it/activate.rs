@@ -11,14 +11,14 @@ const TEXT: &str =
 /// Creates a skill with a file in the directory of a preset.
 fn of_preset(preset: &str) -> TestEnv {
     let env = TestEnv::new().variable("PROWESS_SKILLS_ENABLED", "true").variable("PROWESS_PRESET", preset);
-    let folder = match preset {
+    let dir = match preset {
         "standard" => "~/.agents/skills",
         "app" => ".agents/skills",
         "skill-tool" => "skills",
         "chat" => ".skills",
         _ => ".agent/skills",
     };
-    env.file(&format!("{folder}/pdf/SKILL.md"), TEXT).file(&format!("{folder}/pdf/references/a.md"), "A\n");
+    env.file(&format!("{dir}/pdf/SKILL.md"), TEXT).file(&format!("{dir}/pdf/references/a.md"), "A\n");
     env
 }
 
@@ -47,7 +47,7 @@ fn as_json() {
 fn json_matches_the_contract() {
     for preset in ["standard", "app", "skill-tool", "harness", "triggers", "chat"] {
         let env = of_preset(preset);
-        let answer = env.run(&["activate", "pdf", "--json"]).json();
+        let json = env.run(&["activate", "pdf", "--json"]).json();
         let fields = [
             "allowed_tools",
             "base_dir",
@@ -60,17 +60,17 @@ fn json_matches_the_contract() {
             "schema",
             "truncated",
         ];
-        assert_eq!(keys(&answer), fields, "{preset}");
+        assert_eq!(keys(&json), fields, "{preset}");
         assert_eq!(
-            (&answer["schema"], &answer["name"], &answer["truncated"]),
+            (&json["schema"], &json["name"], &json["truncated"]),
             (&1.into(), &"pdf".into(), &false.into())
         );
-        assert!(answer["base_dir"].as_str().unwrap().ends_with("/pdf"));
-        assert_eq!(answer["frontmatter"]["description"], "Fills forms.");
-        assert_eq!(answer["body"].as_str().unwrap().trim(), "Fill $ARGUMENTS.");
-        assert_eq!(answer["resources"], serde_json::json!(["references/a.md"]));
-        assert_eq!(answer["content"], env.run(&["activate", "pdf"]).out.as_str(), "{preset}");
-        let digest = answer["digest"].as_str().unwrap().strip_prefix("sha256:").unwrap();
+        assert!(json["base_dir"].as_str().unwrap().ends_with("/pdf"));
+        assert_eq!(json["frontmatter"]["description"], "Fills forms.");
+        assert_eq!(json["body"].as_str().unwrap().trim(), "Fill $ARGUMENTS.");
+        assert_eq!(json["resources"], serde_json::json!(["references/a.md"]));
+        assert_eq!(json["content"], env.run(&["activate", "pdf"]).out.as_str(), "{preset}");
+        let digest = json["digest"].as_str().unwrap().strip_prefix("sha256:").unwrap();
         assert_eq!(digest.len(), 64);
     }
 }
@@ -156,8 +156,8 @@ fn files_that_cannot_be_read() {
 
 #[test]
 fn read_json_matches_the_contract() {
-    let answer = with_files().run(&["read", "pdf", "assets/long.txt", "--json"]).json();
-    assert_eq!(keys(&answer), ["bytes", "content", "name", "path", "schema", "truncated"]);
-    assert_eq!((&answer["bytes"], &answer["truncated"]), (&200.into(), &true.into()));
-    assert_eq!((&answer["name"], &answer["path"]), (&"pdf".into(), &"assets/long.txt".into()));
+    let json = with_files().run(&["read", "pdf", "assets/long.txt", "--json"]).json();
+    assert_eq!(keys(&json), ["bytes", "content", "name", "path", "schema", "truncated"]);
+    assert_eq!((&json["bytes"], &json["truncated"]), (&200.into(), &true.into()));
+    assert_eq!((&json["name"], &json["path"]), (&"pdf".into(), &"assets/long.txt".into()));
 }

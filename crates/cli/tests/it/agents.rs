@@ -39,7 +39,7 @@ fn copies_are_updated() {
     with_settings!({ filters => CHANGING }, {
         assert_snapshot!(env.runs(&[&install, &install]));
     });
-    env.described("~/shelf/pdf", "Does more.");
+    env.skill_with_description("~/shelf/pdf", "Does more.");
     assert_snapshot!("copies_after_update", env.run(&["update"]).transcript());
     assert_eq!(env.text(".claude/skills/pdf/SKILL.md"), env.text(".agents/skills/pdf/SKILL.md"));
     assert_eq!(env.tree(".claude"), ["skills/pdf/SKILL.md"]);
@@ -52,7 +52,7 @@ fn modified_copies_are_kept() {
     let env = env();
     let install = ["install", "~/shelf/pdf", "--agent", "claude-code", "--copy"];
     assert_eq!(env.run(&install).code, 0);
-    env.file(".claude/skills/pdf/mine.md", "Mine.\n").described("~/shelf/pdf", "Does more.");
+    env.file(".claude/skills/pdf/mine.md", "Mine.\n").skill_with_description("~/shelf/pdf", "Does more.");
     assert_eq!(env.run(&["update"]).code, 0);
     assert_eq!(env.run(&["remove", "pdf"]).code, 0);
     assert_eq!(env.tree(".claude"), ["skills/pdf/SKILL.md", "skills/pdf/mine.md"]);

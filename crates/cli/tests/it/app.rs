@@ -88,7 +88,7 @@ fn s000_22_the_first_import_creates_the_user_directory() {
 #[test]
 fn s000_24_an_existing_id_is_overwritten_after_confirmation() {
     let env = env();
-    env.skill("~/shelf/report").described(".agents/skills/report", "Is the old one.");
+    env.skill("~/shelf/report").skill_with_description(".agents/skills/report", "Is the old one.");
     let result = env.run(&["import", "~/shelf/report", "--json"]);
     assert_eq!((result.error().0.as_str(), result.code), ("CONFLICT", 1));
     let ask = |answer: &str| {

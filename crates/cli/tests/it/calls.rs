@@ -164,9 +164,9 @@ fn completions_and_manual_support_json() {
     for call in [&["completions", "bash"][..], &["man", "skill", "show"]] {
         let plain = env.run(call);
         let result = env.run(&[call, &["--json"]].concat());
-        let answer: serde_json::Value = serde_json::from_str(&result.out).unwrap();
-        assert_eq!((result.code, &answer["schema"]), (0, &1.into()));
-        assert_eq!(answer["content"], plain.out);
+        let json: serde_json::Value = serde_json::from_str(&result.out).unwrap();
+        assert_eq!((result.code, &json["schema"]), (0, &1.into()));
+        assert_eq!(json["content"], plain.out);
     }
 }
 

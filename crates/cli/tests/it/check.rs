@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 fn env() -> TestEnv {
     let env = TestEnv::bare();
     env.skill("skills/pdf")
-        .file("skills/odd/SKILL.md", skill_md("even", "Another name than the folder's."))
+        .file("skills/odd/SKILL.md", skill_md("even", "Another name than its directory."))
         .file("skills/broken/SKILL.md", BROKEN);
     env
 }
@@ -27,21 +27,21 @@ fn as_json() {
 
 #[test]
 fn json_matches_the_contract() {
-    let answer = env().run(&["check", "--format", "json"]).json();
-    assert_eq!(keys(&answer), ["schema", "skills", "summary"]);
-    assert_eq!(answer["schema"], 1);
-    for skill in answer["skills"].as_array().unwrap() {
+    let json = env().run(&["check", "--format", "json"]).json();
+    assert_eq!(keys(&json), ["schema", "skills", "summary"]);
+    assert_eq!(json["schema"], 1);
+    for skill in json["skills"].as_array().unwrap() {
         assert_eq!(keys(skill), ["diagnostics", "name", "path", "valid"]);
     }
-    assert_eq!(answer["summary"], serde_json::json!({"checked": 3, "valid": 2, "errors": 1, "warnings": 1}));
+    assert_eq!(json["summary"], serde_json::json!({"checked": 3, "valid": 2, "errors": 1, "warnings": 1}));
 }
 
 #[test]
 fn as_sarif() {
-    let answer = env().run(&["check", "--format", "sarif"]).json();
-    assert_eq!(answer["version"], "2.1.0");
+    let json = env().run(&["check", "--format", "sarif"]).json();
+    assert_eq!(json["version"], "2.1.0");
     // The rules contain all diagnostics; compare only the results.
-    let results = serde_json::to_string_pretty(&answer["runs"][0]["results"]).unwrap();
+    let results = serde_json::to_string_pretty(&json["runs"][0]["results"]).unwrap();
     insta::with_settings!({ filters => [(r#""ruleIndex": \d+"#, r#""ruleIndex": [N]"#)] }, {
         assert_snapshot!(results);
     });

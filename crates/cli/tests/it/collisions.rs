@@ -10,16 +10,17 @@ use insta::assert_snapshot;
 #[test]
 fn preset_standard_prefers_the_project() {
     let env = TestEnv::bare();
-    env.described("~/.agents/skills/pdf", "The user's.").described(".agents/skills/pdf", "The project's.");
+    env.skill_with_description("~/.agents/skills/pdf", "The user's.")
+        .skill_with_description(".agents/skills/pdf", "The project's.");
     assert_snapshot!(env.runs(&[&["trust"], &["list"], &["list", "--all"], &["list", "-v"]]));
 }
 
 #[test]
 fn s004_04_the_earliest_directory_wins_and_the_listing_records_it() {
     let env = TestEnv::new().variable("PROWESS_PRESET", "chat").variable("PROWESS_SKILLS_ENABLED", "true");
-    env.described(".skills/pdf", "The first directory's.")
-        .described(".agents/skills/pdf", "The second directory's.")
-        .described("~/.remcochat/skills/pdf", "The last directory's.");
+    env.skill_with_description(".skills/pdf", "The first directory's.")
+        .skill_with_description(".agents/skills/pdf", "The second directory's.")
+        .skill_with_description("~/.remcochat/skills/pdf", "The last directory's.");
     assert_snapshot!(env.runs(&[&["list"], &["list", "--all"], &["list", "--all", "--json"]]));
 }
 
@@ -35,8 +36,8 @@ fn s000_23_the_system_wins_over_the_user() {
         &["why", "report"],
         &["why", "Weekly Report"]
     ]));
-    let answer = env.run(&["list", "--json"]).json();
-    let ids: Vec<_> = answer["skills"].as_array().unwrap().iter().map(|skill| &skill["id"]).collect();
+    let json = env.run(&["list", "--json"]).json();
+    let ids: Vec<_> = json["skills"].as_array().unwrap().iter().map(|skill| &skill["id"]).collect();
     assert_eq!(ids, ["report", "other"]);
 }
 
@@ -86,11 +87,12 @@ fn a_token_file_that_others_can_read_gets_a_warning() {
 #[test]
 fn plugins_lists_a_shadowed_installed_skill() {
     let env = TestEnv::bare();
-    env.described("shelf/pdf", "The installed one.").described(".agents/skills/pdf", "The project's.");
+    env.skill_with_description("shelf/pdf", "The installed one.")
+        .skill_with_description(".agents/skills/pdf", "The project's.");
     env.run(&["install", "./shelf/pdf", "--scope", "user", "--yes"]);
     env.run(&["trust"]);
     assert_snapshot!(env.run(&["plugins"]).transcript());
-    let answer = env.run(&["plugins", "--json"]).json();
-    let plugin = &answer["plugins"][0];
+    let json = env.run(&["plugins", "--json"]).json();
+    let plugin = &json["plugins"][0];
     assert_eq!((&plugin["status"], &plugin["enabled"]), (&"shadowed".into(), &false.into()));
 }

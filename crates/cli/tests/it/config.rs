@@ -27,16 +27,16 @@ fn without_any_file() {
 
 #[test]
 fn as_json() {
-    let answer = TestEnv::new().run(&["config", "--json"]).json();
-    assert_eq!(keys(&answer), ["diagnostics", "files", "schema", "settings"]);
+    let json = TestEnv::new().run(&["config", "--json"]).json();
+    assert_eq!(keys(&json), ["diagnostics", "files", "schema", "settings"]);
     assert!(
-        answer["settings"]
+        json["settings"]
             .as_array()
             .unwrap()
             .iter()
             .all(|setting| keys(setting) == ["key", "origin", "value"])
     );
-    assert_snapshot!(serde_json::to_string_pretty(&answer["files"]).unwrap());
+    assert_snapshot!(serde_json::to_string_pretty(&json["files"]).unwrap());
 }
 
 #[test]

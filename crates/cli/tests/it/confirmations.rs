@@ -6,9 +6,9 @@ use insta::{assert_snapshot, with_settings};
 
 fn env() -> TestEnv {
     let env = TestEnv::bare().variable("NO_COLOR", "1");
-    env.described("~/many/skills/csv", "Reads tables.")
-        .described("~/many/skills/pdf", "Fills forms.")
-        .described("~/many/skills/xml", "Reads trees.");
+    env.skill_with_description("~/many/skills/csv", "Reads tables.")
+        .skill_with_description("~/many/skills/pdf", "Fills forms.")
+        .skill_with_description("~/many/skills/xml", "Reads trees.");
     env
 }
 

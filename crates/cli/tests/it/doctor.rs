@@ -6,11 +6,11 @@ use serde_json::Value;
 
 /// Returns the output without the sandbox, which depends on the machine.
 fn steady(mut result: RunOutput) -> String {
-    if let Ok(mut answer) = serde_json::from_str::<Value>(&result.out) {
-        if let Some(findings) = answer["findings"].as_array_mut() {
+    if let Ok(mut json) = serde_json::from_str::<Value>(&result.out) {
+        if let Some(findings) = json["findings"].as_array_mut() {
             findings.retain(|finding| finding["what"] != "sandbox");
         }
-        result.out = format!("{answer}\n");
+        result.out = format!("{json}\n");
     }
     result.transcript()
 }

@@ -11,10 +11,10 @@ const ROOTS: &str = "scan.roots = [\"~/.agents/skills\"]\n";
 /// Creates four skills and a configuration with the server.
 fn env(server: &EmbeddingServer, provider: &str) -> TestEnv {
     let env = TestEnv::new().variable("EMBED_KEY", "sk-SECRET");
-    env.described("~/.agents/skills/ledger", "Keeps invoices in order.");
-    env.described("~/.agents/skills/paper", "Merges documents into one.");
-    env.described("~/.agents/skills/sky", "Tells the forecast.");
-    env.described("~/.agents/skills/rollout", "Deploys what was built.");
+    env.skill_with_description("~/.agents/skills/ledger", "Keeps invoices in order.");
+    env.skill_with_description("~/.agents/skills/paper", "Merges documents into one.");
+    env.skill_with_description("~/.agents/skills/sky", "Tells the forecast.");
+    env.skill_with_description("~/.agents/skills/rollout", "Deploys what was built.");
     configure(&env, &server.url(), provider);
     env
 }
@@ -44,7 +44,7 @@ fn semantic_matches_are_found_and_vectors_are_cached() {
         // The next process reads the cached vectors, and only the changed skill is sent again.
         assert_eq!(env.runs(&[&["match", "my billing is a mess"]]), first);
         assert_eq!(server.take_texts(), ["my billing is a mess"]);
-        env.described("~/.agents/skills/sky", "Tells when to take an umbrella.");
+        env.skill_with_description("~/.agents/skills/sky", "Tells when to take an umbrella.");
         let _ = env.run(&["match", "my billing is a mess"]);
         assert_eq!(server.take_texts(), ["sky\nTells when to take an umbrella.", "my billing is a mess"]);
         if provider == "openai" {

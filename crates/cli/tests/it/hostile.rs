@@ -250,6 +250,6 @@ fn without_styles(text: &str) -> String {
 fn json_preserves_the_text() {
     let env = TestEnv::bare();
     env.file("~/.agents/skills/x/SKILL.md", "---\nname: x\ndescription: 日本語 \"quoted\" é\n---\n\nBody.\n");
-    let answer = env.run(&["list", "--json"]).json();
-    assert_eq!(answer["skills"][0]["description"], "日本語 \"quoted\" é");
+    let json = env.run(&["list", "--json"]).json();
+    assert_eq!(json["skills"][0]["description"], "日本語 \"quoted\" é");
 }

@@ -109,7 +109,7 @@ fn in_a_project_the_home_is_also_searched() {
     let result = env.run(&["import", "--from", "claude-code", "--skill", "pdf"]);
     assert_eq!(result.code, 0, "{}", result.transcript());
     // The project has priority, and `--all` imports all skills of the project.
-    env.described(".claude/skills/csv", "Of the project.");
+    env.skill_with_description(".claude/skills/csv", "Of the project.");
     let result = env.run(&["import", "--from", "claude-code", "--all"]);
     assert_eq!(result.code, 0, "{}", result.transcript());
     assert_eq!(env.text(".agents/skills/csv/SKILL.md"), crate::support::skill_md("csv", "Of the project."));

@@ -37,7 +37,7 @@ fn details_of_an_invalid_skill() {
 
 #[test]
 fn as_json() {
-    let answer = env().run(&["info", "pdf", "--json"]).json();
+    let json = env().run(&["info", "pdf", "--json"]).json();
     let fields = [
         "diagnostics",
         "digest",
@@ -54,11 +54,11 @@ fn as_json() {
         "tokens",
         "tree_hash",
     ];
-    assert_eq!(keys(&answer), fields);
-    assert_eq!(answer["fields"]["metadata"]["version"], "2.1");
-    assert!(answer["tokens"]["skill_md"].as_u64().unwrap() > answer["tokens"]["catalog"].as_u64().unwrap());
-    assert!(answer["digest"].as_str().unwrap().starts_with("sha256:"));
-    assert_snapshot!(serde_json::to_string_pretty(&answer["fields"]).unwrap());
+    assert_eq!(keys(&json), fields);
+    assert_eq!(json["fields"]["metadata"]["version"], "2.1");
+    assert!(json["tokens"]["skill_md"].as_u64().unwrap() > json["tokens"]["catalog"].as_u64().unwrap());
+    assert!(json["digest"].as_str().unwrap().starts_with("sha256:"));
+    assert_snapshot!(serde_json::to_string_pretty(&json["fields"]).unwrap());
 }
 
 #[test]

@@ -6,11 +6,11 @@ use insta::{assert_snapshot, with_settings};
 /// Creates a directory with one skill, and one with three skills, one of which is nested.
 fn env() -> TestEnv {
     let env = TestEnv::bare();
-    env.described("~/shelf/pdf", "Fills forms.")
+    env.skill_with_description("~/shelf/pdf", "Fills forms.")
         .file("~/shelf/pdf/scripts/fill.sh", "#!/bin/sh\ncurl https://forms.example/new\n")
-        .described("~/many/skills/csv", "Reads tables.")
-        .described("~/many/skills/xml", "Reads trees.")
-        .described("~/many/skills/xml/inner/xsl", "Changes trees.");
+        .skill_with_description("~/many/skills/csv", "Reads tables.")
+        .skill_with_description("~/many/skills/xml", "Reads trees.")
+        .skill_with_description("~/many/skills/xml/inner/xsl", "Changes trees.");
     env
 }
 
@@ -248,9 +248,9 @@ fn all_invalid_skills_are_reported() {
 #[test]
 fn identical_skills_do_not_conflict() {
     let env = env();
-    env.described("~/copy/csv", "Reads tables.")
-        .described("~/.agents/skills/xml", "Reads trees.")
-        .described("~/.agents/skills/xml/inner/xsl", "Changes trees.");
+    env.skill_with_description("~/copy/csv", "Reads tables.")
+        .skill_with_description("~/.agents/skills/xml", "Reads trees.")
+        .skill_with_description("~/.agents/skills/xml/inner/xsl", "Changes trees.");
     assert_eq!(env.run(&["install", "~/many/skills/csv"]).code, 0);
     assert_snapshot!(env.runs(&[&["install", "~/copy/csv"], &["install", "~/many", "--all"], &["verify"],]));
     assert!(env.text("~/.prowess/state/installed.json").contains("many/skills/csv"));

@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 fn every_status() -> TestEnv {
     let env = TestEnv::bare();
     env.file("~/.prowess/config.toml", "skills.disabled = [\"off\"]\n")
-        .described("~/.agents/skills/pdf", "Fills PDF forms. Use when a form is to be filled.")
+        .skill_with_description("~/.agents/skills/pdf", "Fills PDF forms. Use when a form is to be filled.")
         .skill("~/.agents/skills/off")
         .skill(".agents/skills/waiting")
         .file("~/.agents/skills/needy/SKILL.md", needing("needy", "frobnicate gizmo"))
@@ -51,38 +51,38 @@ fn all_as_json() {
 
 #[test]
 fn json_matches_the_contract() {
-    let answer = every_status().run(&["list", "--all", "--json"]).json();
-    assert_eq!(keys(&answer), ["diagnostics", "schema", "skills"]);
-    assert_eq!(answer["schema"], 1);
+    let json = every_status().run(&["list", "--all", "--json"]).json();
+    assert_eq!(keys(&json), ["diagnostics", "schema", "skills"]);
+    assert_eq!(json["schema"], 1);
     let fields = ["bytes", "description", "id", "location", "name", "reason", "scope", "source", "status"];
-    for skill in answer["skills"].as_array().unwrap() {
+    for skill in json["skills"].as_array().unwrap() {
         assert_eq!(keys(skill), fields);
         assert_eq!(skill["reason"].is_null(), skill["status"] == "enabled");
     }
     let fields = ["code", "column", "help", "line", "message", "path", "severity"];
-    let diagnostics = answer["diagnostics"].as_array().unwrap();
+    let diagnostics = json["diagnostics"].as_array().unwrap();
     assert!(!diagnostics.is_empty());
     assert!(diagnostics.iter().all(|diagnostic| keys(diagnostic) == fields));
     let mut statuses: Vec<_> =
-        answer["skills"].as_array().unwrap().iter().map(|skill| &skill["status"]).collect();
+        json["skills"].as_array().unwrap().iter().map(|skill| &skill["status"]).collect();
     statuses.sort_by_key(ToString::to_string);
     assert_eq!(statuses, ["disabled", "enabled", "invalid", "shadowed", "unavailable", "untrusted"]);
 }
 
 #[test]
 fn json_without_all_has_only_available_skills() {
-    let answer = every_status().run(&["list", "--json"]).json();
-    let names: Vec<_> = answer["skills"].as_array().unwrap().iter().map(|skill| &skill["name"]).collect();
+    let json = every_status().run(&["list", "--json"]).json();
+    let names: Vec<_> = json["skills"].as_array().unwrap().iter().map(|skill| &skill["name"]).collect();
     assert_eq!(names, ["pdf"]);
 }
 
 #[test]
 fn wide_characters_are_aligned_and_truncated() {
     let env = TestEnv::bare();
-    env.described("~/.agents/skills/pdf", &"Fills forms. ".repeat(12))
-        .described("~/.agents/skills/日本語", &"日本語の説明文です。".repeat(12))
-        .described("~/.agents/skills/tiếng-việt", "Nói tiếng Việt.")
-        .described(
+    env.skill_with_description("~/.agents/skills/pdf", &"Fills forms. ".repeat(12))
+        .skill_with_description("~/.agents/skills/日本語", &"日本語の説明文です。".repeat(12))
+        .skill_with_description("~/.agents/skills/tiếng-việt", "Nói tiếng Việt.")
+        .skill_with_description(
             "~/.agents/skills/a-name-that-is-far-longer-than-the-column-of-names",
             &"Long. ".repeat(30),
         );

@@ -12,7 +12,7 @@ fn env() -> TestEnv {
     let env = TestEnv::bare();
     triggered(&env, "pdf", r"{keywords: [pdf, fill a form], verbs: [merge], patterns: ['form \d+']}");
     triggered(&env, "merge-requests", "{keywords: [merge]}");
-    env.described("~/.agents/skills/日本語", "Translates Japanese.");
+    env.skill_with_description("~/.agents/skills/日本語", "Translates Japanese.");
     env
 }
 
@@ -49,13 +49,13 @@ fn as_json() {
 
 #[test]
 fn json_has_the_fields_of_the_contract() {
-    let answer = env().run(&["match", "merge form 3", "--json"]).json();
-    assert_eq!(keys(&answer), ["fits", "matches", "query", "schema", "tier"]);
+    let json = env().run(&["match", "merge form 3", "--json"]).json();
+    assert_eq!(keys(&json), ["fits", "matches", "query", "schema", "tier"]);
     assert_eq!(
-        (&answer["schema"], &answer["query"], &answer["tier"]),
+        (&json["schema"], &json["query"], &json["tier"]),
         (&1.into(), &"merge form 3".into(), &3.into())
     );
-    let matches = answer["matches"].as_array().unwrap();
+    let matches = json["matches"].as_array().unwrap();
     assert_eq!(matches.len(), 2);
     for found in matches {
         assert_eq!(keys(found), ["confidence", "name", "reasons", "score"]);

@@ -21,7 +21,7 @@ fn serves() {
     for line in std::io::stdin().lock().lines() {
         let Ok(message) = serde_json::from_str::<Value>(&line.unwrap()) else { continue };
         let uri = message["params"]["uri"].as_str().unwrap_or_default();
-        let answer = match message["method"].as_str().unwrap_or_default() {
+        let response = match message["method"].as_str().unwrap_or_default() {
             "initialize" => json!({"result": {
                 "protocolVersion": "2025-06-18",
                 "capabilities": {"resources": {}, "extensions": {"io.modelcontextprotocol/skills": {}}},
@@ -40,10 +40,10 @@ fn serves() {
             _ if message["id"].is_null() => continue,
             _ => json!({"error": {"code": -32601, "message": "no such method"}}),
         };
-        let mut answer = answer;
-        answer["jsonrpc"] = json!("2.0");
-        answer["id"] = message["id"].clone();
-        writeln!(out, "{answer}").and_then(|()| out.flush()).unwrap();
+        let mut response = response;
+        response["jsonrpc"] = json!("2.0");
+        response["id"] = message["id"].clone();
+        writeln!(out, "{response}").and_then(|()| out.flush()).unwrap();
     }
     std::process::exit(0);
 }

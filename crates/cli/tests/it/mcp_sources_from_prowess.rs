@@ -48,8 +48,8 @@ impl Http {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let answer: Value = serde_json::from_str(&line).unwrap();
-        Self(child, answer["url"].as_str().unwrap().to_owned())
+        let json: Value = serde_json::from_str(&line).unwrap();
+        Self(child, json["url"].as_str().unwrap().to_owned())
     }
 }
 

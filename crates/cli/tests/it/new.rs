@@ -7,8 +7,8 @@ use insta::assert_snapshot;
 fn creates_a_strictly_valid_skill() {
     let env = TestEnv::bare();
     let result = env.run(&["new", "pdf-forms", "--description", "Fills \"forms\": fast.\nUse when asked."]);
-    let made = std::fs::read_to_string(env.path(".agents/skills/pdf-forms/SKILL.md")).unwrap();
-    assert_snapshot!(result.transcript() + "\n" + &made);
+    let created = std::fs::read_to_string(env.path(".agents/skills/pdf-forms/SKILL.md")).unwrap();
+    assert_snapshot!(result.transcript() + "\n" + &created);
     assert_eq!(env.run(&["check", "--strict"]).code, 0);
 }
 
@@ -32,7 +32,7 @@ fn custom_directory_and_json() {
 
 #[test]
 fn each_preset_has_its_default_directory() {
-    for (preset, folder) in [
+    for (preset, dir) in [
         ("standard", ".agents/skills"),
         ("app", ".agents/skills"),
         ("skill-tool", "skills"),
@@ -42,8 +42,8 @@ fn each_preset_has_its_default_directory() {
     ] {
         let env = TestEnv::new();
         let result = env.run(&["--preset", preset, "new", "pdf", "--description", "Fills forms."]);
-        assert_eq!(result.out, format!("created {folder}/pdf/SKILL.md\n"), "{preset}");
-        assert!(env.path(folder).join("pdf/SKILL.md").is_file());
+        assert_eq!(result.out, format!("created {dir}/pdf/SKILL.md\n"), "{preset}");
+        assert!(env.path(dir).join("pdf/SKILL.md").is_file());
     }
 }
 
@@ -66,8 +66,8 @@ fn errors_have_hints() {
     result =
         result.replace(&long, "[1025 CHARACTERS]").replace('\u{1b}', "[ESC]").replace('\u{202e}', "[RLO]");
     assert_snapshot!(result);
-    let made: Vec<_> = std::fs::read_dir(env.path(".agents/skills")).unwrap().collect();
-    assert_eq!(made.len(), 1);
+    let created: Vec<_> = std::fs::read_dir(env.path(".agents/skills")).unwrap().collect();
+    assert_eq!(created.len(), 1);
 }
 
 #[test]

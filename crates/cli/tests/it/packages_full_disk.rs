@@ -111,10 +111,9 @@ fn by_modes() {
     fixture.offer(1);
     assert_eq!(fixture.env.run(&fixture.call(&["install", "../source", "--all"])).code, 0);
     fixture.offer(2);
-    let folders = [fixture.root(), fixture.env.path("")];
-    let set = |mode| {
-        folders.iter().for_each(|path| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap())
-    };
+    let dirs = [fixture.root(), fixture.env.path("")];
+    let set =
+        |mode| dirs.iter().for_each(|path| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap());
     set(0o555);
     let result = fixture.env.run(&fixture.call(&["update", "--yes"]));
     set(0o755);

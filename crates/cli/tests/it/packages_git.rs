@@ -49,8 +49,8 @@ fn info_shows_the_source() {
         net.env.run(&["install", &net.git(), "--ref", "v1.0", "--skill", "csv", "--name", "tables"]).code,
         0
     );
-    let answer = net.env.run(&["info", "tables", "--json"]).json();
-    let installed = net.shown(&serde_json::to_string_pretty(&answer["installed"]).unwrap());
+    let json = net.env.run(&["info", "tables", "--json"]).json();
+    let installed = net.shown(&serde_json::to_string_pretty(&json["installed"]).unwrap());
     let result = net.run(&["info", "tables"]);
     let filters = [&CHANGING[..], &[(r"about \d+ in the catalog.*", "[TOKENS]")]].concat();
     with_settings!({ filters => filters }, {

@@ -136,16 +136,16 @@ fn unreadable_lock_files() {
 }
 
 /// Changes name and path of the skill in the lock file.
-fn relocate(env: &TestEnv, name: &str, folder: &str) {
+fn relocate(env: &TestEnv, name: &str, dir: &str) {
     let path = env.path("skills.lock");
     let mut lock: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    lock["skills"][0]["folder"] = folder.into();
+    lock["skills"][0]["folder"] = dir.into();
     lock["skills"][0]["name"] = name.into();
     fs::write(path, lock.to_string()).unwrap();
 }
 
 #[test]
-fn lock_files_with_foreign_paths() {
+fn lock_files_with_paths_outside_the_target() {
     let cases: &[Case] = &[
         ("upwards", installed, |env| relocate(env, "pdf", "../outside/pdf")),
         ("upwards in the middle", installed, |env| relocate(env, "pdf", ".agents/../../outside/pdf")),
@@ -172,10 +172,10 @@ fn lock_files_with_foreign_paths() {
 }
 
 /// Returns a forged lock file with a pending change and a staging directory.
-fn pending(env: &TestEnv, stage: &Path, folder: &str) {
+fn pending(env: &TestEnv, stage: &Path, dir: &str) {
     let path = env.path("skills.lock");
     let mut lock: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    let change = serde_json::json!({"folder": folder, "after": null});
+    let change = serde_json::json!({"folder": dir, "after": null});
     lock["pending"] = serde_json::json!({"stage": stage, "owner": "1-1.000000001", "changes": [change]});
     fs::write(path, lock.to_string()).unwrap();
 }
@@ -183,7 +183,7 @@ fn pending(env: &TestEnv, stage: &Path, folder: &str) {
 #[test]
 fn a_forged_pending_change_moves_nothing() {
     for call in CALLS {
-        for folder in [".git", "docs", ".agents/skills/pdf", "../outside/pdf", "link/pdf"] {
+        for dir in [".git", "docs", ".agents/skills/pdf", "../outside/pdf", "link/pdf"] {
             for stage in [
                 ".prowess-staging-1-0",
                 ".agents/skills/.prowess-staging-1-0",
@@ -192,7 +192,7 @@ fn a_forged_pending_change_moves_nothing() {
                 let env = installed();
                 env.file("docs/precious.txt", "precious").file(&format!("{stage}/owner"), "");
                 link(&env, "../outside", "link");
-                pending(&env, &env.path(stage), folder);
+                pending(&env, &env.path(stage), dir);
                 let precious = [
                     "docs/precious.txt",
                     "../outside/pdf/precious.txt",
@@ -203,7 +203,7 @@ fn a_forged_pending_change_moves_nothing() {
                 let removes = |path: &&&str| call[0] != "remove" || !path.starts_with(".agents");
                 env.run(call);
                 for path in precious.iter().filter(removes) {
-                    assert!(env.path(path).exists(), "{call:?}, {folder}, {stage}: {path} is gone");
+                    assert!(env.path(path).exists(), "{call:?}, {dir}, {stage}: {path} is gone");
                 }
                 assert!(!fs::read_to_string(env.path("skills.lock")).unwrap_or_default().contains("pending"));
             }

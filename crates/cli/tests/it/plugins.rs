@@ -28,6 +28,6 @@ fn s002_19_plugins_are_marked() {
 }
 
 #[test]
-fn none() {
+fn no_plugins() {
     assert_snapshot!(TestEnv::new().runs(&[&["plugins"], &["--preset", "harness", "plugins", "--json"]]));
 }

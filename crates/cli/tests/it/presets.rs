@@ -24,9 +24,9 @@ fn everywhere(env: TestEnv) -> TestEnv {
         "~/.agent/plugins",
         "~/.remcochat/skills",
     ];
-    for folder in project.into_iter().chain(home) {
-        let name = folder.replace("~/", "home-").replace('.', "").replace('/', "-");
-        env.skill(&format!("{folder}/{name}"));
+    for dir in project.into_iter().chain(home) {
+        let name = dir.replace("~/", "home-").replace('.', "").replace('/', "-");
+        env.skill(&format!("{dir}/{name}"));
     }
     env.run(&["trust"]);
     env
@@ -34,8 +34,8 @@ fn everywhere(env: TestEnv) -> TestEnv {
 
 /// Returns the names of the available skills, without bundled ones.
 fn available_names(env: &TestEnv, args: &[&str]) -> Vec<String> {
-    let answer = env.run(args).json();
-    let skills = answer["skills"].as_array().unwrap().iter();
+    let json = env.run(args).json();
+    let skills = json["skills"].as_array().unwrap().iter();
     skills
         .filter(|skill| !skill["source"].as_str().unwrap().starts_with("bundled:"))
         .map(|skill| skill["name"].as_str().unwrap().to_owned())

@@ -5,8 +5,8 @@ use insta::assert_snapshot;
 
 fn env() -> TestEnv {
     let env = TestEnv::new();
-    env.described("one/pdf", "From one.")
-        .described("two/pdf", "From two.")
+    env.skill_with_description("one/pdf", "From one.")
+        .skill_with_description("two/pdf", "From two.")
         .skill("two/docx")
         .skill(".agents/skills/never")
         .skill("~/.agents/skills/neither");
@@ -31,9 +31,8 @@ fn the_first_root_wins() {
 fn roots_work_in_every_preset() {
     let env = env();
     for preset in ["standard", "app", "skill-tool", "harness", "triggers"] {
-        let answer =
-            env.run(&["list", "--json", "--preset", preset, "--root", "one", "--root", "two"]).json();
-        let skills = answer["skills"].as_array().unwrap();
+        let json = env.run(&["list", "--json", "--preset", preset, "--root", "one", "--root", "two"]).json();
+        let skills = json["skills"].as_array().unwrap();
         let result: Vec<_> = skills.iter().map(|skill| skill["description"].as_str().unwrap()).collect();
         assert_eq!(result, ["Does docx.", "From one."], "{preset}");
     }
@@ -153,9 +152,9 @@ const PATH_ARGUMENTS: &[(&str, &str, &str)] = &[
     ("skill install", "SOURCE", "skill install ./missing"),
     ("import", "SOURCE", "import ./missing"),
     ("import", "SOURCE", "import ./missing/skills-lock.json"),
-    ("pack", "FOLDER", "pack missing"),
+    ("pack", "DIR", "pack missing"),
     ("pack", "--output", "pack one/pdf --output missing/x.skill"),
-    ("index", "FOLDER", "index missing"),
+    ("index", "DIR", "index missing"),
     ("index", "--output", "index one --output file/x"),
     ("trust", "PATH", "trust missing"),
     ("untrust", "PATH", "untrust missing"),
@@ -167,7 +166,7 @@ const PATH_ARGUMENTS: &[(&str, &str, &str)] = &[
 ];
 
 /// The value names of paths in the help.
-const PATH_NAMES: &[&str] = &["DIR", "FILE", "FOLDER", "PATH", "PATHS", "PATH|NAME", "SOURCE", "CONFIG"];
+const PATH_NAMES: &[&str] = &["DIR", "FILE", "PATH", "PATHS", "PATH|NAME", "SOURCE", "CONFIG"];
 
 /// Other value names in the help. `read NAME PATH` takes a path inside a skill.
 const OTHER_NAMES: &[&str] = &[

@@ -49,8 +49,8 @@ fn the_fixture_prints_its_marker() {
     let env = allowed();
     let result = env.run(&["run", SKILL, SCRIPT, "--", "hello", "two words"]);
     assert_snapshot!(steady(&result));
-    let answer = env.run(&["run", SKILL, SCRIPT, "--json", "--", "--json"]).json();
-    assert_eq!(answer["stdout"], "PROWESS_SCRIPT_MARKER_E9810C5F\narg: --json\n");
+    let value = env.run(&["run", SKILL, SCRIPT, "--json", "--", "--json"]).json();
+    assert_eq!(value["stdout"], "PROWESS_SCRIPT_MARKER_E9810C5F\narg: --json\n");
     let fields = [
         "cancelled",
         "digest",
@@ -66,8 +66,8 @@ fn the_fixture_prints_its_marker() {
         "timed_out",
         "truncated",
     ];
-    assert_eq!(keys(&answer), fields);
-    assert!(["tier1", "tier2"].contains(&answer["sandbox"].as_str().unwrap()), "{answer}");
+    assert_eq!(keys(&value), fields);
+    assert!(["tier1", "tier2"].contains(&value["sandbox"].as_str().unwrap()), "{value}");
     let call = json!({"name": SKILL, "script": SCRIPT, "args": ["a b"]}).to_string();
     let envelope = env.run(&["call", "skills.run", &call]).json();
     assert_eq!(
@@ -117,9 +117,9 @@ fn script_exit_states() {
     let result: Vec<_> = calls.iter().map(|call| steady(&env.run(call))).collect();
     assert_snapshot!(result.join("\n"));
     let flood = env.run(&["run", "s", "flood.sh", "--json"]);
-    let answer = flood.json();
+    let value = flood.json();
     assert_eq!(
-        (flood.code, &answer["truncated"], &answer["limits_hit"]),
+        (flood.code, &value["truncated"], &value["limits_hit"]),
         (1, &json!(true), &json!(["output"]))
     );
     let call = |script: &str| {

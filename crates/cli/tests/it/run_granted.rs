@@ -77,8 +77,8 @@ fn a_lock_file_grants_nothing() {
     // A project skill must be allowed by directory, not by name.
     env.file("~/.prowess/config.toml", "run.network = [\"gh\"]\n");
     assert_eq!(env.run(&["run", "gh", "net.py"]).out, "no network\n[]\n");
-    let folder = env.path(".agents/skills/gh").display().to_string();
-    env.file("~/.prowess/config.toml", format!("run.network = [\"{folder}\"]\n"));
+    let dir = env.path(".agents/skills/gh").display().to_string();
+    env.file("~/.prowess/config.toml", format!("run.network = [\"{dir}\"]\n"));
     assert_eq!(env.run(&["run", "gh", "net.py"]).out, "network\n[]\n");
     assert_eq!(recorded(&env, "skills.lock"), json!({"network": true, "env": []}));
 }

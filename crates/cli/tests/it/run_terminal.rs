@@ -31,8 +31,8 @@ fn env() -> TestEnv {
 #[test]
 fn a_confirmed_script_runs_once() {
     let env = env();
-    let ask = |arguments: &[&str], answer: &str| {
-        TerminalSession::start(&env, arguments).until("[y/N] ").answer(answer).transcript()
+    let ask = |arguments: &[&str], json: &str| {
+        TerminalSession::start(&env, arguments).until("[y/N] ").answer(json).transcript()
     };
     let call = &["run", "s", "typing.py"];
     with_settings!({ filters => STEADY }, {
@@ -65,8 +65,8 @@ fn hidden_characters_in_script_output_are_escaped() {
     assert_eq!(code, 0, "{seen}");
     assert!(seen.contains("a\\u{202e}b\\u{200b}\\u{2066}c tab 👩\u{200d}🔧x"), "{seen}");
     // In a pipe, the output is unchanged.
-    let ran = env.run(&["run", "s", "bidi.py"]);
-    assert!(ran.out.contains("a\u{202e}b\u{200b}"), "{}", ran.out);
+    let result = env.run(&["run", "s", "bidi.py"]);
+    assert!(result.out.contains("a\u{202e}b\u{200b}"), "{}", result.out);
 }
 
 #[test]

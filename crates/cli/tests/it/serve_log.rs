@@ -36,9 +36,9 @@ impl Server {
         let length = body.len();
         let head = format!("{request} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}");
         write!(stream, "{head}Content-Length: {length}\r\n\r\n{body}").unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        response
     }
 
     /// Terminates the server and returns its standard error.
@@ -55,9 +55,9 @@ impl Server {
 fn send_secrets(server: &Server) {
     let secrets = "X-Request-Id: r-1\r\nAuthorization: Bearer SECRET-1\r\nCookie: prowess_token=SECRET-2\r\n\
                    Content-Type: application/json\r\n";
-    let made = server.ask("POST /api/chats", secrets, "{\"title\":\"SECRET-3\"}");
-    assert!(made.starts_with("HTTP/1.1 201"), "{made}");
-    let chat: Value = serde_json::from_str(made.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+    let response = server.ask("POST /api/chats", secrets, "{\"title\":\"SECRET-3\"}");
+    assert!(response.starts_with("HTTP/1.1 201"), "{response}");
+    let chat: Value = serde_json::from_str(response.split("\r\n\r\n").nth(1).unwrap()).unwrap();
     let id = chat["id"].as_str().unwrap();
     let message = server.ask(&format!("POST /api/chats/{id}/messages"), secrets, "{\"text\":\"SECRET-4\"}");
     assert!(message.contains("event: done"), "{message}");

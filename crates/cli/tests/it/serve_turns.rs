@@ -65,9 +65,9 @@ impl Serving {
 
     /// Sends a request and returns status and body.
     fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, String) {
-        let mut answer = String::new();
-        self.send(method, path, body).read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let mut response = String::new();
+        self.send(method, path, body).read_to_string(&mut response).unwrap();
+        let (head, body) = response.split_once("\r\n\r\n").unwrap();
         (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
     }
 
@@ -99,9 +99,9 @@ impl Serving {
     }
 
     fn is_answered(&self, chat: &str) {
-        let mut heard = String::new();
-        self.say(chat, "again").read_to_string(&mut heard).unwrap();
-        assert!(heard.contains("\"text\":\"fi") && heard.contains("event: done"), "{heard}");
+        let mut response = String::new();
+        self.say(chat, "again").read_to_string(&mut response).unwrap();
+        assert!(response.contains("\"text\":\"fi") && response.contains("event: done"), "{response}");
     }
 
     fn end(&mut self, signal: &str) -> Option<i32> {
@@ -126,9 +126,9 @@ fn until(what: impl Fn() -> bool) {
 }
 
 fn rest(mut stream: TcpStream) -> String {
-    let mut heard = String::new();
-    stream.read_to_string(&mut heard).unwrap();
-    heard
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response
 }
 
 #[test]
@@ -136,18 +136,21 @@ fn stopping_a_turn_through_another_server_stops_its_script() {
     let seconds = "1414213.5";
     let (model, database) = (model(), postgres::PostgresServer::start());
     let env = env(&model.base, seconds);
-    let (one, other) = (Serving::start(&env, &database.url()), Serving::start(&env, &database.url()));
-    let chat = one.chat();
-    let stream = one.say(&chat, "run it");
+    let (first, other) = (Serving::start(&env, &database.url()), Serving::start(&env, &database.url()));
+    let chat = first.chat();
+    let stream = first.say(&chat, "run it");
     until(|| count_processes(seconds) >= 2);
     // Stopping does not wait for the tool, which prints nothing.
     let (status, body) = other.ask("POST", &format!("/api/chats/{chat}/stop"), &Value::Null);
     assert_eq!((status, body.as_str()), (200, r#"{"stopped":true}"#));
-    let heard = rest(stream);
-    assert!(heard.contains("event: tool_call") && heard.contains(r#""reason":"cancelled""#), "{heard}");
+    let response = rest(stream);
+    assert!(
+        response.contains("event: tool_call") && response.contains(r#""reason":"cancelled""#),
+        "{response}"
+    );
     until(|| count_processes(seconds) == 0);
     other.is_answered(&chat);
-    one.is_answered(&chat);
+    first.is_answered(&chat);
 }
 
 #[test]
@@ -155,15 +158,18 @@ fn stopping_a_turn_stops_its_script() {
     let seconds = "1732050.8";
     let model = model();
     let env = env(&model.base, seconds);
-    let one = Serving::start(&env, env.path("~/chats.sqlite3").to_str().unwrap());
-    let chat = one.chat();
-    let stream = one.say(&chat, "run it");
+    let first = Serving::start(&env, env.path("~/chats.sqlite3").to_str().unwrap());
+    let chat = first.chat();
+    let stream = first.say(&chat, "run it");
     until(|| count_processes(seconds) >= 2);
-    one.ask("POST", &format!("/api/chats/{chat}/stop"), &Value::Null);
+    first.ask("POST", &format!("/api/chats/{chat}/stop"), &Value::Null);
     assert_eq!(count_processes(seconds), 0, "nothing runs on when it was stopped");
-    let heard = rest(stream);
-    assert!(heard.contains("event: tool_result") && heard.contains(r#""reason":"cancelled""#), "{heard}");
-    one.is_answered(&chat);
+    let response = rest(stream);
+    assert!(
+        response.contains("event: tool_result") && response.contains(r#""reason":"cancelled""#),
+        "{response}"
+    );
+    first.is_answered(&chat);
 }
 
 #[test]
@@ -171,18 +177,18 @@ fn a_server_is_killed_while_a_script_runs() {
     let seconds = "2236067.9";
     let (model, database) = (model(), postgres::PostgresServer::start());
     let env = env(&model.base, seconds);
-    let (mut one, other) = (Serving::start(&env, &database.url()), Serving::start(&env, &database.url()));
-    let chat = one.chat();
-    let _stream = one.say(&chat, "run it");
+    let (mut first, other) = (Serving::start(&env, &database.url()), Serving::start(&env, &database.url()));
+    let chat = first.chat();
+    let _stream = first.say(&chat, "run it");
     until(|| count_processes(seconds) >= 2);
-    one.end("KILL");
+    first.end("KILL");
     until(|| other.get(&format!("/api/chats/{chat}"))["writing"].is_null());
     let kept = other.get(&format!("/api/chats/{chat}"));
     let parts = kept["messages"][1]["parts"].as_array().unwrap();
-    assert_eq!((parts.len(), &parts[0]["type"]), (1, &json!("tool_call")), "what was asked for is known");
+    assert_eq!((parts.len(), &parts[0]["type"]), (1, &json!("tool_call")), "the requested call is stored");
     assert_eq!(
         kept["messages"][1]["reason"],
-        "the process that was answering stopped; this is the reply up to that point"
+        "the process that was replying stopped; this is the reply up to that point"
     );
     until(|| count_processes(seconds) == 0);
     other.is_answered(&chat);
@@ -194,15 +200,15 @@ fn a_terminated_server_stops_the_script_and_marks_the_answer() {
     let model = model();
     let env = env(&model.base, seconds);
     let store = env.path("~/chats.sqlite3");
-    let mut one = Serving::start(&env, store.to_str().unwrap());
-    let chat = one.chat();
-    let stream = one.say(&chat, "run it");
+    let mut first = Serving::start(&env, store.to_str().unwrap());
+    let chat = first.chat();
+    let stream = first.say(&chat, "run it");
     until(|| count_processes(seconds) >= 2);
-    assert_eq!(one.end("TERM"), Some(0));
+    assert_eq!(first.end("TERM"), Some(0));
     assert_eq!(count_processes(seconds), 0, "nothing runs on");
-    let heard = rest(stream);
-    let marker = "the server stopped before the answer was complete";
-    assert!(heard.contains(marker), "{heard}");
+    let response = rest(stream);
+    let marker = "the server stopped before the reply was complete";
+    assert!(response.contains(marker), "{response}");
     let again = Serving::start(&env, store.to_str().unwrap());
     let kept = again.get(&format!("/api/chats/{chat}"));
     assert_eq!((&kept["writing"], &kept["messages"][1]["reason"]), (&json!(null), &json!(marker)));

@@ -36,7 +36,7 @@ fn s002_12_skill_show_lists_every_source() {
 #[test]
 fn s002_19_symbols_and_layout() {
     let env = TestEnv::new();
-    env.described(".agents/skills/hello-world", "A simple greeting skill")
+    env.skill_with_description(".agents/skills/hello-world", "A simple greeting skill")
         .file(".agents/skills/gh/SKILL.md", needing("gh", "gh").replace("Needs things.", "Expert guidance"))
         .skill(".agents/skills/off")
         .file("off.toml", "skills.disabled = [\"off\"]\n");

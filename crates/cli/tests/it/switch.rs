@@ -11,8 +11,8 @@ fn text(env: &TestEnv, inner: &str) -> String {
 
 /// Returns the status of a skill.
 fn status(env: &TestEnv, args: &[&str], name: &str) -> String {
-    let answer = env.run(&[args, &["list", "--all", "--json"]].concat()).json();
-    let skills = answer["skills"].as_array().unwrap();
+    let json = env.run(&[args, &["list", "--all", "--json"]].concat()).json();
+    let skills = json["skills"].as_array().unwrap();
     let skill = skills.iter().find(|skill| skill["name"] == name).unwrap();
     skill["status"].as_str().unwrap().to_owned()
 }
@@ -116,7 +116,7 @@ fn s002_16_a_plugin_is_switched_in_its_configuration_entry() {
 
 #[test]
 fn enable_and_disable_in_every_preset() {
-    for (preset, folder) in [
+    for (preset, dir) in [
         ("standard", "~/.agents/skills"),
         ("app", ".agents/skills"),
         ("skill-tool", "skills"),
@@ -125,7 +125,7 @@ fn enable_and_disable_in_every_preset() {
         ("chat", "~/.agents/skills"),
     ] {
         let env = TestEnv::new().variable("PROWESS_SKILLS_ENABLED", "true");
-        env.skill(&format!("{folder}/pdf"));
+        env.skill(&format!("{dir}/pdf"));
         let args = ["--preset", preset];
         for (to, expected) in [("disable", "disabled"), ("enable", "enabled")] {
             let result = env.run(&[args[0], args[1], to, "pdf"]);

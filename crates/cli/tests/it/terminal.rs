@@ -28,12 +28,12 @@ fn on_terminal(env: &TestEnv, columns: u16, args: &[&str]) -> String {
 
 fn sample_env() -> TestEnv {
     let env = TestEnv::bare();
-    env.described(
+    env.skill_with_description(
         "~/.agents/skills/pdf",
         "Fills PDF forms, reads them, and makes new ones where none are there.",
     )
-    .described("~/.agents/skills/日本語", &"日本語の説明文です。".repeat(5))
-    .described("~/.agents/skills/a-name-that-takes-more-than-half", "Is short.")
+    .skill_with_description("~/.agents/skills/日本語", &"日本語の説明文です。".repeat(5))
+    .skill_with_description("~/.agents/skills/a-name-that-takes-more-than-half", "Is short.")
     .file(
         "~/.agents/skills/needy/SKILL.md",
         needing("needy", "frobnicate gizmo widget thingamajig contraption"),
@@ -125,7 +125,10 @@ fn colour_on_request() {
 fn a_closed_pipe_is_not_an_error() {
     let env = TestEnv::bare();
     for number in 0..2000 {
-        env.described(&format!("~/.agents/skills/skill-{number:04}"), &"Does many things. ".repeat(10));
+        env.skill_with_description(
+            &format!("~/.agents/skills/skill-{number:04}"),
+            &"Does many things. ".repeat(10),
+        );
     }
     for args in [
         &["list"][..],
@@ -164,7 +167,7 @@ fn ctrl_c_ends_commands_without_scripts() {
     use std::os::unix::process::ExitStatusExt;
     let env = TestEnv::bare();
     for number in 0..200 {
-        env.described(&format!("~/.agents/skills/s{number}"), &"Fills forms. ".repeat(70));
+        env.skill_with_description(&format!("~/.agents/skills/s{number}"), &"Fills forms. ".repeat(70));
     }
     let cases: Vec<String> = (0..400)
         .map(|n| format!("{{\"query\":\"fill {}\",\"skills\":[\"s{n}\"]}}\n", "x".repeat(200)))

@@ -9,8 +9,8 @@ use serde_json::Value;
 fn env() -> TestEnv {
     let env = TestEnv::bare();
     env.file("~/.prowess/config.toml", "skills.manual = [\"deploy\"]\n")
-        .described("~/.agents/skills/pdf", "Fills PDF forms.")
-        .described("~/.agents/skills/deploy", "Ships it.")
+        .skill_with_description("~/.agents/skills/pdf", "Fills PDF forms.")
+        .skill_with_description("~/.agents/skills/deploy", "Ships it.")
         .file("~/.agents/skills/pdf/references/guide.md", "Guide.\n");
     env
 }
@@ -37,8 +37,8 @@ fn in_every_preset() {
     let result = ["app", "skill-tool", "harness", "triggers", "chat"].map(|preset| {
         let env =
             TestEnv::new().variable("PROWESS_SKILLS_ENABLED", "true").variable("PROWESS_PRESET", preset);
-        for folder in [".agents/skills", "skills", ".agent/skills", ".skills"] {
-            env.described(&format!("{folder}/pdf"), "Fills PDF forms.");
+        for dir in [".agents/skills", "skills", ".agent/skills", ".skills"] {
+            env.skill_with_description(&format!("{dir}/pdf"), "Fills PDF forms.");
         }
         format!("{preset}\n{}", env.run(&["tools"]).transcript())
     });
@@ -55,9 +55,9 @@ fn no_tools() {
 
 #[test]
 fn tools_json_matches_the_contract() {
-    let answer = env().run(&["tools", "--json"]).json();
-    assert_eq!(keys(&answer), ["schema", "tools"]);
-    let tools = answer["tools"].as_array().unwrap();
+    let json = env().run(&["tools", "--json"]).json();
+    assert_eq!(keys(&json), ["schema", "tools"]);
+    let tools = json["tools"].as_array().unwrap();
     assert_eq!(tools.len(), 4);
     for tool in tools {
         assert_eq!(keys(tool), ["description", "input_schema", "name"]);
@@ -103,12 +103,12 @@ fn the_envelope_matches_the_contract() {
     let good = env.run(&["call", "skills.activate", r#"{"name":"pdf"}"#]);
     assert_eq!((keys(&good.json()), good.code), (vec!["context", "data", "stats", "status", "text"], 0));
     let bad = env.run(&["call", "skills.activate", r#"{"name":"x"}"#]);
-    let answer = bad.json();
-    assert_eq!((keys(&answer), bad.code), (vec!["context", "data", "error", "stats", "status", "text"], 1));
-    assert_eq!(keys(&answer["error"]), ["code", "message"]);
-    assert_eq!(keys(&answer["context"]), ["cwd", "params_input"]);
+    let json = bad.json();
+    assert_eq!((keys(&json), bad.code), (vec!["context", "data", "error", "stats", "status", "text"], 1));
+    assert_eq!(keys(&json["error"]), ["code", "message"]);
+    assert_eq!(keys(&json["context"]), ["cwd", "params_input"]);
     assert_eq!(
-        (&answer["data"], &answer["context"]["params_input"]["name"]),
+        (&json["data"], &json["context"]["params_input"]["name"]),
         (&serde_json::json!({}), &"x".into())
     );
 }
@@ -142,18 +142,18 @@ fn s004_24_the_conformance_fixture_through_the_commands() {
         let read = run(&["read", name, path]);
         let params = serde_json::json!({"name": name, "path": path}).to_string();
         let called = run(&["call", "skills.readResource", &params]);
-        let answer: Value = called.json();
+        let json: Value = called.json();
         match marker {
             Some(marker) => {
                 assert!(
                     read.code == 0 && read.out.contains(marker) && !active.out.contains(marker),
                     "{path}"
                 );
-                assert!(called.code == 0 && answer["text"].as_str().unwrap().contains(marker), "{path}");
+                assert!(called.code == 0 && json["text"].as_str().unwrap().contains(marker), "{path}");
             }
             None => {
                 assert_eq!((read.out.as_str(), read.code, called.code), ("", 1, 1), "{path}");
-                assert_eq!(answer["error"]["code"], "ACCESS_DENIED", "{path}");
+                assert_eq!(json["error"]["code"], "ACCESS_DENIED", "{path}");
             }
         }
     }

@@ -158,9 +158,9 @@ fn check_reports_toolset_errors_without_running_them() {
     let output = env.run(&["check", "skills"]);
     assert_eq!(output.code, 0, "the skill itself loads");
     assert_snapshot!(output.transcript());
-    let answer = env.run(&["check", "skills", "--json"]).json();
-    assert_eq!(answer["summary"]["valid"], 1);
-    let places: Vec<_> = answer["skills"][0]["diagnostics"]
+    let json = env.run(&["check", "skills", "--json"]).json();
+    assert_eq!(json["summary"]["valid"], 1);
+    let locations: Vec<_> = json["skills"][0]["diagnostics"]
         .as_array()
         .unwrap()
         .iter()
@@ -169,7 +169,7 @@ fn check_reports_toolset_errors_without_running_them() {
             (path, diagnostic["line"].as_u64(), diagnostic["column"].as_u64())
         })
         .collect();
-    assert!(places.contains(&("index.ts".to_owned(), Some(3), Some(19))), "{places:?}");
+    assert!(locations.contains(&("index.ts".to_owned(), Some(3), Some(19))), "{locations:?}");
     let sarif = env.run(&["check", "skills", "--format", "sarif"]).json();
     let uris = sarif["runs"][0]["results"].as_array().unwrap().iter();
     let uri = |result: &serde_json::Value| {

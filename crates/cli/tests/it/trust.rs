@@ -23,7 +23,7 @@ fn trusting_again_after_changes() {
     let env = TestEnv::bare();
     env.skill(".agents/skills/pdf").skill(".agents/skills/docx");
     env.run(&["trust", "--pinned"]);
-    env.described(".agents/skills/pdf", "Something else.").skill(".agents/skills/added");
+    env.skill_with_description(".agents/skills/pdf", "Something else.").skill(".agents/skills/added");
     std::fs::remove_dir_all(env.path(".agents/skills/docx")).unwrap();
     assert_snapshot!(env.runs(&[&["list", "--all"], &["doctor"], &["trust", "--pinned"], &["list"]]));
 }

@@ -17,7 +17,7 @@ fn env() -> TestEnv {
 #[test]
 fn changes_are_shown_before_they_are_made() {
     let env = env();
-    env.described("~/shelf/pdf", "Does more.").file("~/shelf/pdf/new.md", "New.\n");
+    env.skill_with_description("~/shelf/pdf", "Does more.").file("~/shelf/pdf/new.md", "New.\n");
     fs::remove_file(env.path("~/shelf/pdf/old.md")).unwrap();
     assert_snapshot!(env.runs(&[
         &["update", "--dry-run"],
@@ -52,7 +52,8 @@ fn new_capabilities_need_confirmation() {
 #[test]
 fn modified_skills_are_not_updated() {
     let env = env();
-    env.described("~/shelf/pdf", "Does more.").described("~/.agents/skills/pdf", "Does what I want.");
+    env.skill_with_description("~/shelf/pdf", "Does more.")
+        .skill_with_description("~/.agents/skills/pdf", "Does what I want.");
     assert_snapshot!(env.runs(&[
         &["update"],
         &["update", "pdf"],
@@ -71,7 +72,7 @@ fn a_failed_update_does_not_stop_the_others() {
     }
     fs::remove_dir_all(env.path("~/shelf/csv")).unwrap();
     fs::remove_file(env.path("~/shelf/xml/SKILL.md")).unwrap();
-    env.described("~/shelf/pdf", "Does more.").file("~/shelf/bad/SKILL.md", DROPPER);
+    env.skill_with_description("~/shelf/pdf", "Does more.").file("~/shelf/bad/SKILL.md", DROPPER);
     assert_snapshot!(env.runs(&[&["update"], &["update", "bad"], &["update", "csv"], &["update", "xml"]]));
     assert_eq!(env.text("~/.agents/skills/pdf/SKILL.md"), skill_md("pdf", "Does more."));
 }
@@ -160,7 +161,7 @@ fn locally_renamed_skills_keep_their_name() {
     let env = TestEnv::bare();
     env.skill("~/shelf/pdf");
     assert_eq!(env.run(&["install", "~/shelf/pdf", "--name", "forms"]).code, 0);
-    env.described("~/shelf/pdf", "Does more.");
+    env.skill_with_description("~/shelf/pdf", "Does more.");
     assert_eq!(env.run(&["update"]).code, 0);
     assert_eq!(env.text("~/.agents/skills/forms/SKILL.md"), skill_md("forms", "Does more."));
     assert!(env.text("~/.prowess/state/installed.json").contains("\"renamed_from\": \"pdf\""));

@@ -13,7 +13,7 @@ fn env() -> TestEnv {
     env
 }
 
-fn change(env: &TestEnv) {
+fn modify_pdf(env: &TestEnv) {
     env.file(".agents/skills/pdf/SKILL.md", skill_md("pdf", "Does something else."));
     env.file(".agents/skills/pdf/new.md", "New.\n");
     fs::remove_file(env.path(".agents/skills/pdf/scripts/fill.sh")).unwrap();
@@ -36,7 +36,7 @@ fn every_kind_of_difference() {
     let env = env();
     env.skill("shelf/xml").skill("shelf/odd").skill("shelf/gone").skill(".agents/skills/mine");
     assert_eq!(env.run(&["install", "./shelf", "--all"]).code, 0);
-    change(&env);
+    modify_pdf(&env);
     env.file(".agents/skills/csv/more.md", "More.\n");
     fs::remove_dir_all(env.path(".agents/skills/gone")).unwrap();
     fs::remove_dir_all(env.path(".agents/skills/xml")).unwrap();
@@ -45,16 +45,16 @@ fn every_kind_of_difference() {
     let result = env.run(&["verify"]);
     assert_eq!(result.code, 1);
     assert_snapshot!(result.transcript());
-    let answer = env.run(&["verify", "--json"]).json();
-    let status: Vec<_> = answer["skills"].as_array().unwrap().iter().map(|skill| &skill["status"]).collect();
+    let json = env.run(&["verify", "--json"]).json();
+    let status: Vec<_> = json["skills"].as_array().unwrap().iter().map(|skill| &skill["status"]).collect();
     assert_eq!(status, ["extra", "missing", "unlocked", "link", "modified", "link"]);
-    assert_eq!(keys(&answer["skills"][0]["files"][0]), ["path", "status"]);
+    assert_eq!(keys(&json["skills"][0]["files"][0]), ["path", "status"]);
 }
 
 #[test]
 fn modified_skills_are_not_loaded_until_accepted() {
     let env = env();
-    change(&env);
+    modify_pdf(&env);
     with_settings!({ filters => CHANGING }, {
         assert_snapshot!(env.runs(&[
             &["activate", "pdf"],
@@ -110,7 +110,7 @@ fn locked_restores_missing_and_modified_skills() {
             &["install", "--locked"],
         ]));
     });
-    change(&env);
+    modify_pdf(&env);
     assert_snapshot!(
         "locked_and_modified",
         env.runs(&[
@@ -127,7 +127,7 @@ fn locked_restores_missing_and_modified_skills() {
 fn locked_fails_if_the_source_has_changed() {
     let env = env();
     fs::remove_dir_all(env.path(".agents")).unwrap();
-    env.described("shelf/csv", "Does more.");
+    env.skill_with_description("shelf/csv", "Does more.");
     assert_snapshot!(env.runs(&[&["install", "--locked"], &["install", "--locked", "--json"]]));
     assert_eq!(env.tree(".agents"), Vec::<String>::new());
     assert_eq!(env.run(&["install", "./shelf", "--locked", "--ref", "x"]).code, 2);
@@ -182,7 +182,7 @@ fn doctor_reports_modified_skills() {
         lines.join("\n")
     };
     let before = line(&env);
-    change(&env);
+    modify_pdf(&env);
     assert_snapshot!(format!("{before}\n\n{}", line(&env)));
 }
 
@@ -201,7 +201,7 @@ const HINTS: &[Hint] = &[
     ("verify, modified in the project", modified_in_the_project, &["verify"], 2, &["verify"]),
     ("list, modified in the project", modified_in_the_project, &["list", "--all"], 1, &["activate", "pdf"]),
     ("verify, missing", missing_in_a_repository, &["verify"], 1, &["verify"]),
-    ("why, untrusted", of_the_project, WHY, 1, WHY),
+    ("why, untrusted", project_skill, WHY, 1, WHY),
     ("doctor, a nested repository", nested_repository_in_a_trusted_project, &["doctor"], 1, WHY),
     ("trust, a nested repository", nested_repository, &["trust"], 1, WHY),
     (
@@ -219,7 +219,7 @@ const HINTS: &[Hint] = &[
     ("install --locked, in a fresh clone", fresh_clone, &["install", "--locked"], 1, WHY),
     (
         "tools, an untrusted skill",
-        of_the_project,
+        project_skill,
         &["tools", "--skill", "pdf"],
         1,
         &["tools", "--skill", "pdf"],
@@ -270,7 +270,7 @@ fn linked_to_an_odd_name(env: &TestEnv) {
 fn changed_since_pinned(env: &TestEnv) {
     env.skill(".agents/skills/pdf");
     assert_eq!(env.run(&["trust", "--pinned"]).code, 0);
-    env.described(".agents/skills/pdf", "Something else.");
+    env.skill_with_description(".agents/skills/pdf", "Something else.");
 }
 
 fn disabled_by_the_project(env: &TestEnv) {
@@ -321,10 +321,10 @@ fn hint_commands(text: &str, args: &[&str]) -> Vec<String> {
 
 /// Runs a command in a shell, as if it was pasted.
 fn paste(env: &TestEnv, command: &str) -> std::process::Output {
-    let folder = |inner: &str| env.path(inner).display().to_string();
+    let path = |inner: &str| env.path(inner).display().to_string();
     let pasted = command
-        .replace("[PROJECT]", folder("").trim_end_matches('/'))
-        .replace("[HOME]", folder("~/").trim_end_matches('/'));
+        .replace("[PROJECT]", path("").trim_end_matches('/'))
+        .replace("[HOME]", path("~/").trim_end_matches('/'));
     let binary = env.command(&[]);
     let mut shell = std::process::Command::new("/bin/sh");
     let script = format!("prowess() {{ {} \"$@\"; }}; {pasted}", binary.get_program().display());
@@ -358,14 +358,14 @@ fn every_hint_works_when_pasted() {
 }
 
 /// Situations whose messages contain commands in a sentence. These commands need not succeed, but they must be valid.
-const SENTENCES: &[(&str, Setup, &[&str])] = &[
+const MENTIONS: &[(&str, Setup, &[&str])] = &[
     ("man, an unknown command", |_| {}, &["man", "zzz"]),
-    ("info, a similar name", of_the_user, &["info", "pfd"]),
-    ("info, an unknown name", of_the_user, &["info", "zzz"]),
-    ("enable, a similar name", of_the_user, &["enable", "pfd"]),
-    ("enable, an unknown name", of_the_user, &["enable", "zzz"]),
+    ("info, a similar name", user_skill, &["info", "pfd"]),
+    ("info, an unknown name", user_skill, &["info", "zzz"]),
+    ("enable, a similar name", user_skill, &["enable", "pfd"]),
+    ("enable, an unknown name", user_skill, &["enable", "zzz"]),
     ("activate, disabled", disabled, &["activate", "pdf"]),
-    ("read, an unknown file", of_the_user, &["read", "pdf", "nope.md"]),
+    ("read, an unknown file", user_skill, &["read", "pdf", "nope.md"]),
     ("verify, an unknown name", installed, &["verify", "zzz"]),
     ("update, a similar name", installed, &["update", "pfd"]),
     ("update, an unknown name", installed, &["update", "zzz"]),
@@ -376,20 +376,20 @@ const SENTENCES: &[(&str, Setup, &[&str])] = &[
     ("install over a modified skill", modified, &["install", "~/shelf/pdf"]),
     (
         "install --locked, a changed source",
-        drift,
+        changed_source,
         &["install", "--locked", "--yes", "--on-conflict", "overwrite"],
     ),
     ("chats, an unknown id", |_| {}, &["chats", "show", "x"]),
     ("chats, none", |_| {}, &["chats"]),
     ("list, no skills", |_| {}, &["list"]),
-    ("list, one is not available", of_the_project, &["list"]),
+    ("list, one is not available", project_skill, &["list"]),
     ("doctor, an invalid skill", invalid, &["doctor"]),
     ("doctor, many diagnostics", many_copies, &["doctor"]),
     ("a configuration with errors", broken_configuration, &["list"]),
     ("doctor, a configuration with errors", broken_configuration, &["doctor"]),
     ("check, a skill inside another", nested, &["check", "tree"]),
     ("check, a symlink out of the tree", linked_out, &["check", "tree"]),
-    ("pack, a directory of skills", of_the_project, &["pack", ".agents/skills"]),
+    ("pack, a directory of skills", project_skill, &["pack", ".agents/skills"]),
     ("pack, an invalid skill", invalid, &["pack", ".agents/skills/pdf"]),
     ("install, a path that does not exist", |_| {}, &["install", "./missing"]),
     ("install, no source", |_| {}, &["install", "no source at all"]),
@@ -406,11 +406,11 @@ const SENTENCES: &[(&str, Setup, &[&str])] = &[
     ),
 ];
 
-fn of_the_user(env: &TestEnv) {
+fn user_skill(env: &TestEnv) {
     env.skill(PDF);
 }
 
-fn of_the_project(env: &TestEnv) {
+fn project_skill(env: &TestEnv) {
     env.skill(".agents/skills/pdf");
 }
 
@@ -444,7 +444,7 @@ fn modified(env: &TestEnv) {
     env.file("~/.agents/skills/pdf/more.md", "More.\n");
 }
 
-fn drift(env: &TestEnv) {
+fn changed_source(env: &TestEnv) {
     installed(env);
     fs::remove_dir_all(env.path(PDF)).unwrap();
     env.file("~/shelf/pdf/SKILL.md", skill_md("pdf", "Something else."));
@@ -481,7 +481,7 @@ fn suppressions(env: &TestEnv) {
 }
 
 /// Commands in messages that are not tested here, and the reason.
-const NOT_TRIED: &[(&str, &str)] = &[
+const UNTESTED: &[(&str, &str)] = &[
     ("audit ./{}", "the directory may not exist"),
     ("chat", "needs a message or a terminal"),
     ("chat --chat {chat}", "needs a message or a terminal"),
@@ -494,16 +494,16 @@ const NOT_TRIED: &[(&str, &str)] = &[
     ("mcp install", "mcp on a terminal"),
     ("mcp install --print", "a client entry that cannot be changed"),
     ("serve", "in messages about its sign-in URL"),
-    ("trust --mcp {name}", "skills of servers, tests/served.rs"),
-    ("trust --mcp {name} --allow-run", "skills of servers, tests/served.rs"),
-    ("trust --mcp {}", "skills of servers, tests/served.rs"),
+    ("trust --mcp {name}", "skills of servers, see mcp_sources.rs"),
+    ("trust --mcp {name} --allow-run", "skills of servers, see mcp_sources.rs"),
+    ("trust --mcp {}", "skills of servers, see mcp_sources.rs"),
 ];
 
 /// Commands that messages mention without their arguments.
-const NAMES: &[&str] = &["chat", "new"];
+const WITHOUT_ARGUMENTS: &[&str] = &["chat", "new"];
 
 /// Words that follow a command in a sentence.
-const AFTER: &[&str] = &[
+const WORDS_AFTER_COMMANDS: &[&str] = &[
     "shows", "tells", "lists", "finishes", "restores", "brings", "takes", "removes", "switches", "begins",
     "goes", "gets", "installs", "makes", "looks", "changes", "reads", "connects", "says", "packs", "asks",
     "lets", "trusts", "writes", "puts", "printed", "replaces", "&&", "and", "or", "to", "for", "if",
@@ -515,7 +515,7 @@ fn commands_in(line: &str, known: &[String]) -> Vec<String> {
     for (at, name) in line.match_indices("prowess ") {
         let rest = line[at + name.len()..].split(['"', '`']).next().unwrap();
         let mut words = Vec::new();
-        for word in rest.split_whitespace().take_while(|word| !AFTER.contains(word)) {
+        for word in rest.split_whitespace().take_while(|word| !WORDS_AFTER_COMMANDS.contains(word)) {
             let plain = word.trim_end_matches(['.', ';', ',', ':', ')', '\\']);
             words.extend((!plain.is_empty()).then_some(plain));
             if plain != word {
@@ -537,8 +537,8 @@ fn is_template(command: &str) -> bool {
 }
 
 /// Returns `true` if a printed command matches a format string.
-fn is_made_by(command: &str, form: &str) -> bool {
-    let mut pieces = form.split('{').map(|piece| piece.split_once('}').map_or(piece, |(_, rest)| rest));
+fn matches_format(command: &str, format: &str) -> bool {
+    let mut pieces = format.split('{').map(|piece| piece.split_once('}').map_or(piece, |(_, rest)| rest));
     let first = pieces.next().unwrap_or_default();
     let Some(mut rest) = command.strip_prefix(first) else { return false };
     let mut last = first;
@@ -546,33 +546,33 @@ fn is_made_by(command: &str, form: &str) -> bool {
         let Some(at) = rest.find(piece) else { return false };
         (rest, last) = (&rest[at + piece.len()..], piece);
     }
-    rest.is_empty() || (last.is_empty() && form.ends_with('}'))
+    rest.is_empty() || (last.is_empty() && format.ends_with('}'))
 }
 
 /// Returns the commands in string literals of the sources.
-fn messages(known: &[String]) -> Vec<(String, String)> {
-    let mut open = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))];
+fn commands_in_sources(known: &[String]) -> Vec<(String, String)> {
+    let mut pending = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))];
     let mut found = Vec::new();
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
+    while let Some(dir) = pending.pop() {
+        for entry in fs::read_dir(&dir).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap();
             if path.is_dir() {
                 let is_crate =
                     path.join("src").is_dir() || path.ancestors().any(|above| above.ends_with("src"));
                 if name == "src" || (is_crate && name != "tests") {
-                    open.push(path);
+                    pending.push(path);
                 }
             } else if name.ends_with(".rs")
                 && name != "tests.rs"
-                && folder.ancestors().any(|above| above.ends_with("src"))
+                && dir.ancestors().any(|above| above.ends_with("src"))
             {
                 let text = fs::read_to_string(&path).unwrap();
                 let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
                 let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
                 let code = code.filter(|line| line.contains('"') || line.ends_with('\\'));
                 found.extend(
-                    code.flat_map(|line| commands_in(line, known)).map(|form| (name.to_owned(), form)),
+                    code.flat_map(|line| commands_in(line, known)).map(|format| (name.to_owned(), format)),
                 );
             }
         }
@@ -594,7 +594,7 @@ fn every_command_in_a_message_is_tried() {
     assert!(known.len() > 30, "{known:?}");
     let (mut printed, mut wrong) = (Vec::new(), Vec::new());
     let situations =
-        SENTENCES.iter().copied().chain(HINTS.iter().map(|(name, setup, args, ..)| (*name, *setup, *args)));
+        MENTIONS.iter().copied().chain(HINTS.iter().map(|(name, setup, args, ..)| (*name, *setup, *args)));
     for (name, setup, args) in situations {
         let env = TestEnv::bare();
         setup(&env);
@@ -602,12 +602,13 @@ fn every_command_in_a_message_is_tried() {
         let text = format!("{}\n{}", result.out, result.err);
         let commands: Vec<String> = text.lines().flat_map(|line| commands_in(line, &known)).collect();
         // The commands of HINTS are run by the test above.
-        let is_sentence = SENTENCES.iter().any(|(known, ..)| *known == name);
-        if commands.is_empty() && is_sentence {
+        let is_mention = MENTIONS.iter().any(|(known, ..)| *known == name);
+        if commands.is_empty() && is_mention {
             wrong.push(format!("{name}: no command in {}", result.transcript()));
         }
-        let is_run =
-            |command: &&String| is_sentence && !is_template(command) && !NAMES.contains(&command.as_str());
+        let is_run = |command: &&String| {
+            is_mention && !is_template(command) && !WITHOUT_ARGUMENTS.contains(&command.as_str())
+        };
         for command in commands.iter().filter(is_run) {
             let env = TestEnv::bare();
             setup(&env);
@@ -621,11 +622,11 @@ fn every_command_in_a_message_is_tried() {
         }
         printed.extend(commands);
     }
-    for (file, form) in messages(&known) {
-        let is_tried = printed.iter().any(|command| is_made_by(command, &form));
-        let is_excepted = NOT_TRIED.iter().any(|(known, _)| *known == form);
-        if !is_tried && !is_excepted && !is_template(&form) {
-            wrong.push(format!("{file}: no situation prints `prowess {form}`"));
+    for (file, format) in commands_in_sources(&known) {
+        let is_tried = printed.iter().any(|command| matches_format(command, &format));
+        let is_excepted = UNTESTED.iter().any(|(known, _)| *known == format);
+        if !is_tried && !is_excepted && !is_template(&format) {
+            wrong.push(format!("{file}: no situation prints `prowess {format}`"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -27,7 +27,8 @@ fn every_reason() {
             "changed_since_pinned",
             |env| {
                 env.skill(".agents/skills/pdf").run(&["trust", "--pinned"]);
-                env.described(".agents/skills/pdf", "Something else.").skill(".agents/skills/added");
+                env.skill_with_description(".agents/skills/pdf", "Something else.")
+                    .skill(".agents/skills/added");
             },
             &["pdf", "added"],
         ),
@@ -127,7 +128,7 @@ fn as_json() {
     let env = TestEnv::bare();
     env.skill("~/.agents/skills/pdf").skill(".agents/skills/pdf").skill(".codex/skills/other");
     assert_snapshot!(env.runs(&[&["why", "pdf", "--json"], &["why", "other", "--json"]]));
-    let answer = env.run(&["why", "pdf", "--json"]).json();
+    let json = env.run(&["why", "pdf", "--json"]).json();
     let fields = ["copies", "elsewhere", "name", "not_scanned", "offered", "scanned", "schema", "winner"];
-    assert_eq!(keys(&answer), fields);
+    assert_eq!(keys(&json), fields);
 }

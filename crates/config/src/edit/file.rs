@@ -70,30 +70,30 @@ pub fn read_text(path: &Path) -> Result<Option<String>, EditFileError> {
 /// [`read_text`].
 pub fn read_text_within(path: &Path, bytes_max: u64) -> Result<Option<String>, EditFileError> {
     let io = |source| EditFileError::Io { path: path.to_owned(), what: "read", source };
-    let unfit = |why: &str| EditFileError::Unsupported { path: path.to_owned(), why: why.to_owned() };
+    let unsupported = |why: &str| EditFileError::Unsupported { path: path.to_owned(), why: why.to_owned() };
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(io(error)),
         // Opening a FIFO would block.
-        Ok(metadata) if !metadata.is_file() => return Err(unfit("is not a regular file")),
+        Ok(metadata) if !metadata.is_file() => return Err(unsupported("is not a regular file")),
         Ok(_) => {}
     }
     let mut bytes = Vec::new();
     File::open(path).map_err(io)?.take(bytes_max + 1).read_to_end(&mut bytes).map_err(io)?;
     if bytes.len() as u64 > bytes_max {
-        return Err(unfit(&format!("has more than {bytes_max} bytes")));
+        return Err(unsupported(&format!("has more than {bytes_max} bytes")));
     }
-    String::from_utf8(bytes).map(Some).map_err(|_| unfit("is not UTF-8"))
+    String::from_utf8(bytes).map(Some).map_err(|_| unsupported("is not UTF-8"))
 }
 
 /// Edits a file, which is created if it does not exist. Returns `true` if anything changed.
 pub fn edit_file(
     path: &Path,
-    links: SymlinkPolicy<'_>,
+    symlinks: SymlinkPolicy<'_>,
     edit: impl FnOnce(&str) -> Result<String, EditError>,
 ) -> Result<bool, EditFileError> {
     let failed = |source| EditFileError::Edit { path: path.to_owned(), source };
-    edit_file_within(path, links, FILE_MAX, |before| {
+    edit_file_within(path, symlinks, FILE_MAX, |before| {
         let after = edit(before.unwrap_or_default()).map_err(failed)?;
         Ok((after != before.unwrap_or_default()).then_some(after))
     })
@@ -103,11 +103,11 @@ pub fn edit_file(
 /// if it returns an empty text, the file is removed, or emptied if it is the target of a symlink.
 pub fn edit_file_within(
     path: &Path,
-    links: SymlinkPolicy<'_>,
+    symlinks: SymlinkPolicy<'_>,
     bytes_max: u64,
     edit: impl FnOnce(Option<&str>) -> Result<Option<String>, EditFileError>,
 ) -> Result<bool, EditFileError> {
-    let target = target(path, links)?;
+    let target = resolve_target(path, symlinks)?;
     let io = |source| EditFileError::Io { path: path.to_owned(), what: "write", source };
     let read = |path: &Path| read_text_within(path, bytes_max);
     let dir = target.parent().ok_or_else(|| io(io::Error::other("the path has no parent directory")))?;
@@ -140,7 +140,7 @@ pub fn edit_file_within(
 
 /// Removes the temporary file of a killed process.
 pub fn remove_stale_temp_file(path: &Path) -> io::Result<()> {
-    let Ok(target) = target(path, SymlinkPolicy::Followed) else { return Ok(()) };
+    let Ok(target) = resolve_target(path, SymlinkPolicy::Followed) else { return Ok(()) };
     let staged = staging_path(&target);
     if fs::symlink_metadata(&staged).is_err() {
         return Ok(());
@@ -151,23 +151,23 @@ pub fn remove_stale_temp_file(path: &Path) -> io::Result<()> {
 }
 
 /// Returns the path of the file, or of the target of a symlink, which may not exist.
-fn target(path: &Path, links: SymlinkPolicy<'_>) -> Result<PathBuf, EditFileError> {
-    let unfit = |why: &str| EditFileError::Unsupported { path: path.to_owned(), why: why.to_owned() };
-    if let SymlinkPolicy::Rejected(dir) = links {
+fn resolve_target(path: &Path, symlinks: SymlinkPolicy<'_>) -> Result<PathBuf, EditFileError> {
+    let unsupported = |why: &str| EditFileError::Unsupported { path: path.to_owned(), why: why.to_owned() };
+    if let SymlinkPolicy::Rejected(dir) = symlinks {
         let linked = path.ancestors().take_while(|above| *above != dir).any(Path::is_symlink);
         return if linked {
-            Err(unfit("is behind a symlink, which is not followed"))
+            Err(unsupported("is behind a symlink, which is not followed"))
         } else {
             Ok(path.to_owned())
         };
     }
     let mut target = path.to_owned();
-    // The limit of Linux.
+    // Linux follows at most 40 symlinks, too.
     for _ in 0..40 {
         match fs::read_link(&target) {
             Ok(next) => target = target.parent().map_or(next.clone(), |dir| dir.join(&next)),
             Err(_) => return Ok(target),
         }
     }
-    Err(unfit("is a symlink loop"))
+    Err(unsupported("is a symlink loop"))
 }

@@ -66,7 +66,7 @@ fn syntax_errors_have_a_location() {
     let all: Vec<_> = cases
         .iter()
         .map(|(name, text)| {
-            let setup = TestProject::new().given(name, text);
+            let setup = TestProject::new().config_file(name, text);
             if !text.contains("scan.depth: 2") {
                 assert_eq!(setup.load().policy, Policy::default());
             }
@@ -79,7 +79,7 @@ fn syntax_errors_have_a_location() {
 #[test]
 fn a_byte_order_mark_is_accepted() {
     for (name, text) in [("g.toml", "\u{feff}scan.depth = 3\n"), ("g.yaml", "\u{feff}scan: {depth: 3}\n")] {
-        let setup = TestProject::new().given(name, text);
+        let setup = TestProject::new().config_file(name, text);
         assert_eq!((setup.report().as_str(), setup.load().policy.scan.depth), ("", 3));
     }
 }
@@ -116,7 +116,7 @@ fn files_are_bounded_and_utf8() {
     let setup = TestProject::new()
         .user(&format!("#{}\n", "x".repeat(1_000_000)))
         .file("project/.prowess/config.toml", b"# fine\nscan.depth = \"\xff\"\n")
-        .given("g.yaml", &format!("#{}\n", "x".repeat(262_142)));
+        .config_file("g.yaml", &format!("#{}\n", "x".repeat(262_142)));
     insta::assert_snapshot!(setup.report());
     assert!(setup.load().files[2].1, "exactly 256 KiB are read");
 }
@@ -168,7 +168,7 @@ fn deep_nesting_is_rejected_without_a_stack_overflow() {
         let all: Vec<_> = bombs
             .iter()
             .map(|(name, text)| {
-                let setup = TestProject::new().given(name, text);
+                let setup = TestProject::new().config_file(name, text);
                 assert_eq!(setup.load().policy, Policy::default());
                 let head: String = text.chars().take(24).collect();
                 format!("{head:?}\n{}", setup.report().lines().next().unwrap_or_default())
@@ -182,9 +182,9 @@ fn deep_nesting_is_rejected_without_a_stack_overflow() {
 fn the_number_of_diagnostics_is_bounded() {
     let text: String = (0..20_000).map(|n| format!("k{n}=1\n")).collect();
     let setup = TestProject::new().user(&text);
-    let said = setup.load().diagnostics;
-    assert_eq!(said.len(), 51);
-    assert_eq!(said[50].diagnostic.message, "19950 more problems are not listed");
+    let diagnostics = setup.load().diagnostics;
+    assert_eq!(diagnostics.len(), 51);
+    assert_eq!(diagnostics[50].diagnostic.message, "19950 more problems are not listed");
     let long = "x".repeat(100_000);
     let setup =
         TestProject::new().user(&format!("{long} = 1\nrefresh = \"{long}\"\nscan.roots = [\"~{long}\"]"));
@@ -255,7 +255,7 @@ proptest! {
     fn no_text_causes_a_panic(
         user in text(),
         project in text(),
-        given in text(),
+        config_text in text(),
         yaml in any::<bool>(),
         preset in proptest::sample::select(Preset::ALL.to_vec()),
     ) {
@@ -265,7 +265,7 @@ proptest! {
             .project(&project)
             .file("home/.agent/config.yaml", &user)
             .file("project/config.toml", &project)
-            .given(if yaml { "g.yaml" } else { "g.toml" }, &given);
+            .config_file(if yaml { "g.yaml" } else { "g.toml" }, &config_text);
         for located in setup.load().diagnostics {
             let Some(at) = located.diagnostic.location else { continue };
             let length = std::fs::metadata(&located.path).unwrap().len();

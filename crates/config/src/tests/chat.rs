@@ -47,8 +47,8 @@ fn only_the_user_sets_the_store_and_its_password_is_not_shown() {
     let theirs = TestProject::new().project("[chat]\nstore = \"/their/chats\"\n");
     assert_eq!(theirs.load().chat, ChatSettings::default());
     let wrong = TestProject::new().user("[chat]\nstore = \"mysql://ann:SECRET@db.example\"\n");
-    let told = format!("{:?}", wrong.load());
-    assert!(!told.contains("SECRET"), "{told}");
+    let debug = format!("{:?}", wrong.load());
+    assert!(!debug.contains("SECRET"), "{debug}");
     insta::assert_snapshot!(format!("{}\n{}", theirs.report(), wrong.report()));
 }
 
@@ -62,6 +62,6 @@ fn a_misplaced_api_key_is_not_repeated() {
     assert_eq!(loaded.chat, ChatSettings::default());
     assert!(!format!("{loaded:?}").contains("SECRET"));
     // The line is not shown either, so there is no location.
-    assert!(loaded.diagnostics.iter().all(|said| said.diagnostic.location.is_none()));
+    assert!(loaded.diagnostics.iter().all(|found| found.diagnostic.location.is_none()));
     insta::assert_snapshot!(setup.report());
 }

@@ -34,6 +34,6 @@ fn a_misplaced_api_key_is_not_repeated() {
     let setup = TestProject::new().user("[embeddings]\nkey-env = \"sk-SECRET\"\napi-key = \"sk-SECRET\"\n");
     let loaded = setup.load();
     assert!(!format!("{loaded:?}").contains("SECRET"));
-    assert!(loaded.diagnostics.iter().all(|said| said.diagnostic.location.is_none()));
+    assert!(loaded.diagnostics.iter().all(|found| found.diagnostic.location.is_none()));
     insta::assert_snapshot!(setup.report());
 }

@@ -23,7 +23,7 @@ fn later_layers_win() {
     assert_eq!(setup.value("catalog.budget-chars"), "4000 (user file home/.prowess/config.toml:2)");
     let setup = setup.project("catalog.budget-chars = 3000");
     assert_eq!(setup.value("catalog.budget-chars"), "3000 (project file project/.prowess/config.toml:1)");
-    let setup = setup.given("more.yml", "# mine\n\ncatalog:\n  budget-chars: 9000");
+    let setup = setup.config_file("more.yml", "# mine\n\ncatalog:\n  budget-chars: 9000");
     assert_eq!(setup.value("catalog.budget-chars"), "9000 (given file more.yml:4)");
     let setup = setup.variable("SKILLS_PROMPT_CHAR_BUDGET", "5000");
     assert_eq!(setup.value("catalog.budget-chars"), "5000 (variable SKILLS_PROMPT_CHAR_BUDGET)");
@@ -47,7 +47,7 @@ fn the_preset_is_selected_first() {
     assert_eq!(setup.value("preset"), "\"app\" (user file home/.prowess/config.toml:1)");
     assert_eq!(setup.load().policy.activation, Policy::from_preset(Preset::App).activation);
     assert_eq!(setup.value("scan.depth"), "3 (user file home/.prowess/config.toml:2)");
-    let setup = setup.given("more.toml", "preset = \"triggers\"");
+    let setup = setup.config_file("more.toml", "preset = \"triggers\"");
     assert_eq!(setup.value("preset"), "\"triggers\" (given file more.toml:1)");
     assert_eq!(setup.value("scan.depth"), "3 (user file home/.prowess/config.toml:2)");
     let setup = setup.variable("PROWESS_PRESET", "chat");
@@ -62,7 +62,7 @@ fn the_preset_is_selected_first() {
 fn an_unknown_preset_is_reported_and_ignored() {
     let setup = TestProject::new()
         .user("preset = \"app\"")
-        .given("more.toml", "preset = \"harnes\"")
+        .config_file("more.toml", "preset = \"harnes\"")
         .variable("PROWESS_PRESET", "Chat");
     assert_eq!(setup.load().policy.preset, Preset::App);
     insta::assert_snapshot!(setup.report());
@@ -174,11 +174,13 @@ fn the_explicit_file_can_be_set_by_a_variable() {
 #[test]
 fn activation_does_not_depend_on_the_order_of_keys() {
     use prowess::policy::ActivationMode::Pushed;
-    let setup =
-        TestProject::new().user("activation.max-pushed = 5").given("g.toml", "activation.form = \"pushed\"");
+    let setup = TestProject::new()
+        .user("activation.max-pushed = 5")
+        .config_file("g.toml", "activation.form = \"pushed\"");
     assert_eq!(setup.load().policy.activation, Pushed { max: 5 });
-    let setup =
-        TestProject::new().user("activation.form = \"pushed\"").given("g.toml", "activation.max-pushed = 1");
+    let setup = TestProject::new()
+        .user("activation.form = \"pushed\"")
+        .config_file("g.toml", "activation.max-pushed = 1");
     assert_eq!(setup.load().policy.activation, Pushed { max: 1 });
     assert_eq!(TestProject::new().preset(Preset::Triggers).load().policy.activation, Pushed { max: 3 });
 }

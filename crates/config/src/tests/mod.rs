@@ -2,8 +2,8 @@
 
 mod broken;
 mod chat;
+mod dialects;
 mod embeddings;
-mod foreign;
 mod layers;
 mod narrowing;
 mod sources;
@@ -17,18 +17,18 @@ use prowess::policy::Preset;
 
 /// A home directory, a project, and the other inputs of a configuration.
 struct TestProject {
-    folder: tempfile::TempDir,
+    temp_dir: tempfile::TempDir,
     inputs: ConfigInputs,
 }
 
 impl TestProject {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let (home, project) = (folder.path().join("home"), folder.path().join("project"));
+        let temp_dir = tempfile::tempdir().unwrap();
+        let (home, project) = (temp_dir.path().join("home"), temp_dir.path().join("project"));
         std::fs::create_dir_all(&home).unwrap();
         std::fs::create_dir_all(&project).unwrap();
         let inputs = ConfigInputs::new(HostEnv { project, home: Some(home), path: Default::default() });
-        Self { folder, inputs }
+        Self { temp_dir, inputs }
     }
 
     fn preset(mut self, preset: Preset) -> Self {
@@ -51,7 +51,7 @@ impl TestProject {
         self.file("project/.prowess/config.toml", text)
     }
 
-    fn given(mut self, name: &str, text: &str) -> Self {
+    fn config_file(mut self, name: &str, text: &str) -> Self {
         self.inputs.file = Some(self.path(name));
         self.file(name, text)
     }
@@ -62,7 +62,7 @@ impl TestProject {
     }
 
     fn path(&self, path: &str) -> PathBuf {
-        self.folder.path().join(path)
+        self.temp_dir.path().join(path)
     }
 
     fn load(&self) -> Configuration {
@@ -71,7 +71,7 @@ impl TestProject {
 
     /// Shortens a path for tests.
     fn short(&self, path: &Path) -> String {
-        path.strip_prefix(self.folder.path()).unwrap_or(path).display().to_string()
+        path.strip_prefix(self.temp_dir.path()).unwrap_or(path).display().to_string()
     }
 
     /// Returns all diagnostics with their locations and hints.
@@ -91,7 +91,7 @@ impl TestProject {
     /// Returns a value and its origin, as `prowess config` prints them.
     fn value(&self, key: &str) -> String {
         let setting = self.load().setting(key).unwrap().clone();
-        let origin = setting.origin.to_string().replace(&format!("{}/", self.folder.path().display()), "");
+        let origin = setting.origin.to_string().replace(&format!("{}/", self.temp_dir.path().display()), "");
         format!("{} ({origin})", setting.value)
     }
 }

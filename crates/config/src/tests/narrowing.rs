@@ -187,7 +187,7 @@ fn a_project_cannot_enable_what_the_user_disabled() {
 fn user_files_may_set_everything() {
     let setup = TestProject::new()
         .user("trust.project = \"not-needed\"\nscan.roots = [\"/opt\", \"../x\"]\nskills.disabled = [\"a\"]")
-        .given("g.toml", "limits.resource-bytes = 9000000\nskills.disabled = []");
+        .config_file("g.toml", "limits.resource-bytes = 9000000\nskills.disabled = []");
     assert_eq!(setup.report(), "");
     assert_eq!(setup.load().policy.selection.disabled, [""; 0]);
     assert_eq!(setup.load().policy.limits.resource_bytes, 9_000_000);
@@ -209,12 +209,9 @@ fn symlinks_in_a_project_are_not_followed() {
         let setup = TestProject::new()
             .file("secret.toml", "password = 1")
             .file("linked/config.toml", "scan.depth = 1");
-        let folder = setup.path("project/.prowess");
-        let link = if link.is_empty() {
-            folder
-        } else {
-            std::fs::create_dir(&folder).map(|()| folder.join(link)).unwrap()
-        };
+        let dir = setup.path("project/.prowess");
+        let link =
+            if link.is_empty() { dir } else { std::fs::create_dir(&dir).map(|()| dir.join(link)).unwrap() };
         std::os::unix::fs::symlink(target, link).unwrap();
         assert_eq!(
             setup.report(),
@@ -261,18 +258,18 @@ fn widened(before: &Configuration, after: &Configuration) -> Vec<&'static str> {
     if enabled.any(|name| old.selection.disabled.contains(name)) {
         wider.push("skills.enabled");
     }
-    let foreign = |policy: &Policy| {
+    let other_roots = |policy: &Policy| {
         let roots = policy.scan.roots.iter();
         roots.filter(|root| root.scope != Scope::Project).cloned().collect::<Vec<_>>()
     };
-    let outside = |place: &RootLocation| match place {
+    let outside = |location: &RootLocation| match location {
         RootLocation::Project(path) => {
             !std::path::Path::new("/p").join(path).starts_with("/p") || path.starts_with("..")
         }
         _ => true,
     };
     let mut new_roots = new.scan.roots.iter().filter(|root| !old.scan.roots.contains(root));
-    if foreign(old) != foreign(new) || new_roots.any(|root| outside(&root.location)) {
+    if other_roots(old) != other_roots(new) || new_roots.any(|root| outside(&root.location)) {
         wider.push("scan.roots");
     }
     wider

@@ -50,7 +50,7 @@ fn a_project_cannot_start_programs() {
 fn a_later_file_replaces_the_list() {
     let setup = TestProject::new()
         .user(DOCS)
-        .given("g.yaml", "sources:\n  mcp:\n    - {label: g, url: 'http://127.0.0.1:1/'}\n");
+        .config_file("g.yaml", "sources:\n  mcp:\n    - {label: g, url: 'http://127.0.0.1:1/'}\n");
     let labels: Vec<_> = setup.load().mcp_sources.into_iter().map(|source| source.label).collect();
     assert_eq!(labels, ["g"]);
     let alone = setup.load().with_roots(["/x".into()]);

@@ -69,9 +69,9 @@ fn every_key_round_trips_through_toml_and_yaml() {
                     section => format!("{section}:\n  {name}: {sample}\n"),
                 };
                 let toml = TestProject::new()
-                    .given("g.toml", &format!("{} = {}\n", key.name, as_toml(sample)))
+                    .config_file("g.toml", &format!("{} = {}\n", key.name, as_toml(sample)))
                     .load();
-                let yaml = TestProject::new().given("g.yaml", &yaml).load();
+                let yaml = TestProject::new().config_file("g.yaml", &yaml).load();
                 assert_eq!(
                     (&toml.diagnostics, &toml.policy, &toml.chat, &toml.embeddings),
                     (&yaml.diagnostics, &yaml.policy, &yaml.chat, &yaml.embeddings),
@@ -81,7 +81,7 @@ fn every_key_round_trips_through_toml_and_yaml() {
                 let setting = toml.setting(key.name).unwrap();
                 assert!(matches!(setting.origin, SettingOrigin::File { line: 1, .. }), "{setting:?}");
                 let again = TestProject::new()
-                    .given("g.toml", &format!("{} = {}\n", key.name, as_toml(&setting.value)))
+                    .config_file("g.toml", &format!("{} = {}\n", key.name, as_toml(&setting.value)))
                     .load();
                 assert_eq!(again.setting(key.name).unwrap().value, setting.value);
                 assert_eq!((again.policy, again.chat), (toml.policy.clone(), toml.chat.clone()));
@@ -101,8 +101,9 @@ fn every_key_sets_itself_and_nothing_else() {
     for key in KEYS.iter().filter(|key| key.name != "preset") {
         let before = TestProject::new().load();
         for sample in samples(key) {
-            let after =
-                TestProject::new().given("g.toml", &format!("{} = {}\n", key.name, as_toml(&sample))).load();
+            let after = TestProject::new()
+                .config_file("g.toml", &format!("{} = {}\n", key.name, as_toml(&sample)))
+                .load();
             for (before, after) in before.settings.iter().zip(&after.settings) {
                 assert!(before.key == key.name || before == after, "{} changed {}", key.name, before.key);
             }

@@ -91,7 +91,7 @@ pub(super) fn entries<'a>(
                     CatalogFormat::Tiers => text(manifest.brief_description()),
                     _ => Cow::from(""),
                 },
-                origin: skill.remote().map(|supplied| one_line(&supplied.origin(), 256).into_owned()),
+                origin: skill.remote().map(|remote| one_line(&remote.origin(), 256).into_owned()),
                 location: (request.location == LocationVisibility::Shown).then(|| location(skill)),
                 rank,
             })

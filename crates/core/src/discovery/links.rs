@@ -41,7 +41,7 @@ pub(crate) struct LinkTargets<'a>(Vec<(&'a Path, OnceLock<Option<Arc<Dir>>>)>);
 /// The target of a symlink.
 pub(crate) enum ResolvedLink {
     /// Inside a known directory, which is open, with the path relative to it.
-    Known { place: Arc<Dir>, inner: PathBuf, target: PathBuf },
+    Known { known_dir: Arc<Dir>, inner: PathBuf, target: PathBuf },
     /// Outside the known directories.
     Outside(PathBuf),
     /// The symlink is broken or part of a loop.
@@ -57,10 +57,10 @@ impl LinkTargets<'_> {
             return ResolvedLink::Outside(target);
         };
         match opened.get_or_init(|| Dir::open_resolved(dir).ok().map(Arc::new)) {
-            Some(folder) => {
+            Some(opened) => {
                 let inner = target.strip_prefix(dir).unwrap_or(Path::new("")).to_owned();
                 let inner = if inner.as_os_str().is_empty() { PathBuf::from(".") } else { inner };
-                ResolvedLink::Known { place: Arc::clone(folder), inner, target }
+                ResolvedLink::Known { known_dir: Arc::clone(opened), inner, target }
             }
             None => ResolvedLink::Broken,
         }

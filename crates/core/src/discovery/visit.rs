@@ -78,9 +78,9 @@ pub(super) enum VisitOutcome {
 /// The inputs that all visits of a scan share.
 pub(super) struct Visitor<'a> {
     pub(super) root: &'a Arc<Root>,
-    pub(super) folder: &'a Dir,
+    pub(super) dir: &'a Dir,
     pub(super) rules: &'a Rules,
-    pub(super) doors: &'a LinkTargets<'a>,
+    pub(super) link_targets: &'a LinkTargets<'a>,
     /// How many more entries may be listed.
     pub(super) entries: &'a AtomicUsize,
     pub(super) now: i64,
@@ -101,7 +101,7 @@ impl Visitor<'_> {
         let mut link_parents =
             task.through.as_ref().map_or_else(Vec::new, |through| through.link_parents.clone());
         link_parents.push(task.canonical_parent(self.root));
-        match self.doors.follow(&path) {
+        match self.link_targets.follow(&path) {
             ResolvedLink::Known { target, .. } if link_parents.iter().any(|dir| dir.starts_with(&target)) => {
                 self.rejected_link(
                     task,
@@ -114,9 +114,9 @@ impl Visitor<'_> {
                 let message = format!("there are more than {HOPS_MAX} symlinks on the path to it");
                 self.rejected_link(task, &target, &message, Code::LinkBroken)
             }
-            ResolvedLink::Known { place, inner, target } => {
+            ResolvedLink::Known { known_dir, inner, target } => {
                 let link = SkillLink { target: target.clone(), is_known: true, is_dir: true };
-                let through = LinkedDir { known_dir: place, inner, target, link_parents };
+                let through = LinkedDir { known_dir, inner, target, link_parents };
                 self.visit_dir(task, Some(&through), Some(link), earlier)
             }
             // Symlinks to plain files are normal; only directories could be skills.
@@ -172,7 +172,7 @@ impl Visitor<'_> {
     ) -> VisitOutcome {
         let (dir, inner) = match through {
             Some(through) => (&*through.known_dir, through.inner.as_path()),
-            None => (self.folder, task.inner.as_path()),
+            None => (self.dir, task.inner.as_path()),
         };
         let file = inner.join(SKILL_MD);
         if let Some(earlier) = earlier
@@ -243,8 +243,8 @@ impl Visitor<'_> {
     /// Handles a `SKILL.md` that is a symlink.
     fn linked_file(&self, task: &VisitTask, dir: &Dir, file: &Path) -> DiscoveredSkill {
         let path = dir.path().join(file);
-        let (found, target, known) = match self.doors.follow(&path) {
-            ResolvedLink::Known { place, inner, target } => match place.open_file(&inner) {
+        let (found, target, known) = match self.link_targets.follow(&path) {
+            ResolvedLink::Known { known_dir, inner, target } => match known_dir.open_file(&inner) {
                 Ok((file, stat)) => (self.read(task, &file, &stat), target, true),
                 Err(error) => (self.invalid(task, manifest::open_error_diagnostic(error)), target, true),
             },

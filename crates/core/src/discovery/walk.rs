@@ -46,7 +46,7 @@ struct ListedDir {
 pub(crate) struct ScanContext<'a> {
     pub(crate) scan: &'a ScanPolicy,
     pub(crate) rules: &'a Rules,
-    pub(crate) doors: &'a LinkTargets<'a>,
+    pub(crate) link_targets: &'a LinkTargets<'a>,
     pub(crate) progress: &'a ScanProgress,
 }
 
@@ -223,9 +223,9 @@ impl RootWalker<'_, '_> {
             self.bounds.directories -= level.len();
             let visitor = Visitor {
                 root,
-                folder: &dir,
+                dir: &dir,
                 rules: self.context.rules,
-                doors: self.context.doors,
+                link_targets: self.context.link_targets,
                 entries: &self.bounds.entries,
                 now,
             };
@@ -333,10 +333,10 @@ impl RootWalker<'_, '_> {
     }
 
     fn finish(&mut self, root: &Arc<Root>) {
-        let holds: HashSet<&OsStr> =
+        let non_empty: HashSet<&OsStr> =
             self.scan.found.iter().filter_map(|found| found.relative_dir.iter().next()).collect();
         let empty: Vec<_> =
-            self.without_skill_md.drain(..).filter(|inner| !holds.contains(inner.as_os_str())).collect();
+            self.without_skill_md.drain(..).filter(|inner| !non_empty.contains(inner.as_os_str())).collect();
         let cut: HashSet<PathBuf> =
             self.bounds.cut_depth.iter().map(|cut| cut.iter().take(1).collect()).collect();
         for inner in empty {

@@ -31,7 +31,7 @@ pub(super) struct IndexedLock(Result<HashMap<PathBuf, Vec<LockEntry>>, ReadLockE
 #[derive(Debug)]
 pub(crate) struct Coverage {
     lock: Arc<IndexedLock>,
-    folder: PathBuf,
+    dir: PathBuf,
 }
 
 impl LockIndex {
@@ -48,13 +48,13 @@ impl LockIndex {
         let user = user_lock_path(&self.host).map(|path| (path, None));
         for (path, base) in project.into_iter().chain(user) {
             let lock = self.load(&path, base, &self.host);
-            let folders = lock.0.as_ref().map_err(|error| ResourceUnavailable::Lock {
+            let dirs = lock.0.as_ref().map_err(|error| ResourceUnavailable::Lock {
                 name: display_name(skill),
                 why: display_text(&error.without_dir()),
             })?;
-            let folder = skill.canonical_dir();
-            if folders.contains_key(&folder) {
-                return Ok(Some(Coverage { lock, folder }));
+            let dir = skill.canonical_dir();
+            if dirs.contains_key(&dir) {
+                return Ok(Some(Coverage { lock, dir }));
             }
         }
         Ok(None)
@@ -80,7 +80,7 @@ impl LockIndex {
     /// Verifies that a skill matches its lock file and that its file at `path` has these bytes.
     pub(crate) fn verify(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), ResourceUnavailable> {
         let Some(coverage) = self.coverage(skill)? else { return Ok(()) };
-        let tree = HashedTree::from_resolved_dir(&coverage.folder);
+        let tree = HashedTree::from_resolved_dir(&coverage.dir);
         let used = digest(bytes);
         // The hashed bytes must be the ones that are used, even if the file changed in between.
         let is_used = |tree: &HashedTree| tree.file(path).is_some_and(|file| file.digest() == used);
@@ -128,7 +128,7 @@ impl LockIndex {
     }
 
     fn accepts(&self, coverage: &Coverage, tree: &str) -> bool {
-        let accepted_hash = || accepted_tree(&self.host, &coverage.folder);
+        let accepted_hash = || accepted_tree(&self.host, &coverage.dir);
         coverage.expected().iter().any(|locked| locked.tree == tree)
             || accepted_hash().as_deref() == Some(tree)
     }
@@ -156,8 +156,8 @@ impl IndexedLock {
     }
 
     /// Returns the entries that a directory may match; `None` if the lock file does not name it.
-    pub(super) fn expected(&self, folder: &Path) -> Result<Option<&[LockEntry]>, &ReadLockError> {
-        Ok(self.0.as_ref()?.get(folder).map(Vec::as_slice))
+    pub(super) fn expected(&self, dir: &Path) -> Result<Option<&[LockEntry]>, &ReadLockError> {
+        Ok(self.0.as_ref()?.get(dir).map(Vec::as_slice))
     }
 
     fn read(path: &Path, base: Option<&Path>, home: Option<&Path>) -> Self {
@@ -166,25 +166,25 @@ impl IndexedLock {
             Err(error) => return Self(Err(error)),
         };
         let mut parents: HashMap<PathBuf, PathBuf> = HashMap::new();
-        let mut folders: HashMap<PathBuf, Vec<LockEntry>> = HashMap::new();
+        let mut dirs: HashMap<PathBuf, Vec<LockEntry>> = HashMap::new();
         // A directory may match its entry or, while a change is pending, the entry after the change.
         let changes = lock.pending.into_iter().flat_map(|pending| pending.changes);
         let changes = changes.map(|change| (change.folder, change.after));
         let skills = lock.skills.into_iter().map(|locked| (locked.folder.clone(), Some(locked)));
-        for (folder, locked) in skills.chain(changes) {
-            let Some(path) = resolve_lock_dir(&folder, base, home) else { continue };
+        for (dir, locked) in skills.chain(changes) {
+            let Some(path) = resolve_lock_dir(&dir, base, home) else { continue };
             let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
             let canonical = parents
                 .entry(parent.to_owned())
                 .or_insert_with(|| std::fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned()));
-            folders.entry(canonical.join(name)).or_default().extend(locked);
+            dirs.entry(canonical.join(name)).or_default().extend(locked);
         }
-        Self(Ok(folders))
+        Self(Ok(dirs))
     }
 }
 
 impl Coverage {
     fn expected(&self) -> &[LockEntry] {
-        self.lock.expected(&self.folder).ok().flatten().unwrap_or_default()
+        self.lock.expected(&self.dir).ok().flatten().unwrap_or_default()
     }
 }

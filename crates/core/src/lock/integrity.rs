@@ -27,7 +27,7 @@ use prowess_fs::{
 
 const CACHE_MAX: u64 = 16 * 1024 * 1024;
 /// The maximum number of cached directories. The cache is cleared when it is full.
-const FOLDERS_MAX: usize = 20_000;
+const DIRS_MAX: usize = 20_000;
 const ENTRIES_MAX: usize = 8_192;
 const DEPTH_MAX: usize = 16;
 
@@ -53,9 +53,8 @@ pub(crate) struct IntegrityInputs {
 impl IntegrityInputs {
     /// Returns `true` if no lock file and no file of an installed skill has changed.
     pub(crate) fn is_unchanged(&self) -> bool {
-        let is_same_tree = |(folder, was): &(PathBuf, Option<TreeFingerprint>)| {
-            was.as_ref()
-                .is_some_and(|was| was.settled && TreeFingerprint::for_dir(folder).as_ref() == Some(was))
+        let is_same_tree = |(dir, was): &(PathBuf, Option<TreeFingerprint>)| {
+            was.as_ref().is_some_and(|was| was.settled && TreeFingerprint::for_dir(dir).as_ref() == Some(was))
         };
         self.files.iter().all(|(path, was)| Fingerprint::from_path(path) == *was)
             && self.fingerprints.iter().all(is_same_tree)
@@ -72,13 +71,13 @@ struct TreeFingerprint {
 
 impl TreeFingerprint {
     /// Returns `None` for a directory that cannot be hashed, either.
-    fn for_dir(folder: &Path) -> Option<Self> {
+    fn for_dir(dir: &Path) -> Option<Self> {
         let (mut digest, mut settled, now) = (Sha256::new(), true, unix_now());
         let bounds = WalkLimits { depth: DEPTH_MAX, entries: ENTRIES_MAX, enter: |_| true };
-        let opened = Dir::open_resolved(folder).ok()?;
+        let opened = Dir::open_resolved(dir).ok()?;
         walk(&opened, bounds, &mut |met| match met {
-            WalkEvent::Entry { folder, name, path, kind: EntryKind::File } => {
-                let print = Fingerprint::from_stat(&folder.stat(Path::new(name)).map_err(|_| ())?);
+            WalkEvent::Entry { dir, name, path, kind: EntryKind::File } => {
+                let print = Fingerprint::from_stat(&dir.stat(Path::new(name)).map_err(|_| ())?);
                 settled &= print.is_settled(now);
                 let path = path.as_os_str().as_encoded_bytes();
                 digest.update((path.len() as u64).to_be_bytes());
@@ -162,41 +161,41 @@ impl<'w> IntegrityCheck<'w> {
     /// difference. Lock files are consulted in the same order as by [`LockIndex::verify`].
     pub(crate) fn difference(&self, found: &DiscoveredSkill) -> Option<ModifiedReason> {
         let (_, locks) = self.locks.iter().find(|(root, _)| **root == *found.root())?;
-        let folder = found.canonical_dir();
-        let expected = match locks.iter().find_map(|lock| lock.expected(&folder).transpose())? {
+        let dir = found.canonical_dir();
+        let expected = match locks.iter().find_map(|lock| lock.expected(&dir).transpose())? {
             Ok([]) => return None,
             Ok(expected) => expected,
             Err(error) => return Some(ModifiedReason::Lock(error.clone())),
         };
-        let fingerprint = TreeFingerprint::for_dir(&folder);
+        let fingerprint = TreeFingerprint::for_dir(&dir);
         // The locked files, or those that the user accepted instead.
         let is_expected = |tree: &str| {
-            let accepted = || self.accepted.get_or_init(|| accepted::accepted_trees(self.host)).get(&folder);
+            let accepted = || self.accepted.get_or_init(|| accepted::accepted_trees(self.host)).get(&dir);
             expected.iter().any(|locked| locked.tree == tree) || accepted().is_some_and(|known| known == tree)
         };
         let cache = self.cache.get_or_init(|| Mutex::new(HashCache::read(self.host)));
         let cache = || cache.lock().unwrap_or_else(PoisonError::into_inner);
         let settled = fingerprint.as_ref().filter(|print| print.settled).map(|print| print.digest.clone());
-        self.fingerprints.lock().unwrap_or_else(PoisonError::into_inner).push((folder.clone(), fingerprint));
+        self.fingerprints.lock().unwrap_or_else(PoisonError::into_inner).push((dir.clone(), fingerprint));
         let is_known = settled.as_ref().is_some_and(|fingerprint| {
             cache()
                 .folders
-                .get(&folder)
+                .get(&dir)
                 .is_some_and(|known| known.fingerprint == *fingerprint && is_expected(&known.tree))
         });
         if is_known {
             return None;
         }
-        let tree = HashedTree::from_resolved_dir(&folder);
+        let tree = HashedTree::from_resolved_dir(&dir);
         let hash = tree.as_ref().ok().map(HashedTree::hash);
         if hash.as_deref().is_some_and(is_expected) {
             if let (Some(fingerprint), Some(tree)) = (settled, hash) {
                 let mut cache = cache();
                 cache.changed = true;
-                if cache.folders.len() >= FOLDERS_MAX {
+                if cache.folders.len() >= DIRS_MAX {
                     cache.folders.clear();
                 }
-                cache.folders.insert(folder, CachedHash { fingerprint, tree });
+                cache.folders.insert(dir, CachedHash { fingerprint, tree });
             }
             return None;
         }

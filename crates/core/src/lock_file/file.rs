@@ -129,10 +129,10 @@ impl LockFile {
     /// Reads a lock file; a missing file counts as empty.
     pub fn read(path: &Path) -> Result<Self, ReadLockError> {
         let failed = |why: String| ReadLockError { path: path.to_owned(), why };
-        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
             return Ok(Self::default());
         };
-        let opened = Dir::open(folder).and_then(|folder| folder.open_file(Path::new(name)));
+        let opened = Dir::open(dir).and_then(|dir| dir.open_file(Path::new(name)));
         let (file, stat) = match opened {
             Ok(opened) => opened,
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Self::default()),
@@ -162,13 +162,13 @@ impl LockFile {
     }
 
     /// Returns the entry of a directory.
-    pub fn entry(&self, folder: &str) -> Option<&LockEntry> {
-        self.skills.iter().find(|locked| locked.folder == folder)
+    pub fn entry(&self, dir: &str) -> Option<&LockEntry> {
+        self.skills.iter().find(|locked| locked.folder == dir)
     }
 
     /// Sets or removes the entry of a directory.
-    pub fn set(&mut self, folder: &str, locked: Option<LockEntry>) {
-        self.apply(&[Replacement { folder: folder.to_owned(), after: locked }]);
+    pub fn set(&mut self, dir: &str, locked: Option<LockEntry>) {
+        self.apply(&[Replacement { folder: dir.to_owned(), after: locked }]);
     }
 
     /// Applies several replacements at once.
@@ -199,12 +199,12 @@ impl LockEntry {
 }
 
 /// Returns the path of a directory in a lock file.
-pub(crate) fn resolve_lock_dir(folder: &str, base: Option<&Path>, home: Option<&Path>) -> Option<PathBuf> {
+pub(crate) fn resolve_lock_dir(dir: &str, base: Option<&Path>, home: Option<&Path>) -> Option<PathBuf> {
     let plain = |path: &str| Path::new(path).components().all(|step| matches!(step, Component::Normal(_)));
-    match (base, folder.strip_prefix("~/")) {
-        (Some(base), None) => (!folder.is_empty() && plain(folder)).then(|| base.join(folder)),
+    match (base, dir.strip_prefix("~/")) {
+        (Some(base), None) => (!dir.is_empty() && plain(dir)).then(|| base.join(dir)),
         (None, Some(inner)) => plain(inner).then(|| Some(home?.join(inner))).flatten(),
-        (None, None) => Path::new(folder).is_absolute().then(|| PathBuf::from(folder)),
+        (None, None) => Path::new(dir).is_absolute().then(|| PathBuf::from(dir)),
         (Some(_), Some(_)) => None,
     }
 }
@@ -213,8 +213,8 @@ pub(crate) fn resolve_lock_dir(folder: &str, base: Option<&Path>, home: Option<&
 mod tests {
     use super::*;
 
-    fn locked(folder: &str, tree: &str) -> LockEntry {
-        LockEntry { name: "a".into(), folder: folder.into(), tree: tree.into(), ..LockEntry::default() }
+    fn locked(dir: &str, tree: &str) -> LockEntry {
+        LockEntry { name: "a".into(), folder: dir.into(), tree: tree.into(), ..LockEntry::default() }
     }
 
     #[test]

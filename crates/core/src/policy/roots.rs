@@ -80,8 +80,8 @@ impl RootSpec {
         }
     }
 
-    fn default_scope(place: &RootLocation) -> Scope {
-        match place {
+    fn default_scope(location: &RootLocation) -> Scope {
+        match location {
             RootLocation::Embedded => Scope::Bundled,
             RootLocation::Project(_) => Scope::Project,
             RootLocation::Home(_) | RootLocation::Absolute(_) => Scope::User,
@@ -100,7 +100,7 @@ impl FromStr for RootSpec {
             Some((scope, rest))
         });
         let (scope, path) = prefixed.map_or((None, text), |(scope, path)| (Some(scope), path));
-        let place = match path {
+        let location = match path {
             "" => return Err(ParseRootSpecError::Empty),
             "bundled" => RootLocation::Embedded,
             path if path == "~" || path.starts_with("~/") => {
@@ -113,7 +113,7 @@ impl FromStr for RootSpec {
                 inner => RootLocation::Project(inner.into()),
             },
         };
-        Ok(Self { scope: scope.unwrap_or(Self::default_scope(&place)), location: place, is_explicit: false })
+        Ok(Self { scope: scope.unwrap_or(Self::default_scope(&location)), location, is_explicit: false })
     }
 }
 

@@ -165,9 +165,13 @@ impl ScanState {
         progress: &ScanProgress,
     ) -> (Self, Snapshot) {
         let ScanInputs { link_targets, configured_targets, roots, trust } = ScanInputs::new(policy, host);
-        let doors = link_targets.link_targets();
-        let settings =
-            discovery::ScanContext { scan: &policy.scan, rules: &policy.manifest, doors: &doors, progress };
+        let open_targets = link_targets.link_targets();
+        let settings = discovery::ScanContext {
+            scan: &policy.scan,
+            rules: &policy.manifest,
+            link_targets: &open_targets,
+            progress,
+        };
         let present: &[Arc<Root>] = if policy.enabled { &roots.present } else { &[] };
         let scans: Vec<RootScan> = present
             .iter()
@@ -345,7 +349,7 @@ impl ResolveEnv for ScanEnv<'_> {
             };
         }
         let gate = self.gate?;
-        gate.untrusted_reason(found, &|folder| gate.hash(folder))
+        gate.untrusted_reason(found, &|dir| gate.hash(dir))
     }
 
     fn modified_reason(&self, found: &DiscoveredSkill) -> Option<ModifiedReason> {

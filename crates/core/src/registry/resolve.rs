@@ -41,7 +41,7 @@ pub(crate) fn resolve(
         env,
         winners: HashMap::with_capacity(total),
         may_overlap: may_overlap(found),
-        folders: HashMap::new(),
+        dirs: HashMap::new(),
         diagnostics: Vec::new(),
     };
     let mut skills: Vec<Skill> = Vec::with_capacity(total);
@@ -90,7 +90,7 @@ struct Resolver<'a> {
     winners: HashMap<SkillKey, Arc<DiscoveredSkill>>,
     /// Whether the same directory may be found twice.
     may_overlap: bool,
-    folders: HashMap<PathBuf, Arc<DiscoveredSkill>>,
+    dirs: HashMap<PathBuf, Arc<DiscoveredSkill>>,
     diagnostics: Vec<FileDiagnostic>,
 }
 
@@ -120,7 +120,7 @@ impl Resolver<'_> {
         };
         // Check this before names: with the directory's name as identity, a symlink has a different name.
         if self.may_overlap {
-            match self.folders.entry(found.canonical_dir()) {
+            match self.dirs.entry(found.canonical_dir()) {
                 Entry::Vacant(entry) => {
                     entry.insert(Arc::clone(found));
                 }

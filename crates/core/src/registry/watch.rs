@@ -104,14 +104,14 @@ impl Watcher {
 
     fn wanted_dirs(&self, snapshot: &Snapshot) -> HashMap<PathBuf, (RecursiveMode, DirIdentity)> {
         let roots: Vec<&Path> = snapshot.roots().filter(|root| root.is_dir()).map(Root::canonical).collect();
-        let above = |path: &Path| path.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_owned);
+        let above = |path: &Path| path.ancestors().skip(1).find(|dir| dir.is_dir()).map(Path::to_owned);
         let absent = snapshot.absent_roots().iter().filter_map(|absent| above(&absent.path));
         let state = self.registry.host().state_dir();
         let state = state.and_then(|state| above(&state.join("trust.json")));
         let linked =
             snapshot.all().iter().filter(|skill| !skill.is_outside_known_dirs()).filter_map(|skill| {
-                let SkillLink { target, is_dir: folder, .. } = skill.link()?;
-                if *folder { Some(target.clone()) } else { above(target) }
+                let SkillLink { target, is_dir, .. } = skill.link()?;
+                if *is_dir { Some(target.clone()) } else { above(target) }
             });
         let apart = |path: &PathBuf| !roots.iter().any(|root| path.starts_with(root));
         let single = linked.chain(absent).chain(state).filter(apart);

@@ -58,7 +58,7 @@ fn from_listing(listing: &FileListing, inner: &str) -> Option<BTreeMap<String, O
     for file in &listing.files {
         let Some(rest) = file.path.strip_prefix(&below) else { continue };
         match rest.split_once('/') {
-            Some((folder, _)) => children.insert(folder.to_owned(), None),
+            Some((dir, _)) => children.insert(dir.to_owned(), None),
             None => children.insert(rest.to_owned(), Some(file.bytes)),
         };
     }

@@ -8,14 +8,14 @@ pub(super) fn guess_mime_type(path: &str, bytes: &[u8]) -> &'static str {
     if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
         return "image/webp";
     }
-    let text = !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok();
+    let is_text = !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok();
     let name = path.rsplit('/').next().unwrap_or_default();
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
     let known = TEXT_EXTENSIONS.iter().find(|(known, _)| *known == extension).map(|(_, mime)| *mime);
     match known {
-        Some(mime) if text => mime,
+        Some(mime) if is_text => mime,
         // A text extension on binary data says nothing about its type.
-        Some(_) | None if !text => "application/octet-stream",
+        Some(_) | None if !is_text => "application/octet-stream",
         _ => "text/plain",
     }
 }
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn contents_count_more_than_the_extension() {
+    fn contents_take_precedence_over_the_extension() {
         for (path, bytes, mime) in [
             ("a.md", &b"\x89PNG\r\n\x1a\n..."[..], "image/png"),
             ("a.webp", b"RIFF....WEBPVP8 ", "image/webp"),

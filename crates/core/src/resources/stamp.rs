@@ -74,9 +74,9 @@ pub fn stamp_skill(skill: &Skill) -> Result<SkillStamp, ReadResourceError> {
     let bounds = WalkLimits { depth: DEPTH_MAX, entries: 2 * FILES_MAX, enter: |path| !is_git_path(path) };
     walk(&open_skill_dir(skill)?, bounds, &mut |met| match met {
         WalkEvent::Entry { path, .. } if is_git_path(path) => Ok(()),
-        WalkEvent::Entry { folder, name, path, kind: EntryKind::File } => {
+        WalkEvent::Entry { dir, name, path, kind: EntryKind::File } => {
             let display_path = path.to_string_lossy();
-            let stat = folder
+            let stat = dir
                 .stat(Path::new(name))
                 .map_err(|error| ReadResourceError::from_errno(&display_path, error))?;
             let print = Fingerprint::from_stat(&stat);

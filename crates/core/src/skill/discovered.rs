@@ -48,7 +48,7 @@ impl PartialEq for DiscoveredSkill {
             diagnostics,
             link,
             canonical_path: real,
-            remote: supplied,
+            remote,
             content: _,
         } = self;
         *fingerprint == other.fingerprint
@@ -59,7 +59,7 @@ impl PartialEq for DiscoveredSkill {
             && *diagnostics == other.diagnostics
             && *link == other.link
             && *real == other.canonical_path
-            && *supplied == other.remote
+            && *remote == other.remote
     }
 }
 
@@ -108,15 +108,15 @@ impl DiscoveredSkill {
     /// Returns the name of the directory. For a remote skill, returns `LABEL/NAME`.
     pub fn id(&self) -> Cow<'_, str> {
         match &self.remote {
-            Some(supplied) => Cow::from(supplied.entry().name.as_str()),
+            Some(remote) => Cow::from(remote.entry().name.as_str()),
             None => self.dir_name(),
         }
     }
 
     /// Returns the name of the directory, also for a remote skill.
     pub(crate) fn dir_name(&self) -> Cow<'_, str> {
-        if let Some(supplied) = &self.remote {
-            return Cow::from(supplied.entry().frontmatter_name.as_str());
+        if let Some(remote) = &self.remote {
+            return Cow::from(remote.entry().frontmatter_name.as_str());
         }
         self.relative_dir.file_name().unwrap_or_default().to_string_lossy()
     }
@@ -174,7 +174,7 @@ impl DiscoveredSkill {
     /// skill. `None` if the skill cannot be loaded.
     pub(crate) fn resolved_name(&self) -> Option<&str> {
         let name = self.manifest()?.name().as_str();
-        Some(self.remote.as_ref().map_or(name, |supplied| &supplied.entry().name))
+        Some(self.remote.as_ref().map_or(name, |remote| &remote.entry().name))
     }
 
     /// Returns the remote skill's entry and server; `None` for a local skill.

@@ -99,10 +99,10 @@ impl Skill {
     /// Fetches and verifies a file of a remote skill, so that the user can decide whether to approve it. `None`
     /// for a local skill. Does not activate anything.
     pub fn fetch_for_review(&self, path: &str) -> Option<Result<Vec<u8>, RemoteFileError>> {
-        let supplied = self.remote()?;
+        let remote = self.remote()?;
         Some(match path {
-            "SKILL.md" => self.verifier.fetch_skill_md(supplied),
-            path => self.verifier.fetch(supplied, path),
+            "SKILL.md" => self.verifier.fetch_skill_md(remote),
+            path => self.verifier.fetch(remote, path),
         })
     }
 

@@ -91,12 +91,12 @@ impl<'a> TrustGate<'a> {
     ) -> Option<UntrustedReason> {
         let project = self.projects.iter().find(|project| project.root == found.root());
         let reason = project.and_then(|project| {
-            let folder = found.root().canonical().join(found.relative_dir());
-            let decision =
-                match project.has_inner_decisions || self.in_nested_repository(&folder, found.root()) {
-                    true => nearest(&self.records, &folder, &self.repositories),
-                    false => project.decision.clone(),
-                };
+            let dir = found.root().canonical().join(found.relative_dir());
+            let decision = match project.has_inner_decisions || self.in_nested_repository(&dir, found.root())
+            {
+                true => nearest(&self.records, &dir, &self.repositories),
+                false => project.decision.clone(),
+            };
             self.apply(found, decision, project.base, hash)
         });
         let is_linked = found.link().is_some() || project.is_some_and(|project| !project.inside);
@@ -118,11 +118,11 @@ impl<'a> TrustGate<'a> {
         &self,
         found: &DiscoveredSkill,
         decision: TrustDecision<'_>,
-        folder: &Path,
+        dir: &Path,
         hash: &TreeHasher,
     ) -> Option<UntrustedReason> {
         match decision {
-            TrustDecision::None => Some(UntrustedReason::Project(folder.to_owned())),
+            TrustDecision::None => Some(UntrustedReason::Project(dir.to_owned())),
             TrustDecision::NestedRepository(repository) => {
                 Some(UntrustedReason::NestedRepository(repository))
             }
@@ -142,19 +142,19 @@ impl<'a> TrustGate<'a> {
     }
 
     /// Returns `true` if a skill is in a git repository that begins below its root.
-    fn in_nested_repository(&self, folder: &Path, root: &Root) -> bool {
-        let mut below = folder.ancestors().take_while(|above| *above != root.canonical());
+    fn in_nested_repository(&self, dir: &Path, root: &Root) -> bool {
+        let mut below = dir.ancestors().take_while(|above| *above != root.canonical());
         below.any(|directory| self.repositories.is_repository(directory))
     }
 
     /// Returns the tree hash of a directory, or `None` if it cannot be read. Each directory is read once.
-    pub(crate) fn hash(&self, folder: &Path) -> Option<String> {
+    pub(crate) fn hash(&self, dir: &Path) -> Option<String> {
         let hashed = || self.hashed.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = hashed().get(folder).cloned();
+        let known = hashed().get(dir).cloned();
         // Do not hold the lock while hashing: other threads hash other directories.
         known.unwrap_or_else(|| {
-            let now = tree_hash_resolved(folder).ok();
-            hashed().insert(folder.to_owned(), now.clone());
+            let now = tree_hash_resolved(dir).ok();
+            hashed().insert(dir.to_owned(), now.clone());
             now
         })
     }
@@ -165,23 +165,19 @@ type TreeHasher<'h> = dyn Fn(&Path) -> Option<String> + 'h;
 
 /// Returns why a skill does not match its pin; `None` if it does. A directory without a hash does not match.
 fn check_pinned(found: &DiscoveredSkill, record: &TrustRecord, hash: &TreeHasher) -> Option<UntrustedReason> {
-    let folder = found.canonical_dir();
-    if record.is_pinned_to(&folder, None).is_none() {
+    let dir = found.canonical_dir();
+    if record.is_pinned_to(&dir, None).is_none() {
         return Some(UntrustedReason::Added(record.path.clone()));
     }
-    let same = record.is_pinned_to(&folder, hash(&folder).as_deref()).unwrap_or(false);
+    let same = record.is_pinned_to(&dir, hash(&dir).as_deref()).unwrap_or(false);
     (!same).then(|| UntrustedReason::Changed(record.path.clone()))
 }
 
 /// Returns the decision that applies to a directory.
 fn nearest<'a>(
     records: &HashMap<&'a Path, &'a TrustRecord>,
-    folder: &Path,
+    dir: &Path,
     repositories: &Repositories,
 ) -> TrustDecision<'a> {
-    find_decision(
-        folder,
-        |above| records.get(above).copied(),
-        |directory| repositories.is_repository(directory),
-    )
+    find_decision(dir, |above| records.get(above).copied(), |directory| repositories.is_repository(directory))
 }

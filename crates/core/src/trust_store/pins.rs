@@ -15,9 +15,8 @@ use crate::user_state::TrustError;
 /// changes.
 pub fn pin_installed(skills: &[(PathBuf, Vec<String>)], host: &HostEnv) -> Result<(), TrustError> {
     let mut paths = CanonicalPaths::default();
-    let pin = |(folder, trees): &(PathBuf, Vec<String>)| {
-        (paths.canonicalize(folder), TreeHashes::new(trees.clone()))
-    };
+    let pin =
+        |(dir, trees): &(PathBuf, Vec<String>)| (paths.canonicalize(dir), TreeHashes::new(trees.clone()));
     let wanted: HashMap<PathBuf, TreeHashes> = skills.iter().map(pin).collect();
     if changed(&TrustFile::load(host).0, &wanted).is_empty() {
         return Ok(());
@@ -35,18 +34,18 @@ pub fn pin_installed(skills: &[(PathBuf, Vec<String>)], host: &HostEnv) -> Resul
 }
 
 /// Returns the tree hashes to which each of these skills is pinned.
-pub fn installed_pins(folders: &[PathBuf], host: &HostEnv) -> Vec<Vec<String>> {
+pub fn installed_pins(dirs: &[PathBuf], host: &HostEnv) -> Vec<Vec<String>> {
     let state = TrustFile::load(host).0;
     let known: HashMap<&Path, &TrustRecord> = by_path(&state);
     let mut paths = CanonicalPaths::default();
-    let trees = |folder: &PathBuf| {
-        let path = paths.canonicalize(folder);
+    let trees = |dir: &PathBuf| {
+        let path = paths.canonicalize(dir);
         let nearest = find_decision(&path, |above| known.get(above).copied(), is_repository).record();
         let nearest = nearest.filter(|record| record.trusted && record.pinned);
         let pinned = nearest.and_then(|record| record.skills.get(&path));
         pinned.map(|trees| trees.as_slice().to_vec()).unwrap_or_default()
     };
-    folders.iter().map(trees).collect()
+    dirs.iter().map(trees).collect()
 }
 
 /// Returns the directories whose records have to change.
@@ -78,9 +77,9 @@ struct CanonicalPaths {
 }
 
 impl CanonicalPaths {
-    fn canonicalize(&mut self, folder: &Path) -> PathBuf {
-        let is_link = fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_symlink());
-        let parts = folder.parent().zip(folder.file_name()).filter(|_| !is_link);
+    fn canonicalize(&mut self, dir: &Path) -> PathBuf {
+        let is_link = fs::symlink_metadata(dir).is_ok_and(|metadata| metadata.is_symlink());
+        let parts = dir.parent().zip(dir.file_name()).filter(|_| !is_link);
         let path = parts.and_then(|(parent, name)| {
             let known = self.parents.get(parent).cloned();
             let parent = known.unwrap_or_else(|| {
@@ -90,8 +89,6 @@ impl CanonicalPaths {
             });
             Some(parent?.join(name))
         });
-        path.unwrap_or_else(|| {
-            fs::canonicalize(folder).unwrap_or_else(|_| canonicalize_existing_part(folder))
-        })
+        path.unwrap_or_else(|| fs::canonicalize(dir).unwrap_or_else(|_| canonicalize_existing_part(dir)))
     }
 }

@@ -13,35 +13,36 @@ use crate::tree_hashes::TreeHashes;
 use crate::usage::now;
 use crate::user_state::{self, TrustError, UserState};
 
-/// All trust decisions.
+/// The content of `trust.json`: all trust decisions, one per directory.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct TrustFile {
     schema: u32,
     pub(crate) folders: Vec<TrustRecord>,
 }
 
-/// The user's decision about one directory.
+/// The user's decision about the skills below one directory. The decision for the nearest parent directory applies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustRecord {
     /// The canonical path of the directory.
     pub path: PathBuf,
-    /// Whether it is trusted. `false` excludes a directory inside a trusted one.
+    /// `true` if skills below the directory may be used; `false` if the user excluded it from a trusted directory.
     pub trusted: bool,
-    /// Whether trust is bound to the hashes in `skills`.
+    /// `true` if only skills whose files match `skills` are trusted; `false` if new and changed skills are trusted
+    /// as well.
     #[serde(default)]
     pub pinned: bool,
     /// The time of the decision, in seconds since 1970.
     #[serde(default)]
     pub at: u64,
-    /// The tree hashes of each skill at that time, by directory.
+    /// The tree hashes of each skill at the time of the decision, by the directory of the skill.
     #[serde(default)]
     pub skills: BTreeMap<PathBuf, TreeHashes>,
 }
 
 impl TrustRecord {
-    /// Returns whether a skill is pinned to this tree hash; `None` if it has no pin.
-    pub(super) fn is_pinned_to(&self, folder: &Path, tree: Option<&str>) -> Option<bool> {
-        let pinned = self.skills.get(folder)?;
+    /// Returns `true` if the pin of a skill includes this tree hash; `None` if the skill has no pin.
+    pub(super) fn is_pinned_to(&self, dir: &Path, tree: Option<&str>) -> Option<bool> {
+        let pinned = self.skills.get(dir)?;
         Some(tree.is_some_and(|tree| pinned.contains(tree)))
     }
 }
@@ -80,12 +81,12 @@ impl TrustFile {
     }
 
     /// Returns the decision that applies to a directory.
-    pub(super) fn nearest_record(&self, folder: &Path) -> Option<&TrustRecord> {
-        self.decide(folder).record()
+    pub(super) fn nearest_record(&self, dir: &Path) -> Option<&TrustRecord> {
+        self.decide(dir).record()
     }
 
-    fn decide(&self, folder: &Path) -> TrustDecision<'_> {
-        find_decision(folder, |path| self.folders.iter().find(|record| record.path == path), is_repository)
+    fn decide(&self, dir: &Path) -> TrustDecision<'_> {
+        find_decision(dir, |path| self.folders.iter().find(|record| record.path == path), is_repository)
     }
 
     /// Updates the state under its file lock.
@@ -123,12 +124,12 @@ impl<'a> TrustDecision<'a> {
 /// Looks up the decision about a directory. Trust ends at a nested git repository: cloning a repository into a
 /// trusted project must not trust the clone.
 pub(super) fn find_decision<'a>(
-    folder: &Path,
+    dir: &Path,
     record_at: impl Fn(&Path) -> Option<&'a TrustRecord>,
     is_repository: impl Fn(&Path) -> bool,
 ) -> TrustDecision<'a> {
-    let Some(record) = folder.ancestors().find_map(record_at) else { return TrustDecision::None };
-    let nested = folder.ancestors().take_while(|above| *above != record.path);
+    let Some(record) = dir.ancestors().find_map(record_at) else { return TrustDecision::None };
+    let nested = dir.ancestors().take_while(|above| *above != record.path);
     match nested.into_iter().find(|above| is_repository(above)) {
         Some(repository) if record.trusted => TrustDecision::NestedRepository(repository.to_owned()),
         _ => TrustDecision::Recorded(record),
@@ -137,8 +138,8 @@ pub(super) fn find_decision<'a>(
 
 /// Returns `true` if a directory has a `.git`, which is a file in worktrees and submodules. If that cannot be
 /// determined, it counts as a repository.
-pub(super) fn is_repository(folder: &Path) -> bool {
-    match fs::symlink_metadata(folder.join(".git")) {
+pub(super) fn is_repository(dir: &Path) -> bool {
+    match fs::symlink_metadata(dir.join(".git")) {
         Ok(_) => true,
         Err(error) => {
             !matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
@@ -147,8 +148,8 @@ pub(super) fn is_repository(folder: &Path) -> bool {
 }
 
 /// Revokes trust. Returns the previous decision; `None` if the directory was not trusted.
-pub fn untrust(folder: &Path, host: &HostEnv) -> Result<Option<TrustRecord>, TrustError> {
-    let path = canonicalize_dir(folder).unwrap_or_else(|_| canonicalize_existing_part(folder));
+pub fn untrust(dir: &Path, host: &HostEnv) -> Result<Option<TrustRecord>, TrustError> {
+    let path = canonicalize_dir(dir).unwrap_or_else(|_| canonicalize_existing_part(dir));
     TrustFile::update(host, |state| {
         let before = state.nearest_record(&path).filter(|record| record.trusted).cloned();
         state.remove(&path);
@@ -163,22 +164,22 @@ pub fn untrust(folder: &Path, host: &HostEnv) -> Result<Option<TrustRecord>, Tru
 }
 
 /// Returns the decision that applies to a directory, if any.
-pub fn record_for(folder: &Path, host: &HostEnv) -> Option<TrustRecord> {
-    let path = canonicalize_dir(folder).ok()?;
+pub fn record_for(dir: &Path, host: &HostEnv) -> Option<TrustRecord> {
+    let path = canonicalize_dir(dir).ok()?;
     TrustFile::load(host).0.nearest_record(&path).cloned()
 }
 
-pub(crate) fn canonicalize_dir(folder: &Path) -> Result<PathBuf, TrustError> {
-    fs::canonicalize(folder).map_err(|_| TrustError::Missing(folder.to_owned()))
+pub(crate) fn canonicalize_dir(dir: &Path) -> Result<PathBuf, TrustError> {
+    fs::canonicalize(dir).map_err(|_| TrustError::Missing(dir.to_owned()))
 }
 
 /// Canonicalizes a path of which a part may no longer exist, so that trust in a deleted directory can be
 /// revoked.
-pub(super) fn canonicalize_existing_part(folder: &Path) -> PathBuf {
-    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let existing = folder.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
+pub(super) fn canonicalize_existing_part(dir: &Path) -> PathBuf {
+    let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+    let existing = dir.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
     match existing {
-        Some((above, canonical)) => canonical.join(folder.strip_prefix(above).unwrap_or(Path::new(""))),
-        None => folder,
+        Some((above, canonical)) => canonical.join(dir.strip_prefix(above).unwrap_or(Path::new(""))),
+        None => dir,
     }
 }

@@ -30,8 +30,8 @@ fn load(env: &RegistryEnv, args: Option<&str>) -> Result<ActivatedSkill, Activat
 
 /// Returns the text for the model, without the temporary directory.
 fn content(env: &RegistryEnv, args: Option<&str>) -> String {
-    let place = env.path("").to_str().unwrap().trim_end_matches('/').to_owned();
-    load(env, args).unwrap().content().replace(&place, "/project")
+    let project = env.path("").to_str().unwrap().trim_end_matches('/').to_owned();
+    load(env, args).unwrap().content().replace(&project, "/project")
 }
 
 #[test]
@@ -144,32 +144,41 @@ fn invalid_utf8_is_replaced() {
 
 #[test]
 fn s001_19_changes_since_discovery_are_reported_without_a_path() {
-    let diagnostics: Vec<_> =
-        ["deleted", "fifo", "directory", "emptied", "broken", "link", "folder link", "huge", "root gone"]
-            .map(|what| {
-                let env = env(Preset::SkillTool, SKILL);
-                let (snapshot, file) = (env.snapshot(), env.path("skills/a/SKILL.md"));
-                fs::remove_file(&file).unwrap();
-                match what {
-                    "fifo" => assert!(Command::new("mkfifo").arg(&file).status().unwrap().success()),
-                    "directory" => fs::create_dir(&file).unwrap(),
-                    "emptied" => fs::write(&file, "").unwrap(),
-                    "broken" => fs::write(&file, "# No frontmatter").unwrap(),
-                    "link" => symlink("/etc/passwd", &file).unwrap(),
-                    "huge" => fs::File::create(&file).unwrap().set_len(17 << 20).unwrap(),
-                    "root gone" => fs::rename(env.path("skills"), env.path("gone")).unwrap(),
-                    "folder link" => {
-                        fs::rename(env.path("skills/a"), env.path("b")).unwrap();
-                        fs::write(env.path("b/SKILL.md"), SKILL).unwrap();
-                        symlink(env.path("b"), env.path("skills/a")).unwrap();
-                    }
-                    _ => {}
-                }
-                let error = activate(snapshot.get("a").unwrap(), None, &env.policy).unwrap_err();
-                assert!(!error.to_string().contains("/tmp"), "{error}");
-                format!("{what}: {} {error}", error.code())
-            })
-            .to_vec();
+    let diagnostics: Vec<_> = [
+        "deleted",
+        "fifo",
+        "directory",
+        "emptied",
+        "broken",
+        "symlink",
+        "directory symlink",
+        "huge",
+        "root gone",
+    ]
+    .map(|what| {
+        let env = env(Preset::SkillTool, SKILL);
+        let (snapshot, file) = (env.snapshot(), env.path("skills/a/SKILL.md"));
+        fs::remove_file(&file).unwrap();
+        match what {
+            "fifo" => assert!(Command::new("mkfifo").arg(&file).status().unwrap().success()),
+            "directory" => fs::create_dir(&file).unwrap(),
+            "emptied" => fs::write(&file, "").unwrap(),
+            "broken" => fs::write(&file, "# No frontmatter").unwrap(),
+            "symlink" => symlink("/etc/passwd", &file).unwrap(),
+            "huge" => fs::File::create(&file).unwrap().set_len(17 << 20).unwrap(),
+            "root gone" => fs::rename(env.path("skills"), env.path("gone")).unwrap(),
+            "directory symlink" => {
+                fs::rename(env.path("skills/a"), env.path("b")).unwrap();
+                fs::write(env.path("b/SKILL.md"), SKILL).unwrap();
+                symlink(env.path("b"), env.path("skills/a")).unwrap();
+            }
+            _ => {}
+        }
+        let error = activate(snapshot.get("a").unwrap(), None, &env.policy).unwrap_err();
+        assert!(!error.to_string().contains("/tmp"), "{error}");
+        format!("{what}: {} {error}", error.code())
+    })
+    .to_vec();
     insta::assert_snapshot!(diagnostics.join("\n"));
 }
 

@@ -326,19 +326,19 @@ fn many_directories_without_a_skill_are_all_reported() {
 fn a_tree_deeper_than_the_longest_path_is_bounded() {
     let mut env = RegistryEnv::new(Preset::SkillTool);
     env.skill("skills/good");
-    let mut folder = File::open(env.path("skills")).map(std::os::fd::OwnedFd::from).unwrap();
+    let mut dir = File::open(env.path("skills")).map(std::os::fd::OwnedFd::from).unwrap();
     let name = "d".repeat(200);
     for _ in 0..40 {
-        rustix::fs::mkdirat(&folder, &*name, Mode::RWXU).unwrap();
+        rustix::fs::mkdirat(&dir, &*name, Mode::RWXU).unwrap();
         let flags = rustix::fs::OFlags::DIRECTORY;
-        folder = rustix::fs::openat(&folder, &*name, flags, Mode::empty()).unwrap();
+        dir = rustix::fs::openat(&dir, &*name, flags, Mode::empty()).unwrap();
     }
     assert_eq!(names(&env.snapshot()), ["good"]);
     assert!(env.codes().contains(&"SK072"), "{:?}", env.codes());
     env.policy.scan.depth = 3;
     assert_eq!(names(&env.snapshot()), ["good"]);
     // The path is too long for the temporary directory to delete it.
-    drop(folder);
+    drop(dir);
     let status = std::process::Command::new("rm").arg("-rf").arg(env.path("skills")).status().unwrap();
     assert!(status.success());
 }
@@ -399,9 +399,9 @@ fn directories_deleted_during_a_scan_affect_no_other_skill() {
     repeat_while(
         |_| {
             for at in 0..100 {
-                let folder = skills.join(format!("group/x{at}"));
-                fs::create_dir_all(&folder).unwrap();
-                fs::write(folder.join("SKILL.md"), skill_md("x", "X.")).unwrap();
+                let dir = skills.join(format!("group/x{at}"));
+                fs::create_dir_all(&dir).unwrap();
+                fs::write(dir.join("SKILL.md"), skill_md("x", "X.")).unwrap();
             }
             fs::remove_dir_all(skills.join("group")).unwrap();
         },
@@ -453,9 +453,9 @@ fn as_nobody(test: &str, body: impl FnOnce()) {
     if !rustix::process::getuid().is_root() {
         return body();
     }
-    let folder = tempfile::tempdir().unwrap();
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let program = folder.path().join("test");
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let program = dir.path().join("test");
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     let child = std::process::Command::new("setpriv")
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])

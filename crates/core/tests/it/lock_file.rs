@@ -7,7 +7,7 @@ use prowess::lock::{self, LockEntry, LockFile, PendingChange, Replacement};
 use prowess::{ErrorCode, HashedTree, HostEnv, Policy, Registry, ScanProgress, activation, resources, trust};
 
 struct RegistryEnv {
-    _folder: tempfile::TempDir,
+    _temp_dir: tempfile::TempDir,
     env: HostEnv,
     skill: PathBuf,
 }
@@ -15,8 +15,8 @@ struct RegistryEnv {
 impl RegistryEnv {
     /// A trusted project with one skill, locked in its current state.
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let top = folder.path().canonicalize().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
         let env = HostEnv { project: top.join("p"), home: Some(top.join("h")), path: "".into() };
         let skill = env.project.join(".agents/skills/pdf");
         fs::create_dir_all(skill.join("scripts")).unwrap();
@@ -24,15 +24,15 @@ impl RegistryEnv {
         fs::write(skill.join("SKILL.md"), "---\nname: pdf\ndescription: Reads.\n---\nDo it.\n").unwrap();
         fs::write(skill.join("scripts/x.py"), "print(1)\n").unwrap();
         trust::trust(&env.project, false, &Policy::default(), &env).unwrap();
-        let this = Self { _folder: folder, env, skill };
+        let this = Self { _temp_dir: dir, env, skill };
         this.lock(&this.locked());
         this
     }
 
     fn locked(&self) -> LockEntry {
         let tree = HashedTree::from_dir(&self.skill).unwrap();
-        let folder = ".agents/skills/pdf".to_owned();
-        LockEntry { name: "pdf".to_owned(), folder, ..LockEntry::default() }.with_tree(&tree)
+        let dir = ".agents/skills/pdf".to_owned();
+        LockEntry { name: "pdf".to_owned(), folder: dir, ..LockEntry::default() }.with_tree(&tree)
     }
 
     fn lock(&self, locked: &LockEntry) {

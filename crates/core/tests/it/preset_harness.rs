@@ -81,15 +81,15 @@ fn s002_05_metadata_has_author_version_tags_and_requires() {
 #[test]
 fn s002_09_s002_10_five_sources_and_their_precedence() {
     let env = RegistryEnv::new(Preset::Harness);
-    let places = ["~/.agent/plugins/gh", ".agent/skills/gh", ".claude/skills/gh", "~/.agent/skills/gh"];
-    for place in places {
-        env.skill(place);
+    let dirs = ["~/.agent/plugins/gh", ".agent/skills/gh", ".claude/skills/gh", "~/.agent/skills/gh"];
+    for dir in dirs {
+        env.skill(dir);
     }
     let mut winners = Vec::new();
-    for place in places {
+    for dir in dirs {
         let snapshot = env.snapshot();
         winners.push(snapshot.get("gh").unwrap().root().label());
-        std::fs::remove_dir_all(env.path(place)).unwrap();
+        std::fs::remove_dir_all(env.path(dir)).unwrap();
     }
     winners.push(env.snapshot().get("gh").unwrap().root().label());
     assert_eq!(winners, ["Plugin", "Project", "Claude", "User", "Bundled"]);

@@ -10,7 +10,7 @@ use prowess::{Preset, SkillStatus, Snapshot};
 use prowess_testing::registry_env::{RegistryEnv, skill_md};
 
 /// The roots that contain directories. The last one is not a root, but a target of symlinks.
-const PLACES: [&str; 5] =
+const ROOTS: [&str; 5] =
     [".agents/skills", ".claude/skills", "~/.agents/skills", "~/.prowess/skills", "/store"];
 const NAMES: [&str; 3] = ["alpha", "beta", "gamma"];
 
@@ -33,7 +33,7 @@ enum Thing {
 /// The directories of a project by path, and the trusted ones.
 #[derive(Debug, Clone)]
 struct Plan {
-    folders: BTreeMap<String, Thing>,
+    dirs: BTreeMap<String, Thing>,
     project: bool,
     store: bool,
 }
@@ -47,9 +47,9 @@ enum Edit {
 }
 
 fn path() -> impl Strategy<Value = String> {
-    (0..PLACES.len(), prop::option::of(0..2), 0..3).prop_map(|(place, group, folder)| match group {
-        Some(group) => format!("{}/group{group}/f{folder}", PLACES[place]),
-        None => format!("{}/f{folder}", PLACES[place]),
+    (0..ROOTS.len(), prop::option::of(0..2), 0..3).prop_map(|(root, group, dir)| match group {
+        Some(group) => format!("{}/group{group}/f{dir}", ROOTS[root]),
+        None => format!("{}/f{dir}", ROOTS[root]),
     })
 }
 
@@ -74,7 +74,7 @@ fn thing() -> impl Strategy<Value = Thing> {
 
 fn plan() -> impl Strategy<Value = Plan> {
     (btree_map(path(), thing(), 0..12), any::<bool>(), any::<bool>())
-        .prop_map(|(folders, project, store)| Plan { folders, project, store })
+        .prop_map(|(dirs, project, store)| Plan { dirs, project, store })
 }
 
 fn edit() -> impl Strategy<Value = Edit> {
@@ -117,18 +117,18 @@ fn delete(env: &RegistryEnv, path: &str) {
     }
 }
 
-fn decide(env: &RegistryEnv, folder: &str, trusted: bool) {
-    env.create_dir(folder);
+fn decide(env: &RegistryEnv, dir: &str, trusted: bool) {
+    env.create_dir(dir);
     if trusted {
-        env.trust(folder)
+        env.trust(dir)
     } else {
-        env.untrust(folder)
+        env.untrust(dir)
     };
 }
 
-fn build<'p>(plan: &Plan, folders: impl Iterator<Item = (&'p String, &'p Thing)>) -> RegistryEnv {
+fn build<'p>(plan: &Plan, dirs: impl Iterator<Item = (&'p String, &'p Thing)>) -> RegistryEnv {
     let env = RegistryEnv::large(Preset::Standard);
-    for (path, thing) in folders {
+    for (path, thing) in dirs {
         put(&env, path, thing);
     }
     decide(&env, "", plan.project);
@@ -178,12 +178,12 @@ fn check_precedence(env: &RegistryEnv, snapshot: &Snapshot) {
             assert!(skill.read_skill_md().is_some(), "{}", env.skill_line(skill));
         }
     }
-    let places: HashSet<_> = snapshot
+    let dirs: HashSet<_> = snapshot
         .all()
         .iter()
         .map(|skill| (skill.root().path().to_owned(), skill.relative_dir().to_owned()))
         .collect();
-    assert_eq!(places.len(), snapshot.all().len(), "no directory is listed twice: {:#?}", env.skill_lines());
+    assert_eq!(dirs.len(), snapshot.all().len(), "no directory is listed twice: {:#?}", env.skill_lines());
 }
 
 proptest! {
@@ -191,10 +191,10 @@ proptest! {
 
     #[test]
     fn one_skill_counts_for_each_name_and_all_are_listed(plan in plan()) {
-        let env = build(&plan, plan.folders.iter());
+        let env = build(&plan, plan.dirs.iter());
         let snapshot = env.snapshot();
         check_precedence(&env, &snapshot);
-        for (path, thing) in &plan.folders {
+        for (path, thing) in &plan.dirs {
             let has_file =
                 matches!(thing, Thing::Skill(_) | Thing::Lower(_) | Thing::Needs(_) | Thing::Invalid | Thing::FileLink(_));
             if has_file && !path.starts_with("/store") {
@@ -211,15 +211,15 @@ proptest! {
 
     #[test]
     fn creation_order_does_not_matter(plan in plan()) {
-        let one = build(&plan, plan.folders.iter());
-        let other = build(&plan, plan.folders.iter().rev());
-        prop_assert_eq!(one.skill_lines(), other.skill_lines());
-        prop_assert_eq!(one.diagnostic_lines(), other.diagnostic_lines());
+        let first = build(&plan, plan.dirs.iter());
+        let other = build(&plan, plan.dirs.iter().rev());
+        prop_assert_eq!(first.skill_lines(), other.skill_lines());
+        prop_assert_eq!(first.diagnostic_lines(), other.diagnostic_lines());
     }
 
     #[test]
     fn a_refresh_equals_a_new_scan(plan in plan(), edits in vec(edit(), 1..8)) {
-        let env = build(&plan, plan.folders.iter());
+        let env = build(&plan, plan.dirs.iter());
         let registry = env.registry();
         for edit in edits {
             apply(&env, &edit);
@@ -251,7 +251,7 @@ proptest! {
         let envs: Vec<_> = plans
             .iter()
             .map(|(plan, _)| {
-                let env = build(plan, plan.folders.iter());
+                let env = build(plan, plan.dirs.iter());
                 let registry = env.registry();
                 (env, registry)
             })

@@ -268,12 +268,12 @@ fn many_threads_refresh_and_read_concurrently() {
             let (env, registry) = (&env, &registry);
             scope.spawn(move || {
                 for round in 0..30 {
-                    let folder = format!("~/.agents/skills/s{part}-{round}");
-                    env.skill(&folder);
+                    let dir = format!("~/.agents/skills/s{part}-{round}");
+                    env.skill(&dir);
                     check(&registry.refresh());
                     check(&registry.snapshot());
                     assert!(registry.refresh().get(&format!("s{part}-{round}")).is_some());
-                    fs::remove_dir_all(env.path(&folder)).unwrap();
+                    fs::remove_dir_all(env.path(&dir)).unwrap();
                 }
             });
         }

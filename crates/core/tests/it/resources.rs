@@ -146,8 +146,8 @@ fn bytes_have_a_guessed_media_type() {
 #[test]
 fn a_device_is_rejected_and_nothing_blocks() {
     let env = env();
-    let made = Command::new("mknod").arg(env.path(".skills/a/dev")).args(["c", "1", "5"]).status();
-    if made.is_ok_and(|status| status.success()) {
+    let mknod = Command::new("mknod").arg(env.path(".skills/a/dev")).args(["c", "1", "5"]).status();
+    if mknod.is_ok_and(|status| status.success()) {
         assert_eq!(code(&env, "dev"), ErrorCode::AccessDenied);
     }
 }
@@ -255,9 +255,9 @@ fn s002_07_the_tiers() {
 #[test]
 fn a_hundred_thousand_files_are_listed_within_bounds() {
     let env = env();
-    let folder = env.path(".skills/a/assets");
+    let dir = env.path(".skills/a/assets");
     for at in 0..100_000 {
-        fs::File::create(folder.join(format!("f{at}"))).unwrap();
+        fs::File::create(dir.join(format!("f{at}"))).unwrap();
     }
     let snapshot = env.snapshot();
     let skill = snapshot.get("a").unwrap();

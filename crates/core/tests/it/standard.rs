@@ -12,7 +12,7 @@ fn trusted() -> RegistryEnv {
 #[test]
 fn project_roots_precede_user_roots_and_bundled_skills() {
     let env = trusted();
-    let places = [
+    let dirs = [
         ".agents/skills/gh",
         ".prowess/skills/gh",
         ".claude/skills/gh",
@@ -20,14 +20,14 @@ fn project_roots_precede_user_roots_and_bundled_skills() {
         "~/.prowess/skills/gh",
         "~/.claude/skills/gh",
     ];
-    for place in places {
-        env.skill(place);
+    for dir in dirs {
+        env.skill(dir);
     }
     let mut winners = Vec::new();
-    for place in places {
+    for dir in dirs {
         let snapshot = env.snapshot();
         winners.push(env.skill_line(snapshot.get("gh").unwrap()));
-        std::fs::remove_dir_all(env.path(place)).unwrap();
+        std::fs::remove_dir_all(env.path(dir)).unwrap();
     }
     assert_eq!(
         winners,
@@ -126,8 +126,8 @@ fn everything_below_a_skill_belongs_to_it() {
 #[test]
 fn version_control_dependencies_build_output_and_hidden_directories_are_skipped() {
     let env = trusted();
-    for folder in [".git", ".hidden", "node_modules", "target", "group/node_modules", "group/.cache"] {
-        env.skill(&format!(".agents/skills/{folder}/x"));
+    for dir in [".git", ".hidden", "node_modules", "target", "group/node_modules", "group/.cache"] {
+        env.skill(&format!(".agents/skills/{dir}/x"));
     }
     // With a `.git` in it, the directory is a repository of its own, which the trust of the project does not
     // cover.

@@ -347,15 +347,15 @@ fn a_race_with_a_symlink_never_reads_outside() {
     let env = trusted();
     env.file("/secret/x/SKILL.md", skill_md("stolen", "Stolen.")).skill(".agents/skills/y");
     env.skill("/real/x");
-    let (folder, aside) = (env.path(".agents/skills/x"), env.path(".agents/aside"));
+    let (dir, aside) = (env.path(".agents/skills/x"), env.path(".agents/aside"));
     let (real, secret) = (env.path("/real/x"), env.path("/secret/x"));
     repeat_while(
         |_| {
-            fs::rename(&real, &folder).unwrap();
-            fs::rename(&folder, &real).unwrap();
+            fs::rename(&real, &dir).unwrap();
+            fs::rename(&dir, &real).unwrap();
             std::os::unix::fs::symlink(&secret, &aside).unwrap();
-            fs::rename(&aside, &folder).unwrap();
-            fs::remove_file(&folder).unwrap();
+            fs::rename(&aside, &dir).unwrap();
+            fs::remove_file(&dir).unwrap();
         },
         || {
             let snapshot = env.snapshot();

@@ -144,7 +144,7 @@ fn untrusting_returns_the_previous_decision() {
     assert_eq!(
         untrust("").unwrap().path,
         env.path("/").components().collect::<PathBuf>(),
-        "by the folder above"
+        "from the parent directory"
     );
     assert_eq!(untrust(""), None, "it is already excluded");
     env.trust("");
@@ -428,10 +428,9 @@ fn without_a_home_directory_there_is_no_trust() {
 fn a_state_directory_in_a_project_is_ignored() {
     let env = env();
     let everything = "{\"schema\":1,\"folders\":[{\"path\":\"/\",\"trusted\":true}]}";
-    for place in
-        [".prowess/state", ".prowess", "state", ".agents/skills/.prowess/state", "home/.prowess/state"]
+    for dir in [".prowess/state", ".prowess", "state", ".agents/skills/.prowess/state", "home/.prowess/state"]
     {
-        env.file(&format!("{place}/trust.json"), everything);
+        env.file(&format!("{dir}/trust.json"), everything);
     }
     assert_eq!(names(&env.snapshot()), [] as [&str; 0]);
     assert_eq!(trust::record_for(&env.path(""), &env.host_env()), None);
@@ -484,9 +483,9 @@ fn concurrent_processes_lose_no_decision() {
         let top = PathBuf::from(top);
         let host_env = HostEnv { project: top.clone(), home: Some(top.join("home")), path: "".into() };
         for at in 0..10 {
-            let folder = top.join(format!("p{part}-{at}"));
-            fs::create_dir(&folder).unwrap();
-            trust::trust(&folder, false, &prowess::Policy::default(), &host_env).unwrap();
+            let dir = top.join(format!("p{part}-{at}"));
+            fs::create_dir(&dir).unwrap();
+            trust::trust(&dir, false, &prowess::Policy::default(), &host_env).unwrap();
         }
         return;
     }

@@ -55,7 +55,7 @@ impl ApiFormat {
     }
 
     /// Parses the vectors of a response, in the order of the texts.
-    pub(super) fn parse_vectors(self, response: &[u8], wanted: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
+    pub(super) fn parse_vectors(self, response: &[u8], expected: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
         let vectors = match self {
             Self::OpenAi => {
                 let mut data = parse_json::<OpenAiResponse>(response)?.data;
@@ -69,9 +69,9 @@ impl ApiFormat {
             }
             Self::Ollama => parse_json::<OllamaResponse>(response)?.embeddings,
         };
-        match vectors.len() == wanted {
+        match vectors.len() == expected {
             true => Ok(vectors),
-            false => Err(EmbedError::Count { wanted, given: vectors.len() }),
+            false => Err(EmbedError::Count { expected, actual: vectors.len() }),
         }
     }
 }
@@ -95,12 +95,12 @@ mod tests {
 
     #[test]
     fn responses() {
-        let openai = |text: &str, wanted| ApiFormat::OpenAi.parse_vectors(text.as_bytes(), wanted);
+        let openai = |text: &str, expected| ApiFormat::OpenAi.parse_vectors(text.as_bytes(), expected);
         let two =
             r#"{"data": [{"index": 1, "embedding": [2]}, {"index": 0, "embedding": [1.5]}], "usage": {}}"#;
         assert_eq!(openai(two, 2), Ok(vec![vec![1.5], vec![2.0]]));
         assert_eq!(openai(r#"{"data": [{"embedding": [2]}]}"#, 1), Ok(vec![vec![2.0]]));
-        assert_eq!(openai(two, 3), Err(EmbedError::Count { wanted: 3, given: 2 }));
+        assert_eq!(openai(two, 3), Err(EmbedError::Count { expected: 3, actual: 2 }));
         let duplicate = r#"{"data": [{"index": 0, "embedding": [2]}, {"index": 0, "embedding": [1.5]}]}"#;
         for invalid in [
             duplicate,
@@ -118,10 +118,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_response_is_parsed_or_rejected(response in prop::collection::vec(any::<u8>(), 0..200), wanted in 0usize..3) {
+        fn any_response_is_parsed_or_rejected(response in prop::collection::vec(any::<u8>(), 0..200), expected in 0usize..3) {
             for shape in [ApiFormat::OpenAi, ApiFormat::Ollama] {
-                if let Ok(vectors) = shape.parse_vectors(&response, wanted) {
-                    prop_assert_eq!(vectors.len(), wanted);
+                if let Ok(vectors) = shape.parse_vectors(&response, expected) {
+                    prop_assert_eq!(vectors.len(), expected);
                 }
             }
         }

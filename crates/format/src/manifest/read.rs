@@ -15,7 +15,7 @@ use crate::yaml::{Node, NodeKind, Quoting, Value};
 /// Reads the fields. Returns `None` if the skill cannot load; the sink then holds an error with the reason.
 pub(crate) fn read_manifest(
     node: &Node<'_>,
-    folder: Option<&str>,
+    dir_name: Option<&str>,
     rules: &Rules,
     sink: &mut DiagnosticSink<'_>,
 ) -> Option<Manifest> {
@@ -31,7 +31,7 @@ pub(crate) fn read_manifest(
     let mut more = OptionalFields::default();
     for (key, value) in entries {
         match key_text(key) {
-            "name" => name = read_name(value, folder, rules, sink),
+            "name" => name = read_name(value, dir_name, rules, sink),
             "description" => description = read_description(value, rules, sink),
             text if rules.known_keys.contains(text) => {
                 fields::read_field(text, value, rules, &mut more, sink)
@@ -50,7 +50,7 @@ pub(crate) fn read_manifest(
             Code::MissingName,
             start,
             "name is missing",
-            &format!("add the line {}", name_line(folder)),
+            &format!("add the line {}", name_line(dir_name)),
         );
     }
     if is_missing("description") {
@@ -87,8 +87,8 @@ fn key_text<'n>(key: &'n Node<'_>) -> &'n str {
 }
 
 /// Returns a valid line with the name, for hints.
-fn name_line(folder: Option<&str>) -> String {
-    let name = folder.and_then(|folder| SkillName::parse(folder).ok()).map(|name| name.suggestion());
+fn name_line(dir_name: Option<&str>) -> String {
+    let name = dir_name.and_then(|dir_name| SkillName::parse(dir_name).ok()).map(|name| name.suggestion());
     format!("name: {}", name.as_deref().unwrap_or("the-directory-name"))
 }
 
@@ -133,7 +133,7 @@ pub(super) fn scalar_text<'n>(node: &'n Node<'_>) -> Option<&'n str> {
 
 fn read_name(
     node: &Node<'_>,
-    folder: Option<&str>,
+    dir_name: Option<&str>,
     rules: &Rules,
     sink: &mut DiagnosticSink<'_>,
 ) -> Option<SkillName> {
@@ -144,7 +144,7 @@ fn read_name(
                 (Code::NameType, format!("name is {}, not text", node.describe()))
             }
         };
-        sink.report(RuleLevel::Reject, code, node.span, message, &format!("write {}", name_line(folder)));
+        sink.report(RuleLevel::Reject, code, node.span, message, &format!("write {}", name_line(dir_name)));
         return None;
     };
     let name = match SkillName::parse(raw) {
@@ -155,22 +155,22 @@ fn read_name(
                 crate::NameError::TooLong(_) => Code::NameLong,
                 crate::NameError::Hidden(_) => Code::HiddenText,
             };
-            let help = format!("write {}", name_line(folder));
+            let help = format!("write {}", name_line(dir_name));
             sink.report(RuleLevel::Reject, code, node.span, error.to_string(), &help);
             return None;
         }
     };
     warn_if_not_quoted(node, "name", rules.name_form, sink);
     check_name_form(&name, node.span, rules, sink);
-    if let Some(folder) = folder
-        && !name.matches_folder(folder)
+    if let Some(dir_name) = dir_name
+        && !name.matches_dir_name(dir_name)
     {
         let message =
-            format!("the name {name} does not match the directory {}", hidden::escape_for_display(folder));
-        let folder = hidden::escape_for_display(folder);
+            format!("the name {name} does not match the directory {}", hidden::escape_for_display(dir_name));
+        let dir_name = hidden::escape_for_display(dir_name);
         let help = match name.violations(NameRule::Unicode).is_empty() {
-            true => format!("rename the directory to {name}, or write name: {folder}"),
-            false => format!("write name: {folder}"),
+            true => format!("rename the directory to {name}, or write name: {dir_name}"),
+            false => format!("write name: {dir_name}"),
         };
         sink.report(rules.name_folder, Code::NameFolder, node.span, message, &help);
     }

@@ -15,8 +15,8 @@ fn every_dependency_is_documented() {
         .collect();
 
     let crates = fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path());
-    let others = ["bench", "bench/engines", "fuzz"].map(|folder| root.join(folder));
-    let manifests = crates.chain(others).map(|folder| folder.join("Cargo.toml"));
+    let others = ["bench", "bench/engines", "fuzz"].map(|dir_name| root.join(dir_name));
+    let manifests = crates.chain(others).map(|dir_name| dir_name.join("Cargo.toml"));
     let used: BTreeSet<_> = manifests
         .filter_map(|manifest| fs::read_to_string(manifest).ok())
         .flat_map(|manifest| dependencies(&manifest))

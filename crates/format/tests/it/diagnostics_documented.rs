@@ -62,12 +62,12 @@ fn read_page() -> String {
     std::fs::read_to_string(path()).unwrap()
 }
 
-/// A section with a fenced block `skill-md CODE`, optionally followed by `folder=NAME`.
+/// A section with a fenced block `skill-md CODE`, optionally followed by `directory=NAME`.
 struct Example<'p> {
     /// The text from the heading to the next one.
     section: &'p str,
     code: &'p str,
-    folder: Option<&'p str>,
+    dir_name: Option<&'p str>,
     /// The content of the block.
     text: &'p str,
 }
@@ -87,11 +87,16 @@ impl<'p> Example<'p> {
         let text = rest.strip_prefix(&fence[1..]).map_or_else(|| rest.split(fence).next(), |_| Some(""))?;
         let mut words = info.split(' ').skip(1);
         let code = words.next()?;
-        Some(Self { section, code, folder: words.next().and_then(|word| word.strip_prefix("folder=")), text })
+        Some(Self {
+            section,
+            code,
+            dir_name: words.next().and_then(|word| word.strip_prefix("directory=")),
+            text,
+        })
     }
 
     fn parse(&self, rules: &Rules) -> ParseOutcome {
-        parse(&decode(self.text), self.folder, rules)
+        parse(&decode(self.text), self.dir_name, rules)
     }
 
     /// Returns the section with the current severity and output.

@@ -68,12 +68,12 @@ fn remaining(at: u64, ttl: Duration) -> Option<Duration> {
 
 impl ServerCache {
     pub(super) fn new(source: &McpSource, host: &HostEnv) -> Self {
-        let folder = cache_root(host).map(|root| root.join(&source.label));
+        let dir = cache_root(host).map(|root| root.join(&source.label));
         let identity = match &source.transport {
             McpTransport::Command { program, args, env } => format!("command {program:?} {args:?} {env:?}"),
             McpTransport::Url { url, token_env } => format!("url {url:?} {token_env:?}"),
         };
-        Self { dir: folder, identity: prowess::digest(identity.as_bytes()) }
+        Self { dir, identity: prowess::digest(identity.as_bytes()) }
     }
 
     /// Returns the cached listing, if it belongs to this server.
@@ -122,9 +122,9 @@ impl ServerCache {
     }
 
     fn write_listing(&self, cached: &CachedListing) {
-        let Some(folder) = &self.dir else { return };
+        let Some(dir) = &self.dir else { return };
         if let Ok(bytes) = serde_json::to_vec(cached) {
-            write_locked(folder, &folder.join("listing.json"), &bytes);
+            write_locked(dir, &dir.join("listing.json"), &bytes);
         }
     }
 
@@ -136,15 +136,15 @@ impl ServerCache {
 
     /// Stores the contents of a file if they match its entry.
     pub(super) fn store_file(&self, file: &RemoteFile, bytes: &[u8]) {
-        let (Some(folder), Some(path)) = (&self.dir, self.file_path(file)) else { return };
+        let (Some(dir), Some(path)) = (&self.dir, self.file_path(file)) else { return };
         if !matches_entry(bytes, file) {
             return;
         }
-        let files = folder.join("files");
+        let files = dir.join("files");
         if total_size(&files) + bytes.len() as u64 > FILES_MAX {
             let _ = std::fs::remove_dir_all(&files);
         }
-        write_locked(folder, &path, bytes);
+        write_locked(dir, &path, bytes);
     }
 
     /// Returns the path of a file. It is a digest, so that no file has the name of a file of a skill.
@@ -158,15 +158,15 @@ fn matches_entry(bytes: &[u8], file: &RemoteFile) -> bool {
     bytes.len() as u64 == file.size && prowess::digest(bytes) == file.digest
 }
 
-fn write_locked(folder: &Path, path: &Path, bytes: &[u8]) {
+fn write_locked(dir: &Path, path: &Path, bytes: &[u8]) {
     // Only one process writes at a time. Errors are ignored: the file is fetched again.
-    if let Ok(_lock) = lock(&folder.join("cache")) {
+    if let Ok(_lock) = lock(&dir.join("cache")) {
         let _ = write_private(path, bytes);
     }
 }
 
-fn total_size(folder: &Path) -> u64 {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+fn total_size(dir: &Path) -> u64 {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok);
     entries.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
 }
 
@@ -190,6 +190,6 @@ pub fn prune_caches(sources: &[McpSource], host: &HostEnv) -> Vec<String> {
 
 /// Removes the cache of a server. Returns `true` if there was one.
 pub fn remove_cache(label: &str, host: &HostEnv) -> bool {
-    let folder = cache_root(host).filter(|_| McpSource::is_label(label)).map(|root| root.join(label));
-    folder.is_some_and(|folder| std::fs::remove_dir_all(folder).is_ok())
+    let dir = cache_root(host).filter(|_| McpSource::is_label(label)).map(|root| root.join(label));
+    dir.is_some_and(|dir| std::fs::remove_dir_all(dir).is_ok())
 }

@@ -47,11 +47,11 @@ pub(super) enum ListingProblem {
 }
 
 impl RemoteServer {
-    pub(super) fn new(place: ServerEndpoint) -> Self {
-        let cache = ServerCache::new(&place.source, &place.host);
+    pub(super) fn new(endpoint: ServerEndpoint) -> Self {
+        let cache = ServerCache::new(&endpoint.source, &endpoint.host);
         let connection = tokio::sync::Mutex::new(None);
         Self {
-            endpoint: place,
+            endpoint: endpoint,
             cache,
             handler: ChangeHandler::default(),
             connection,

@@ -136,7 +136,7 @@ pub(super) async fn get(
 }
 
 /// Joins the arguments into one line and quotes each one.
-fn join_arguments(known: Vec<Argument>, given: Map<String, Value>) -> Result<Option<String>, ErrorData> {
+fn join_arguments(known: Vec<Argument>, arguments: Map<String, Value>) -> Result<Option<String>, ErrorData> {
     let text = |value: &Value| match value {
         Value::String(text) => Ok(text.clone()),
         Value::Null => Ok(String::new()),
@@ -145,8 +145,9 @@ fn join_arguments(known: Vec<Argument>, given: Map<String, Value>) -> Result<Opt
             escape_and_truncate(&other.to_string())
         ))),
     };
-    if let Some(unknown) =
-        given.keys().find(|key| *key != ALL_ARGUMENTS && !known.iter().any(|argument| argument.name == **key))
+    if let Some(unknown) = arguments
+        .keys()
+        .find(|key| *key != ALL_ARGUMENTS && !known.iter().any(|argument| argument.name == **key))
     {
         let shown = escape_and_truncate(unknown);
         let names: Vec<_> = known.iter().map(|argument| argument.name.as_str()).collect();
@@ -155,12 +156,12 @@ fn join_arguments(known: Vec<Argument>, given: Map<String, Value>) -> Result<Opt
             names.join(", ")
         )));
     }
-    if let Some(all) = given.get(ALL_ARGUMENTS) {
+    if let Some(all) = arguments.get(ALL_ARGUMENTS) {
         return text(all).map(|text| Some(text).filter(|text| !text.is_empty()));
     }
     let mut words = Vec::new();
     for argument in &known {
-        let word = given.get(&argument.name).map(text).transpose()?.unwrap_or_default();
+        let word = arguments.get(&argument.name).map(text).transpose()?.unwrap_or_default();
         if word.is_empty() && argument.required {
             return Err(errors::invalid_params(format!("the argument {} is missing", argument.name)));
         }
@@ -197,8 +198,8 @@ mod tests {
 
     #[test]
     fn arguments_become_one_line() {
-        let join = |hint: &str, given: Value| {
-            join_arguments(parse_hint(Some(hint)), given.as_object().unwrap().clone())
+        let join = |hint: &str, arguments: Value| {
+            join_arguments(parse_hint(Some(hint)), arguments.as_object().unwrap().clone())
                 .map_err(|error| error.message.into_owned())
         };
         assert_eq!(join("[a] [b]", json!({"b": "x y", "a": "it's"})), Ok(Some(r"'it'\''s' 'x y'".into())));

@@ -157,13 +157,13 @@ fn all_pages_are_fetched() {
 #[test]
 fn the_same_uri_on_two_servers_is_two_skills() {
     let host = TestHost::new();
-    let one = host.script("one", &[skill("pdf")]);
+    let first = host.script("one", &[skill("pdf")]);
     let mut other_skill = skill("pdf");
     other_skill["files"]["references/a.md"] = json!("B\n");
-    let two = host.script("two", &[other_skill]);
+    let second = host.script("two", &[other_skill]);
     let (one_server, two_server) =
-        (official::serve_http(&one, None, false), official::serve_http(&two, None, false));
-    let sources = host.sources_of(&[url("one", &one_server.url), url("two", &two_server.url)], &one);
+        (official::serve_http(&first, None, false), official::serve_http(&second, None, false));
+    let sources = host.sources_of(&[url("one", &one_server.url), url("two", &two_server.url)], &first);
     let registry = host.registry(&sources);
     host.approve(&sources, "one/pdf", NO_GRANTS);
     registry.refresh();
@@ -175,7 +175,7 @@ fn the_same_uri_on_two_servers_is_two_skills() {
     let read_count = |script: &crate::host_support::ServerScript| {
         script.requests().iter().filter(|line| line.contains("resources/read")).count()
     };
-    assert_eq!((read_count(&one), read_count(&two)), (1, 1), "each file is read from its own server");
+    assert_eq!((read_count(&first), read_count(&second)), (1, 1), "each file is read from its own server");
 }
 
 #[test]

@@ -132,14 +132,14 @@ fn respond_with(bytes: Vec<u8>) -> String {
 #[test]
 fn invalid_http_responses_are_reported() {
     let mut all = String::new();
-    let answer = |head: &str, body: &str| {
+    let response = |head: &str, body: &str| {
         format!("HTTP/1.1 {head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes()
     };
     for (case, bytes) in [
-        ("HTML page", answer("200 OK\r\ncontent-type: text/html", "<html>")),
-        ("empty object", answer("200 OK\r\ncontent-type: application/json", "{}")),
-        ("redirect", answer("302 Found\r\nlocation: http://127.0.0.1:1/", "")),
-        ("error status", answer("500 Internal Server Error", "oops")),
+        ("HTML page", response("200 OK\r\ncontent-type: text/html", "<html>")),
+        ("empty object", response("200 OK\r\ncontent-type: application/json", "{}")),
+        ("redirect", response("302 Found\r\nlocation: http://127.0.0.1:1/", "")),
+        ("error status", response("500 Internal Server Error", "oops")),
         ("incomplete response", b"HTTP/1.1 200 OK\r\n".to_vec()),
         ("not HTTP", b"SSH-2.0-OpenSSH\r\n".to_vec()),
         ("endless response", Vec::new()),

@@ -90,7 +90,7 @@ fn scripts_of_remote_skills_are_not_run() {
 /// Creates a local skill with a script and a tool.
 fn add_local_skill(host: &mut TestHost) {
     host.policy.run.scripts = ScriptPolicy::Allowed;
-    let folder = host.path("home/.agents/skills/local");
+    let dir = host.path("home/.agents/skills/local");
     for (path, text) in [
         ("SKILL.md", "---\nname: local\ndescription: Is here.\ntoolsets: [\"toolsets/index:Set\"]\n---\nB\n"),
         ("scripts/run.sh", "#!/bin/sh\necho ran\n"),
@@ -100,7 +100,7 @@ fn add_local_skill(host: &mut TestHost) {
              execute: async () => ({ title: 'T', metadata: {}, output: 'ran' }) })];\n",
         ),
     ] {
-        let path = folder.join(path);
+        let path = dir.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }

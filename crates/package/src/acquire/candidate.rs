@@ -43,21 +43,21 @@ pub(crate) fn find_candidates_named(
     names: NameSource,
 ) -> Result<Vec<Candidate>, PackageError> {
     let entries = tree.entries();
-    let folders: Vec<(usize, &[u8])> =
-        entries.iter().enumerate().filter_map(|(at, entry)| Some((at, skill_folder(entry)?))).collect();
-    let known: HashSet<&[u8]> = folders.iter().map(|(_, folder)| *folder).collect();
+    let dirs: Vec<(usize, &[u8])> =
+        entries.iter().enumerate().filter_map(|(at, entry)| Some((at, skill_dir(entry)?))).collect();
+    let known: HashSet<&[u8]> = dirs.iter().map(|(_, dir)| *dir).collect();
     let mut found: Vec<Candidate> = Vec::new();
-    for (at, folder) in folders {
-        if !nested && ancestors(folder).any(|outer| known.contains(outer)) {
+    for (at, dir) in dirs {
+        if !nested && ancestors(dir).any(|outer| known.contains(outer)) {
             continue;
         }
-        let Ok(text) = std::str::from_utf8(folder) else { continue };
+        let Ok(text) = std::str::from_utf8(dir) else { continue };
         let (name, description) = match names {
             NameSource::Directory if !text.is_empty() => (last_component(text), String::new()),
             // The root of a source has no name.
             NameSource::Directory | NameSource::Manifest => read_name_and_description(tree, at, text)?,
         };
-        let entries = entries_below(entries, folder);
+        let entries = entries_below(entries, dir);
         found.push(Candidate { dir: text.to_owned(), name, description, entries });
     }
     found.sort_by(|a, b| a.dir.cmp(&b.dir));
@@ -65,48 +65,48 @@ pub(crate) fn find_candidates_named(
 }
 
 /// Returns the directories that contain a directory, up to the root.
-fn ancestors(folder: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let slashes = folder.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &folder[..at]);
-    let root = (!folder.is_empty()).then(|| &folder[..0]);
+fn ancestors(dir: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let slashes = dir.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &dir[..at]);
+    let root = (!dir.is_empty()).then(|| &dir[..0]);
     slashes.chain(root)
 }
 
 /// Returns the directory of an entry that is a `SKILL.md`.
-fn skill_folder(entry: &SourceEntry) -> Option<&[u8]> {
+fn skill_dir(entry: &SourceEntry) -> Option<&[u8]> {
     if !matches!(entry.kind, SourceEntryKind::File { .. }) {
         return None;
     }
     let path = &entry.path;
-    let folder = match path.as_ref() {
+    let dir = match path.as_ref() {
         b"SKILL.md" => &path[..0],
         path => path.strip_suffix(b"/SKILL.md")?,
     };
-    (!folder.split(|byte| *byte == b'/').any(prowess::check::is_skipped_dir)).then_some(folder)
+    (!dir.split(|byte| *byte == b'/').any(prowess::check::is_skipped_dir)).then_some(dir)
 }
 
 /// Returns the range of the files below a directory.
-fn entries_below(entries: &[SourceEntry], folder: &[u8]) -> Range<usize> {
-    if folder.is_empty() {
+fn entries_below(entries: &[SourceEntry], dir: &[u8]) -> Range<usize> {
+    if dir.is_empty() {
         return 0..entries.len();
     }
-    let mut below = folder.to_vec();
+    let mut below = dir.to_vec();
     below.push(b'/');
     let start = entries.partition_point(|entry| entry.path.as_ref() < below.as_slice());
     let length = entries[start..].partition_point(|entry| entry.path.starts_with(&below));
     start..start + length
 }
 
-fn last_component(folder: &str) -> String {
-    folder.rsplit('/').next().unwrap_or_default().to_owned()
+fn last_component(dir: &str) -> String {
+    dir.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
 /// Returns the name and the description. Errors are ignored: the manifest is checked when the skill is installed.
 fn read_name_and_description(
     tree: &dyn SourceTree,
     at: usize,
-    folder: &str,
+    dir: &str,
 ) -> Result<(String, String), PackageError> {
-    let fallback = last_component(folder);
+    let fallback = last_component(dir);
     let size = |entry: &SourceEntry| match entry.kind {
         SourceEntryKind::File { bytes, .. } => bytes,
         _ => 0,

@@ -71,9 +71,9 @@ impl ClientEnv {
             BaseDir::Config => config()?,
             BaseDir::AppData if self.os == TargetOs::Mac => home?.join("Library/Application Support"),
             BaseDir::AppData => config()?,
-            BaseDir::Variable(name, folder) => match self.variable(name) {
+            BaseDir::Variable(name, dir) => match self.variable(name) {
                 Some(path) => path.to_owned(),
-                None => home?.join(folder),
+                None => home?.join(dir),
             },
         };
         Some(if location.path.is_empty() { base } else { base.join(location.path) })

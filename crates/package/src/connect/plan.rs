@@ -195,10 +195,10 @@ impl ConnectPlan {
             InstallScope::User => env.host.home.as_deref(),
             InstallScope::Project => Some(env.host.project.as_path()),
         };
-        let is_inside = |folder: &&Path| base.is_some_and(|base| *folder != base && folder.starts_with(base));
-        for folder in self.file.ancestors().skip(1).take_while(is_inside) {
+        let is_inside = |dir: &&Path| base.is_some_and(|base| *dir != base && dir.starts_with(base));
+        for dir in self.file.ancestors().skip(1).take_while(is_inside) {
             // `remove_dir` fails if the directory is not empty.
-            if fs::remove_dir(folder).is_err() {
+            if fs::remove_dir(dir).is_err() {
                 return;
             }
         }

@@ -42,9 +42,9 @@ impl DirTree {
         let mut entries = Vec::new();
         let mut length = 0;
         walk(&root, bounds, &mut |met| {
-            let (folder, name, entry_path, kind) = match met {
+            let (dir, name, entry_path, kind) = match met {
                 WalkEvent::Entry { name, .. } if name == ".git" => return Ok(()),
-                WalkEvent::Entry { folder, name, path, kind } => (folder, name, path, kind),
+                WalkEvent::Entry { dir, name, path, kind } => (dir, name, path, kind),
                 WalkEvent::Skipped(below, SkipReason::Unreadable(error)) => {
                     return Err(read_error(below, error));
                 }
@@ -57,7 +57,7 @@ impl DirTree {
                 }
             };
             let kind = match kind {
-                Kind::File => file_entry(folder, name).map_err(|error| read_error(entry_path, error))?,
+                Kind::File => file_entry(dir, name).map_err(|error| read_error(entry_path, error))?,
                 Kind::Symlink => SourceEntryKind::Link,
                 Kind::Special | Kind::Dir => SourceEntryKind::Special,
             };
@@ -99,8 +99,8 @@ impl SourceTree for DirTree {
 }
 
 /// Returns the metadata of a file without opening it.
-fn file_entry(folder: &Dir, name: &OsStr) -> Result<SourceEntryKind, Errno> {
-    let stat = folder.stat(Path::new(name))?;
+fn file_entry(dir: &Dir, name: &OsStr) -> Result<SourceEntryKind, Errno> {
+    let stat = dir.stat(Path::new(name))?;
     Ok(SourceEntryKind::File { executable: stat.is_executable(), bytes: stat.size() })
 }
 
@@ -163,14 +163,14 @@ mod tests {
     #[test]
     fn a_directory_replaced_by_a_symlink_after_listing_is_not_read() {
         let temp = tempfile::tempdir().unwrap();
-        let folder = temp.path().join("in");
-        fs::create_dir_all(folder.join("a")).unwrap();
-        fs::write(folder.join("a/f"), "mine").unwrap();
+        let dir = temp.path().join("in");
+        fs::create_dir_all(dir.join("a")).unwrap();
+        fs::write(dir.join("a/f"), "mine").unwrap();
         fs::create_dir(temp.path().join("b")).unwrap();
         fs::write(temp.path().join("b/f"), "secret").unwrap();
-        let tree = DirTree::open(&folder).unwrap();
-        fs::rename(folder.join("a"), folder.join("old")).unwrap();
-        symlink(temp.path().join("b"), folder.join("a")).unwrap();
+        let tree = DirTree::open(&dir).unwrap();
+        fs::rename(dir.join("a"), dir.join("old")).unwrap();
+        symlink(temp.path().join("b"), dir.join("a")).unwrap();
         assert_eq!(tree.read_entry(0).unwrap_err().code, ErrorCode::AccessDenied);
     }
 

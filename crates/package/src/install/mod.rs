@@ -298,9 +298,9 @@ pub(crate) fn decide_action(
     target: &InstallTarget,
     prompter: &mut dyn Prompter,
 ) -> Result<Decision, PackageError> {
-    let folder = target.root.join(&prepared.name);
+    let dir = target.root.join(&prepared.name);
     let before = lock.entry(&after.folder).cloned();
-    let exists = std::fs::symlink_metadata(&folder).is_ok();
+    let exists = std::fs::symlink_metadata(&dir).is_ok();
     let modified = match &before {
         Some(before) if exists => check_installed(target, before)?.1 != InstalledState::Unchanged,
         _ => false,
@@ -321,8 +321,8 @@ pub(crate) fn decide_action(
             && (other_source || before.reference == after.reference)
     };
     let is_copy = || {
-        let is_link = std::fs::symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_symlink());
-        !is_link && HashedTree::from_dir(&folder).is_ok_and(|tree| tree.hash() == after.tree)
+        let is_link = std::fs::symlink_metadata(&dir).is_ok_and(|metadata| metadata.is_symlink());
+        !is_link && HashedTree::from_dir(&dir).is_ok_and(|tree| tree.hash() == after.tree)
     };
     let action = match (exists, &before) {
         (_, Some(before)) if same(before) || same_bytes(before) => PlanAction::Keep,
@@ -334,7 +334,7 @@ pub(crate) fn decide_action(
                 prepared: &prepared,
                 installed: installed.as_ref(),
                 is_modified: modified,
-                dir: &folder,
+                dir: &dir,
                 source: &after.source,
             };
             match prompter.resolve_conflict(&conflict)? {
@@ -346,5 +346,5 @@ pub(crate) fn decide_action(
     };
     let name = prepared.name.clone();
     let (after, prepared) = (Some(after), Some(prepared));
-    Ok(Decision::Item(Box::new(PlanItem { name, dir: folder, action, before, after, prepared })))
+    Ok(Decision::Item(Box::new(PlanItem { name, dir, action, before, after, prepared })))
 }

@@ -168,7 +168,7 @@ impl InstallPlan {
         let lock = LockFile::read(&self.target.lock_path)?;
         let mut changes = Vec::new();
         for item in items.iter().filter(|item| item.action.is_change()) {
-            let folder = self.target.lock_key(&item.dir);
+            let dir = self.target.lock_key(&item.dir);
             // Another process may have changed the skill after it was planned.
             let exists = std::fs::symlink_metadata(&item.dir).is_ok();
             let is_applicable = match item.action {
@@ -177,10 +177,10 @@ impl InstallPlan {
                 PlanAction::Remove => exists || item.before.is_some(),
                 PlanAction::Replace | PlanAction::Keep | PlanAction::Skip(_) | PlanAction::Fail(_) => exists,
             };
-            if !is_applicable || lock.entry(&folder) != item.before.as_ref() {
+            if !is_applicable || lock.entry(&dir) != item.before.as_ref() {
                 return Err(PackageError::AlreadyExists(item.dir.clone()));
             }
-            changes.push(Replacement { folder, after: item.after.clone() });
+            changes.push(Replacement { folder: dir, after: item.after.clone() });
         }
         let stage = self.stage.take();
         let path = stage.as_ref().map(|stage| stage.path().to_owned()).unwrap_or_default();
@@ -199,20 +199,20 @@ impl InstallPlan {
 /// directories must have different names and be on the same file system.
 pub fn plan_remove(skills: &[(&str, &Path)], target: &InstallTarget) -> Result<InstallPlan, PackageError> {
     let mut target = target.clone();
-    if let Some(root) = skills.first().and_then(|(_, folder)| folder.parent()) {
+    if let Some(root) = skills.first().and_then(|(_, dir)| dir.parent()) {
         // Directories are moved away within their file system.
         target.root = root.to_owned();
     }
     let mut plan = InstallPlan::begin(&target)?;
     let lock = LockFile::read(&target.lock_path)?;
-    for (name, folder) in skills {
-        let before = lock.entry(&target.lock_key(folder)).cloned();
-        if before.is_none() && std::fs::symlink_metadata(folder).is_err() {
-            return Err(PackageError::NotFound(format!("{} does not exist", folder.display())));
+    for (name, dir) in skills {
+        let before = lock.entry(&target.lock_key(dir)).cloned();
+        if before.is_none() && std::fs::symlink_metadata(dir).is_err() {
+            return Err(PackageError::NotFound(format!("{} does not exist", dir.display())));
         }
         plan.items.push(PlanItem {
             name: (*name).to_owned(),
-            dir: (*folder).to_owned(),
+            dir: (*dir).to_owned(),
             action: PlanAction::Remove,
             before,
             after: None,

@@ -99,10 +99,10 @@ pub(crate) fn prepare_skill_as(
     stage: &Stage,
     work: &Task,
 ) -> Result<PreparedSkill, PackageError> {
-    let (name, folder) = match target_name {
+    let (name, dir) = match target_name {
         TargetName::Manifest => (None, None),
         TargetName::Name(name) => (Some(name), Some(name)),
-        TargetName::Directory(folder) => (None, Some(folder)),
+        TargetName::Directory(dir) => (None, Some(dir)),
     };
     let mut files = read_files(tree, candidate, work)?;
     let manifest = files.iter_mut().find(|file| file.path.as_str() == "SKILL.md");
@@ -124,11 +124,11 @@ pub(crate) fn prepare_skill_as(
         // Report errors of the manifest rather than its missing name.
         check_manifest(&manifest.bytes, None, checks.rules, candidate)?;
     }
-    let name = folder.map(str::to_owned).or(own_name).unwrap_or_else(|| candidate.name.clone());
+    let name = dir.map(str::to_owned).or(own_name).unwrap_or_else(|| candidate.name.clone());
     let name = parse_dir_name(&name)?;
     let (own, diagnostics) = check_manifest(&manifest.bytes, Some(&name), checks.rules, candidate)?;
-    let folder = stage.new_dir(&name);
-    let hashed = write_files(&folder, &files)?;
+    let dir = stage.new_dir(&name);
+    let hashed = write_files(&dir, &files)?;
     let audited =
         || files.iter().map(|file| AuditFile::new(file.path.as_str(), file.executable, &file.bytes));
     let mut verdict = audit::audit(audited());
@@ -238,7 +238,7 @@ fn check_manifest(
         _ => {
             let path = match candidate.dir.as_str() {
                 "" => "SKILL.md".to_owned(),
-                folder => format!("{folder}/SKILL.md"),
+                dir => format!("{dir}/SKILL.md"),
             };
             Err(PackageError::InvalidManifest { path, diagnostics, text: bytes.to_vec() })
         }
@@ -246,12 +246,12 @@ fn check_manifest(
 }
 
 /// Writes the files and returns their hashes.
-fn write_files(folder: &Path, files: &[StagedFile]) -> Result<HashedTree, PackageError> {
-    let failed = |error| PackageError::io("write", folder)(error);
-    fs::create_dir_all(folder.parent().unwrap_or(folder)).map_err(failed)?;
-    fs::create_dir(folder).map_err(|error| match error.kind() {
+fn write_files(dir: &Path, files: &[StagedFile]) -> Result<HashedTree, PackageError> {
+    let failed = |error| PackageError::io("write", dir)(error);
+    fs::create_dir_all(dir.parent().unwrap_or(dir)).map_err(failed)?;
+    fs::create_dir(dir).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {
-            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            let name = dir.file_name().unwrap_or_default().to_string_lossy();
             PackageError::ChoiceRequired {
                 message: format!("two of the skills would have the name {name}"),
                 hint: "select one by its directory in the source: --skill DIR".to_owned(),
@@ -260,10 +260,10 @@ fn write_files(folder: &Path, files: &[StagedFile]) -> Result<HashedTree, Packag
         _ => failed(error),
     })?;
     let mut tree = HashedTree::default();
-    let mut last = folder.to_owned();
+    let mut last = dir.to_owned();
     for file in files {
-        let path = folder.join(file.path.as_str());
-        let parent = path.parent().unwrap_or(folder);
+        let path = dir.join(file.path.as_str());
+        let parent = path.parent().unwrap_or(dir);
         if parent != last {
             fs::create_dir_all(parent).map_err(failed)?;
             last = parent.to_owned();

@@ -57,9 +57,7 @@ pub fn plan_restore(
     let mut missing: Vec<&LockEntry> = Vec::new();
     for locked in select_locked(&lock, names)?.into_iter().filter(is_wanted) {
         match check_installed(target, locked)? {
-            (folder, InstalledState::Unchanged) => {
-                plan.items.push(locked_item(locked, folder, PlanAction::Keep))
-            }
+            (dir, InstalledState::Unchanged) => plan.items.push(locked_item(locked, dir, PlanAction::Keep)),
             _ => missing.push(locked),
         }
     }
@@ -80,20 +78,15 @@ pub fn plan_restore(
                 });
             }
             check_findings(&prepared, prompter)?;
-            let (folder, state) = check_installed(target, locked)?;
+            let (dir, state) = check_installed(target, locked)?;
             let action = match state {
                 InstalledState::Missing => PlanAction::Add,
                 InstalledState::Unchanged => PlanAction::Keep,
                 InstalledState::Modified(_) | InstalledState::Symlink => {
                     let installed = Some(locked);
-                    let (folder, source) = (folder.as_path(), locked.source.as_str());
-                    let conflict = InstallConflict {
-                        prepared: &prepared,
-                        installed,
-                        is_modified: true,
-                        dir: folder,
-                        source,
-                    };
+                    let (dir, source) = (dir.as_path(), locked.source.as_str());
+                    let conflict =
+                        InstallConflict { prepared: &prepared, installed, is_modified: true, dir, source };
                     match prompter.resolve_conflict(&conflict)? {
                         OnConflict::Overwrite => PlanAction::Replace,
                         OnConflict::Skip | OnConflict::Rename(_) => {
@@ -105,7 +98,7 @@ pub fn plan_restore(
                     }
                 }
             };
-            plan.items.push(PlanItem { prepared: Some(prepared), ..locked_item(locked, folder, action) });
+            plan.items.push(PlanItem { prepared: Some(prepared), ..locked_item(locked, dir, action) });
         }
     }
     plan.items.sort_by(|a, b| a.name.cmp(&b.name));
@@ -121,7 +114,7 @@ fn is_from(locked: &LockEntry, source: &Source, target: &InstallTarget) -> bool 
     }
 }
 
-fn locked_item(locked: &LockEntry, folder: std::path::PathBuf, action: PlanAction) -> PlanItem {
+fn locked_item(locked: &LockEntry, dir: std::path::PathBuf, action: PlanAction) -> PlanItem {
     let (before, after) = (Some(locked.clone()), Some(locked.clone()));
-    PlanItem { name: locked.name.clone(), dir: folder, action, before, after, prepared: None }
+    PlanItem { name: locked.name.clone(), dir, action, before, after, prepared: None }
 }

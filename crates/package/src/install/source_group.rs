@@ -78,9 +78,9 @@ impl SourceGroup<'_> {
         let acquired =
             acquire_source(&self.source(target)?, self.reference.as_deref(), file_urls, scratch, work)?;
         let origin = SourceOrigin { reference: self.reference.clone(), ..acquired.origin(target) };
-        let folders: HashSet<&str> = wanted.iter().map(|locked| dir_in_source(locked)).collect();
+        let dirs: HashSet<&str> = wanted.iter().map(|locked| dir_in_source(locked)).collect();
         let mut candidates = acquired.candidates(true, NameSource::Directory)?;
-        candidates.retain(|candidate| folders.contains(candidate.dir.as_str()));
+        candidates.retain(|candidate| dirs.contains(candidate.dir.as_str()));
         Ok((acquired.select(candidates)?, origin))
     }
 }

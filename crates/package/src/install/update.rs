@@ -156,7 +156,7 @@ impl Updater<'_> {
         after.folder.clone_from(&before.folder);
         after.path.clone_from(&before.path);
         after.source.clone_from(&before.source);
-        let (folder, state) = check_installed(target, before)?;
+        let (dir, state) = check_installed(target, before)?;
         let mut action = match &state {
             InstalledState::Unchanged if after.tree == before.tree => PlanAction::Keep,
             InstalledState::Unchanged => PlanAction::Replace,
@@ -174,7 +174,7 @@ impl Updater<'_> {
                     prepared: &prepared,
                     installed: Some(before),
                     is_modified: true,
-                    dir: &folder,
+                    dir: &dir,
                     source: &before.source,
                 };
                 match self.prompter.resolve_conflict(&conflict)? {
@@ -191,7 +191,7 @@ impl Updater<'_> {
         }
         let mut item = PlanItem {
             name: before.name.clone(),
-            dir: folder,
+            dir,
             action: action.clone(),
             before: Some(before.clone()),
             after: Some(after),
@@ -233,8 +233,8 @@ impl Updater<'_> {
 
     fn item(&self, locked: &LockEntry, action: PlanAction) -> Result<PlanItem, PackageError> {
         let (before, after) = (Some(locked.clone()), Some(locked.clone()));
-        let folder = self.plan.target.dir(locked)?;
-        Ok(PlanItem { name: locked.name.clone(), dir: folder, action, before, after, prepared: None })
+        let dir = self.plan.target.dir(locked)?;
+        Ok(PlanItem { name: locked.name.clone(), dir, action, before, after, prepared: None })
     }
 }
 

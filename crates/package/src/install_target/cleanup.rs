@@ -56,9 +56,8 @@ impl InstallTarget {
     /// Returns the directories that may contain stages.
     fn stage_roots(&self, lock: &LockFile) -> BTreeSet<PathBuf> {
         let pending = lock.pending.iter().flat_map(|pending| &pending.changes).map(|change| &change.folder);
-        let folders = lock.skills.iter().map(|locked| &locked.folder).chain(pending);
-        let parents =
-            folders.filter_map(|folder| self.unresolved_dir_for_key(folder).ok()?.parent().map(Into::into));
+        let dirs = lock.skills.iter().map(|locked| &locked.folder).chain(pending);
+        let parents = dirs.filter_map(|dir| self.unresolved_dir_for_key(dir).ok()?.parent().map(Into::into));
         let mut roots: BTreeSet<PathBuf> = parents.chain([self.root.clone()]).collect();
         roots.retain(|root| {
             self.project.as_deref().is_none_or(|base| super::check_within(base, root).is_ok())

@@ -49,8 +49,8 @@ pub(crate) fn commit_changes(
         return Ok(());
     };
     let mut is_undone = true;
-    for folder in done.iter().rev() {
-        is_undone &= undo_swap(stage, folder).is_ok();
+    for dir in done.iter().rev() {
+        is_undone &= undo_swap(stage, dir).is_ok();
     }
     if is_undone {
         plugin_records.undo();
@@ -69,19 +69,19 @@ pub(crate) fn recover_pending(target: &InstallTarget, now: &str) -> Result<(), P
     let is_own_stage = is_own_stage(target, &pending);
     let mut completed = Vec::new();
     for change in &pending.changes {
-        let Ok(folder) = locate(target, &change.folder) else { continue };
-        if !is_done(&folder, change) {
+        let Ok(dir) = locate(target, &change.folder) else { continue };
+        if !is_done(&dir, change) {
             if !is_own_stage {
                 // Nothing is moved, and the current lock entries stay valid.
                 continue;
             }
-            let staged = folder.file_name().map(|name| new_dir(&pending.stage, &name.to_string_lossy()));
+            let staged = dir.file_name().map(|name| new_dir(&pending.stage, &name.to_string_lossy()));
             if change.after.is_some() && !staged.is_some_and(|staged| staged.exists()) {
                 // The stage was removed, so the old skill stays.
-                restore_old(&pending.stage, &folder)?;
+                restore_old(&pending.stage, &dir)?;
                 continue;
             }
-            swap(&pending.stage, &folder, change)?;
+            swap(&pending.stage, &dir, change)?;
         }
         completed.push(change.clone());
     }
@@ -102,8 +102,8 @@ fn is_own_stage(target: &InstallTarget, pending: &PendingChange) -> bool {
         && pending.changes.iter().all(|change| locate(target, &change.folder).is_ok())
 }
 
-fn locate(target: &InstallTarget, folder: &str) -> Result<PathBuf, PackageError> {
-    target.dir_for_key(folder)
+fn locate(target: &InstallTarget, dir: &str) -> Result<PathBuf, PackageError> {
+    target.dir_for_key(dir)
 }
 
 fn swap_all(
@@ -113,9 +113,9 @@ fn swap_all(
     done: &mut Vec<PathBuf>,
 ) -> Result<(), PackageError> {
     for change in changes {
-        let folder = locate(target, &change.folder)?;
-        swap(stage, &folder, change)?;
-        done.push(folder);
+        let dir = locate(target, &change.folder)?;
+        swap(stage, &dir, change)?;
+        done.push(dir);
     }
     Ok(())
 }
@@ -129,39 +129,39 @@ fn write_final_lock(
     lock.apply(changes);
     lock.pending = None;
     target.write_lock(lock)?;
-    let folders: Vec<PathBuf> =
+    let dirs: Vec<PathBuf> =
         changes.iter().map(|change| locate(target, &change.folder)).collect::<Result<_, _>>()?;
     // Leftover acceptances of removed skills do no harm.
-    let _ = prowess::lock::forget_accepted(&target.host, folders.iter().map(PathBuf::as_path));
+    let _ = prowess::lock::forget_accepted(&target.host, dirs.iter().map(PathBuf::as_path));
     Ok(())
 }
 
 /// Returns `true` if a change was already performed.
-fn is_done(folder: &Path, change: &Replacement) -> bool {
+fn is_done(dir: &Path, change: &Replacement) -> bool {
     match &change.after {
-        None => fs::symlink_metadata(folder).is_err(),
-        Some(after) => HashedTree::from_dir(folder).is_ok_and(|tree| tree.hash() == after.tree),
+        None => fs::symlink_metadata(dir).is_err(),
+        Some(after) => HashedTree::from_dir(dir).is_ok_and(|tree| tree.hash() == after.tree),
     }
 }
 
 /// Swaps one directory. If the system can exchange names, the skill exists at all times.
-fn swap(stage: &Path, folder: &Path, change: &Replacement) -> Result<(), PackageError> {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+fn swap(stage: &Path, dir: &Path, change: &Replacement) -> Result<(), PackageError> {
+    let name = dir.file_name().unwrap_or_default().to_string_lossy();
     let (new, old) = (new_dir(stage, &name), old_dir(stage, &name));
-    let exists = fs::symlink_metadata(folder).is_ok();
+    let exists = fs::symlink_metadata(dir).is_ok();
     let swapped = match (&change.after, exists) {
         (None, false) => Ok(()),
-        (None, true) => rename_noreplace(folder, &old),
-        (Some(_), false) => rename_noreplace(&new, folder),
-        (Some(_), true) => match exchange(&new, folder) {
+        (None, true) => rename_noreplace(dir, &old),
+        (Some(_), false) => rename_noreplace(&new, dir),
+        (Some(_), true) => match exchange(&new, dir) {
             Ok(true) => Ok(()),
-            Ok(false) => rename_noreplace(folder, &old).and_then(|()| {
-                rename_noreplace(&new, folder).inspect_err(|_| drop(rename_noreplace(&old, folder)))
+            Ok(false) => rename_noreplace(dir, &old).and_then(|()| {
+                rename_noreplace(&new, dir).inspect_err(|_| drop(rename_noreplace(&old, dir)))
             }),
             Err(error) => Err(error),
         },
     };
-    swapped.map_err(PackageError::io("replace", folder))
+    swapped.map_err(PackageError::io("replace", dir))
 }
 
 /// Renames a file or directory. Fails if the target exists.
@@ -176,30 +176,30 @@ pub(crate) fn rename_noreplace(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-fn undo_swap(stage: &Path, folder: &Path) -> io::Result<()> {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+fn undo_swap(stage: &Path, dir: &Path) -> io::Result<()> {
+    let name = dir.file_name().unwrap_or_default().to_string_lossy();
     let (new, old) = (new_dir(stage, &name), old_dir(stage, &name));
     if old.exists() {
-        if folder.exists() {
-            rename_noreplace(folder, &new)?;
+        if dir.exists() {
+            rename_noreplace(dir, &new)?;
         }
-        return rename_noreplace(&old, folder);
+        return rename_noreplace(&old, dir);
     }
     if new.exists() {
-        return match exchange(&new, folder)? {
+        return match exchange(&new, dir)? {
             true => Ok(()),
             false => Err(io::ErrorKind::Unsupported.into()),
         };
     }
-    if folder.exists() { rename_noreplace(folder, &new) } else { Ok(()) }
+    if dir.exists() { rename_noreplace(dir, &new) } else { Ok(()) }
 }
 
 /// Restores the old directory, on systems that cannot exchange names.
-fn restore_old(stage: &Path, folder: &Path) -> Result<(), PackageError> {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+fn restore_old(stage: &Path, dir: &Path) -> Result<(), PackageError> {
+    let name = dir.file_name().unwrap_or_default().to_string_lossy();
     let old = old_dir(stage, &name);
-    match old.exists() && !folder.exists() {
-        true => rename_noreplace(&old, folder).map_err(PackageError::io("restore", folder)),
+    match old.exists() && !dir.exists() {
+        true => rename_noreplace(&old, dir).map_err(PackageError::io("restore", dir)),
         false => Ok(()),
     }
 }
@@ -231,21 +231,21 @@ impl TrustTransition {
         }
         let located =
             changes.iter().filter_map(|change| Some((locate(target, &change.folder).ok()?, change)));
-        let (folders, changes): (Vec<PathBuf>, Vec<&Replacement>) = located.unzip();
-        let before = trust::installed_pins(&folders, &target.host);
-        let transition = |((folder, before), change): ((PathBuf, Vec<String>), &Replacement)| {
+        let (dirs, changes): (Vec<PathBuf>, Vec<&Replacement>) = located.unzip();
+        let before = trust::installed_pins(&dirs, &target.host);
+        let transition = |((dir, before), change): ((PathBuf, Vec<String>), &Replacement)| {
             let is_trusted = trust_policy == TrustPolicy::TrustNew || !before.is_empty();
             let after = change.after.as_ref().filter(|_| is_trusted).map(|locked| locked.tree.clone());
-            (folder, before, after)
+            (dir, before, after)
         };
-        Self(folders.into_iter().zip(before).zip(changes).map(transition).collect())
+        Self(dirs.into_iter().zip(before).zip(changes).map(transition).collect())
     }
 
     fn set(&self, target: &InstallTarget, states: TrustedStates) {
-        let trees = |(folder, before, after): &(PathBuf, Vec<String>, Option<String>)| {
+        let trees = |(dir, before, after): &(PathBuf, Vec<String>, Option<String>)| {
             let before = before.iter().filter(|_| states != TrustedStates::After);
             let after = after.iter().filter(|_| states != TrustedStates::Before);
-            (folder.clone(), before.chain(after).cloned().collect())
+            (dir.clone(), before.chain(after).cloned().collect())
         };
         let all: Vec<(PathBuf, Vec<String>)> = self.0.iter().map(trees).collect();
         // If trust cannot be written, the user is asked for it when the skill is listed.

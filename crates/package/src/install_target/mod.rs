@@ -127,21 +127,17 @@ impl InstallTarget {
     /// Returns what the user grants to a skill in this target.
     pub(crate) fn grants_for(&self, name: &str, needs: &[String]) -> GrantedAccess {
         let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
-        let (name, folder) = (name.to_owned(), Some(root.join(name)));
-        Grantee { name, dir: folder, is_project_skill: self.is_project }.grants(
-            needs,
-            &self.run_policy,
-            &self.host,
-        )
+        let (name, dir) = (name.to_owned(), Some(root.join(name)));
+        Grantee { name, dir, is_project_skill: self.is_project }.grants(needs, &self.run_policy, &self.host)
     }
 
     /// Returns the key of a directory in the lock file.
-    pub(crate) fn lock_key(&self, folder: &Path) -> String {
+    pub(crate) fn lock_key(&self, dir: &Path) -> String {
         let home = self.host.home.as_deref();
-        let (prefix, inner) = match (&self.project, home.and_then(|home| folder.strip_prefix(home).ok())) {
-            (Some(base), _) => ("", folder.strip_prefix(base).unwrap_or(folder)),
+        let (prefix, inner) = match (&self.project, home.and_then(|home| dir.strip_prefix(home).ok())) {
+            (Some(base), _) => ("", dir.strip_prefix(base).unwrap_or(dir)),
             (None, Some(inner)) => ("~/", inner),
-            (None, None) => ("", folder),
+            (None, None) => ("", dir),
         };
         format!("{prefix}{}", inner.to_string_lossy())
     }
@@ -153,68 +149,68 @@ impl InstallTarget {
 
     /// Returns the directory of a lock entry.
     pub fn dir(&self, locked: &LockEntry) -> Result<PathBuf, PackageError> {
-        let folder = self.unresolved_dir(locked)?;
-        self.check_contained(&folder)?;
-        Ok(folder)
+        let dir = self.unresolved_dir(locked)?;
+        self.check_contained(&dir)?;
+        Ok(dir)
     }
 
     /// Returns the directories of many lock entries. Each parent directory is resolved once.
     pub(crate) fn dirs(&self, all: &[LockEntry]) -> Result<Vec<PathBuf>, PackageError> {
         let mut known: HashSet<PathBuf> = HashSet::new();
-        let dir = |locked: &LockEntry| {
-            let folder = self.unresolved_dir(locked)?;
-            if let Some(parent) = folder.parent().filter(|parent| !known.contains(*parent)) {
-                self.check_contained(&folder)?;
+        let resolve = |locked: &LockEntry| {
+            let dir = self.unresolved_dir(locked)?;
+            if let Some(parent) = dir.parent().filter(|parent| !known.contains(*parent)) {
+                self.check_contained(&dir)?;
                 known.insert(parent.to_owned());
             }
-            Ok(folder)
+            Ok(dir)
         };
-        all.iter().map(dir).collect()
+        all.iter().map(resolve).collect()
     }
 
     /// Returns the directory of a lock entry, without resolving symlinks.
     fn unresolved_dir(&self, locked: &LockEntry) -> Result<PathBuf, PackageError> {
-        let folder = self.unresolved_dir_for_key(&locked.folder)?;
+        let dir = self.unresolved_dir_for_key(&locked.folder)?;
         // The directory must have the name of the skill, because the lock file is untrusted.
-        if folder.file_name().is_none_or(|name| name != locked.name.as_str()) {
+        if dir.file_name().is_none_or(|name| name != locked.name.as_str()) {
             return Err(self.bad_entry(
                 &locked.folder,
                 &format!("is not a directory for a skill named {}", locked.name),
             ));
         }
-        Ok(folder)
+        Ok(dir)
     }
 
     /// Returns the directory with this key in the lock file; see [`dir`](Self::dir).
-    pub(crate) fn dir_for_key(&self, folder: &str) -> Result<PathBuf, PackageError> {
-        let path = self.unresolved_dir_for_key(folder)?;
+    pub(crate) fn dir_for_key(&self, dir: &str) -> Result<PathBuf, PackageError> {
+        let path = self.unresolved_dir_for_key(dir)?;
         self.check_contained(&path)?;
         Ok(path)
     }
 
     /// Returns the directory with this key in the lock file, without resolving symlinks.
-    fn unresolved_dir_for_key(&self, folder: &str) -> Result<PathBuf, PackageError> {
-        let locked = LockEntry { folder: folder.to_owned(), ..LockEntry::default() };
+    fn unresolved_dir_for_key(&self, dir: &str) -> Result<PathBuf, PackageError> {
+        let locked = LockEntry { folder: dir.to_owned(), ..LockEntry::default() };
         let path = locked.resolve_dir(self.project.as_deref(), self.host.home.as_deref());
         let path =
-            path.ok_or_else(|| self.bad_entry(folder, "is not inside the project or your home directory"))?;
+            path.ok_or_else(|| self.bad_entry(dir, "is not inside the project or your home directory"))?;
         if self.project.is_some() {
-            InnerPath::parse(folder.as_bytes())
-                .map_err(|why| self.bad_entry(folder, &format!("is not a valid path: {why}")))?;
+            InnerPath::parse(dir.as_bytes())
+                .map_err(|why| self.bad_entry(dir, &format!("is not a valid path: {why}")))?;
         }
         Ok(path)
     }
 
     /// Rejects a directory if symlinks on its path point out of the project.
-    fn check_contained(&self, folder: &Path) -> Result<(), PackageError> {
-        self.project.as_deref().map_or(Ok(()), |base| check_within(base, folder.parent().unwrap_or(base)))
+    fn check_contained(&self, dir: &Path) -> Result<(), PackageError> {
+        self.project.as_deref().map_or(Ok(()), |base| check_within(base, dir.parent().unwrap_or(base)))
     }
 
-    fn bad_entry(&self, folder: &str, problem: &str) -> PackageError {
-        let folder = if folder.is_empty() { "“”" } else { folder };
-        let (folder, problem) = (hidden::escape_for_display(folder), hidden::escape_for_display(problem));
+    fn bad_entry(&self, dir: &str, problem: &str) -> PackageError {
+        let dir = if dir.is_empty() { "“”" } else { dir };
+        let (dir, problem) = (hidden::escape_for_display(dir), hidden::escape_for_display(problem));
         PackageError::InvalidArgument {
-            message: format!("{} contains {folder}, which {problem}", self.lock_path.display()),
+            message: format!("{} contains {dir}, which {problem}", self.lock_path.display()),
             hint: "remove the entry from the lock file".to_owned(),
         }
     }
@@ -265,10 +261,9 @@ fn user_root(policy: &Policy, host: &HostEnv) -> Option<PathBuf> {
 }
 
 /// Rejects a directory that is outside of the project or in its `.git` because of symlinks. It need not exist.
-fn check_within(base: &Path, folder: &Path) -> Result<(), PackageError> {
-    let outside = |why| PackageError::OutsideProject { path: folder.to_owned(), reason: why };
-    let existing =
-        folder.ancestors().find(|ancestor| fs::symlink_metadata(ancestor).is_ok()).unwrap_or(folder);
+fn check_within(base: &Path, dir: &Path) -> Result<(), PackageError> {
+    let outside = |why| PackageError::OutsideProject { path: dir.to_owned(), reason: why };
+    let existing = dir.ancestors().find(|ancestor| fs::symlink_metadata(ancestor).is_ok()).unwrap_or(dir);
     let real = fs::canonicalize(existing).map_err(|_| outside("it is a dangling symlink"))?;
     let base = fs::canonicalize(base).map_err(PackageError::io("find", base))?;
     let Ok(inner) = real.strip_prefix(base) else {

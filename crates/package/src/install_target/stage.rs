@@ -32,7 +32,7 @@ impl Stage {
     pub(crate) fn create(root: &Path) -> Result<Self, PackageError> {
         let failed = || PackageError::io("create", root);
         let created: Vec<PathBuf> =
-            root.ancestors().take_while(|folder| !folder.exists()).map(Into::into).collect();
+            root.ancestors().take_while(|dir| !dir.exists()).map(Into::into).collect();
         fs::create_dir_all(root).map_err(failed())?;
         remove_abandoned(root);
         let path = match create_unique_dir(root) {
@@ -157,8 +157,8 @@ fn is_abandoned(stage: &Path) -> bool {
 
 /// Removes directories that are empty, and stops at the first that is not.
 fn remove_empty(innermost_first: &[PathBuf]) {
-    for folder in innermost_first {
-        if fs::remove_dir(folder).is_err() {
+    for dir in innermost_first {
+        if fs::remove_dir(dir).is_err() {
             return;
         }
     }
@@ -170,8 +170,8 @@ mod tests {
 
     #[test]
     fn a_stage_removes_itself_and_abandoned_stages_only() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().join(".agents/skills");
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join(".agents/skills");
         let first = Stage::create(&root).unwrap();
         let abandoned = root.join(".prowess-staging-1-0");
         fs::create_dir_all(abandoned.join("new/a")).unwrap();
@@ -181,6 +181,6 @@ mod tests {
         drop(second);
         assert!(root.exists());
         drop(first);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 }

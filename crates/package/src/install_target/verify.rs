@@ -15,18 +15,18 @@ pub(crate) fn check_installed(
     target: &InstallTarget,
     locked: &LockEntry,
 ) -> Result<(PathBuf, InstalledState), PackageError> {
-    let folder = target.dir(locked)?;
-    let state = check_dir(&folder, locked);
-    Ok((folder, state))
+    let dir = target.dir(locked)?;
+    let state = check_dir(&dir, locked);
+    Ok((dir, state))
 }
 
 /// Compares a directory with its lock entry; see [`check_installed`].
-fn check_dir(folder: &Path, locked: &LockEntry) -> InstalledState {
-    match std::fs::symlink_metadata(folder) {
+fn check_dir(dir: &Path, locked: &LockEntry) -> InstalledState {
+    match std::fs::symlink_metadata(dir) {
         Err(_) => InstalledState::Missing,
         Ok(metadata) if metadata.is_symlink() => InstalledState::Symlink,
         Ok(_) => {
-            let comparison = compare_with_lock(locked, &HashedTree::from_dir(folder));
+            let comparison = compare_with_lock(locked, &HashedTree::from_dir(dir));
             if comparison.is_unchanged() {
                 InstalledState::Unchanged
             } else {
@@ -90,16 +90,16 @@ pub fn verify_skills(target: &InstallTarget) -> Result<Vec<VerifiedSkill>, Packa
         // In a read-only directory, leftovers are acceptable, but pending changes are not.
         if lock.pending.is_some() { Err(error) } else { Ok(lock) }
     })?;
-    let folders = target.dirs(&lock.skills)?;
-    let located: Vec<(PathBuf, &LockEntry)> = folders.into_iter().zip(&lock.skills).collect();
+    let dirs = target.dirs(&lock.skills)?;
+    let located: Vec<(PathBuf, &LockEntry)> = dirs.into_iter().zip(&lock.skills).collect();
     // Hashing takes most of the time, so it runs in parallel.
     let mut verified: Vec<VerifiedSkill> =
-        parallel_map(&located, 1, |(folder, locked)| verify_entry(target, folder, locked));
+        parallel_map(&located, 1, |(dir, locked)| verify_entry(target, dir, locked));
     for (verified, locked) in verified.iter_mut().zip(lock.skills) {
         verified.locked = Some(locked);
     }
     let known: HashSet<&Path> = verified.iter().map(|verified| verified.dir.as_path()).collect();
-    let mut roots: HashSet<&Path> = known.iter().filter_map(|folder| folder.parent()).collect();
+    let mut roots: HashSet<&Path> = known.iter().filter_map(|dir| dir.parent()).collect();
     roots.insert(&target.root);
     let others: Vec<VerifiedSkill> = roots.into_iter().flat_map(|root| find_unlocked(root, &known)).collect();
     verified.extend(others);
@@ -108,11 +108,11 @@ pub fn verify_skills(target: &InstallTarget) -> Result<Vec<VerifiedSkill>, Packa
 }
 
 /// Verifies a skill. The result does not contain the lock entry.
-fn verify_entry(target: &InstallTarget, folder: &Path, locked: &LockEntry) -> VerifiedSkill {
-    let state = check_dir(folder, locked);
+fn verify_entry(target: &InstallTarget, dir: &Path, locked: &LockEntry) -> VerifiedSkill {
+    let state = check_dir(dir, locked);
     let mut verified = VerifiedSkill {
         name: locked.name.clone(),
-        dir: folder.to_owned(),
+        dir: dir.to_owned(),
         status: VerificationStatus::Ok,
         files: Vec::new(),
         problem: None,
@@ -145,39 +145,39 @@ fn verify_entry(target: &InstallTarget, folder: &Path, locked: &LockEntry) -> Ve
 
 /// Accepts the current files of a skill, and trusts them if required.
 pub fn accept_modified(target: &InstallTarget, verified: &VerifiedSkill) -> Result<(), PackageError> {
-    let folder = canonicalize(&verified.dir)?;
-    let tree = HashedTree::from_resolved_dir(&folder)?.hash();
-    lock::accept_tree(&target.host, &folder, &tree).map_err(PackageError::io("accept", &folder))?;
+    let dir = canonicalize(&verified.dir)?;
+    let tree = HashedTree::from_resolved_dir(&dir)?.hash();
+    lock::accept_tree(&target.host, &dir, &tree).map_err(PackageError::io("accept", &dir))?;
     if target.needs_trust {
         let failed = |error: prowess::trust::TrustError| PackageError::FetchFailed {
             code: prowess::ErrorCode::ExecutionError,
             message: error.to_string(),
             hint: None,
         };
-        prowess::trust::pin_installed(&[(folder, vec![tree])], &target.host).map_err(failed)?;
+        prowess::trust::pin_installed(&[(dir, vec![tree])], &target.host).map_err(failed)?;
     }
     Ok(())
 }
 
-fn canonicalize(folder: &Path) -> Result<PathBuf, PackageError> {
-    std::fs::canonicalize(folder).map_err(PackageError::io("find", folder))
+fn canonicalize(dir: &Path) -> Result<PathBuf, PackageError> {
+    std::fs::canonicalize(dir).map_err(PackageError::io("find", dir))
 }
 
 /// Returns the skills of a directory that are not in the lock file.
 fn find_unlocked(root: &Path, known: &HashSet<&Path>) -> Vec<VerifiedSkill> {
-    let folders = std::fs::read_dir(root).into_iter().flatten().filter_map(Result::ok);
+    let dirs = std::fs::read_dir(root).into_iter().flatten().filter_map(Result::ok);
     let is_unlocked = |path: &PathBuf| {
         let is_hidden = path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
         !is_hidden && !known.contains(path.as_path()) && path.join("SKILL.md").exists()
     };
-    let verified = |folder: PathBuf| VerifiedSkill {
-        name: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        dir: folder,
+    let verified = |dir: PathBuf| VerifiedSkill {
+        name: dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        dir,
         status: VerificationStatus::Unlocked,
         files: Vec::new(),
         problem: None,
         accepted: false,
         locked: None,
     };
-    folders.map(|entry| entry.path()).filter(is_unlocked).map(verified).collect()
+    dirs.map(|entry| entry.path()).filter(is_unlocked).map(verified).collect()
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::link::AgentScope;
-use crate::agents::Agent;
+use crate::agents::KnownAgent;
 
 /// The maximum number of directories of an agent that are examined.
 const DIRS_MAX: usize = 10_000;
@@ -13,7 +13,7 @@ const DIRS_MAX: usize = 10_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentSkill {
     /// The agent.
-    pub agent: &'static Agent,
+    pub agent: &'static KnownAgent,
     /// The name of its directory.
     pub name: String,
     /// The directory, which may be a symlink.
@@ -24,20 +24,20 @@ pub struct AgentSkill {
 
 /// Returns the skills of an agent, by name: directories, or symlinks to directories, with a file `SKILL.md`. Hidden
 /// directories and names that are not Unicode are ignored.
-pub fn find_agent_skills(agent: &'static Agent, scope: AgentScope<'_>) -> Vec<AgentSkill> {
-    let Some(folder) = scope.agent_dir(agent) else { return Vec::new() };
-    let Ok(entries) = fs::read_dir(&folder) else { return Vec::new() };
+pub fn find_agent_skills(agent: &'static KnownAgent, scope: AgentScope<'_>) -> Vec<AgentSkill> {
+    let Some(dir) = scope.agent_dir(agent) else { return Vec::new() };
+    let Ok(entries) = fs::read_dir(&dir) else { return Vec::new() };
     let mut found: Vec<_> =
         entries.take(DIRS_MAX).filter_map(|entry| read_agent_skill(agent, &entry.ok()?.path())).collect();
     found.sort_by(|a, b| a.name.cmp(&b.name));
     found
 }
 
-fn read_agent_skill(agent: &'static Agent, folder: &Path) -> Option<AgentSkill> {
-    let name = folder.file_name()?.to_str().filter(|name| !name.starts_with('.'))?.to_owned();
-    let has_skill = fs::symlink_metadata(folder.join("SKILL.md")).is_ok_and(|metadata| metadata.is_file());
-    let link = folder.is_symlink().then(|| fs::canonicalize(folder).ok()).flatten();
-    has_skill.then(|| AgentSkill { agent, name, dir: folder.to_owned(), link_target: link })
+fn read_agent_skill(agent: &'static KnownAgent, dir: &Path) -> Option<AgentSkill> {
+    let name = dir.file_name()?.to_str().filter(|name| !name.starts_with('.'))?.to_owned();
+    let has_skill = fs::symlink_metadata(dir.join("SKILL.md")).is_ok_and(|metadata| metadata.is_file());
+    let link = dir.is_symlink().then(|| fs::canonicalize(dir).ok()).flatten();
+    has_skill.then(|| AgentSkill { agent, name, dir: dir.to_owned(), link_target: link })
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use prowess::HashedTree;
 
 use super::link::{AgentScope, LinkError, canonicalize_existing_part, resolve_agent_dir};
-use crate::agents::{AGENTS, Agent};
+use crate::agents::{AGENTS, KnownAgent};
 use prowess_archive::InnerPath;
 use prowess_archive::limits::{DEPTH_MAX, FILES_MAX, TOTAL_MAX};
 
@@ -17,7 +17,7 @@ use prowess_archive::limits::{DEPTH_MAX, FILES_MAX, TOTAL_MAX};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillCopy {
     /// The agent.
-    pub agent: &'static Agent,
+    pub agent: &'static KnownAgent,
     /// The directory.
     pub path: PathBuf,
 }
@@ -28,10 +28,10 @@ pub fn find_copies(skill: &Path, tree: &str, scope: AgentScope<'_>) -> Vec<Skill
     let own = canonicalize_existing_part(skill);
     let mut found: Vec<SkillCopy> = Vec::new();
     for agent in AGENTS {
-        let Some(Ok(folder)) = scope.agent_dir(agent).map(|folder| resolve_agent_dir(&folder, scope)) else {
+        let Some(Ok(dir)) = scope.agent_dir(agent).map(|dir| resolve_agent_dir(&dir, scope)) else {
             continue;
         };
-        let at = folder.join(name);
+        let at = dir.join(name);
         let is_known = || at == own || found.iter().any(|copy| copy.path == at);
         let is_dir = fs::symlink_metadata(&at).is_ok_and(|metadata| metadata.is_dir());
         if is_dir && !is_known() && HashedTree::from_dir(&at).is_ok_and(|copy| copy.hash() == tree) {

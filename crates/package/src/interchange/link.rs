@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use prowess::{ErrorCode, HashedTree};
 
 use super::copies::{copy_to_staging, staging_path};
-use crate::agents::{AGENTS, Agent};
+use crate::agents::{AGENTS, KnownAgent};
 
 /// How a skill is made available to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum AgentScope<'p> {
 
 impl AgentScope<'_> {
     /// Returns the skill directory of an agent; `None` if it has none in this scope.
-    pub fn agent_dir(self, agent: &Agent) -> Option<PathBuf> {
+    pub fn agent_dir(self, agent: &KnownAgent) -> Option<PathBuf> {
         match self {
             Self::Project(project) => Some(project.join(agent.project)),
             Self::Home(home) => agent.home.map(|inner| home.join(inner)),
@@ -117,7 +117,7 @@ impl LinkError {
 /// Plans how to make a skill available to an agent. `skill` is the installed directory; the symlink has its name.
 pub fn plan_link(
     skill: &Path,
-    agent: &Agent,
+    agent: &KnownAgent,
     scope: AgentScope<'_>,
     mode: LinkMode,
 ) -> Result<LinkPlan, LinkError> {
@@ -130,25 +130,25 @@ pub fn plan_link(
 /// Plans how to make a skill available that is not installed yet; see [`plan_link`].
 pub fn plan_link_before_install(
     skill: &Path,
-    agent: &Agent,
+    agent: &KnownAgent,
     scope: AgentScope<'_>,
     mode: LinkMode,
 ) -> Result<LinkPlan, LinkError> {
     let real = canonicalize_existing_part(skill);
     let name = skill.file_name().ok_or_else(|| LinkError::NoSkill(skill.to_owned()))?;
-    let folder = scope.agent_dir(agent).ok_or(LinkError::NoHomeDir(agent.id))?;
-    let folder = resolve_agent_dir(&folder, scope)?;
-    if real.parent() == Some(&folder) {
+    let dir = scope.agent_dir(agent).ok_or(LinkError::NoHomeDir(agent.id))?;
+    let dir = resolve_agent_dir(&dir, scope)?;
+    if real.parent() == Some(&dir) {
         return Ok(LinkPlan::SameDirectory);
     }
-    let at = folder.join(name);
+    let at = dir.join(name);
     match fs::symlink_metadata(&at) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(match mode {
-            LinkMode::Symlink => LinkPlan::Symlink { target: relative_path(&folder, &real), path: at },
+            LinkMode::Symlink => LinkPlan::Symlink { target: relative_path(&dir, &real), path: at },
             LinkMode::Copy => LinkPlan::Copy { path: at },
         }),
         Err(source) => Err(LinkError::Io { path: at, source }),
-        Ok(metadata) if metadata.is_symlink() && is_ours(&at, &folder, &real) => Ok(LinkPlan::Exists(at)),
+        Ok(metadata) if metadata.is_symlink() && is_ours(&at, &dir, &real) => Ok(LinkPlan::Exists(at)),
         Ok(metadata) if metadata.is_dir() && mode == LinkMode::Copy && is_copy(&at, &real) => {
             Ok(LinkPlan::Exists(at))
         }
@@ -167,8 +167,8 @@ pub fn apply_link(skill: &Path, plan: &LinkPlan) -> Result<(), LinkError> {
         io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => LinkError::Conflict(at.clone()),
         _ => LinkError::Io { path: path.to_owned(), source },
     };
-    if let Some(folder) = at.parent() {
-        fs::create_dir_all(folder).map_err(|source| io(folder, source))?;
+    if let Some(dir) = at.parent() {
+        fs::create_dir_all(dir).map_err(|source| io(dir, source))?;
     }
     match link_target {
         // Creating a symlink is atomic and fails if the path exists.
@@ -189,41 +189,45 @@ pub fn apply_link(skill: &Path, plan: &LinkPlan) -> Result<(), LinkError> {
 }
 
 /// Removes an agent's symlink to a skill and returns its path. Anything else is not removed.
-pub fn unlink(skill: &Path, agent: &Agent, scope: AgentScope<'_>) -> Result<Option<PathBuf>, LinkError> {
+pub fn unlink(skill: &Path, agent: &KnownAgent, scope: AgentScope<'_>) -> Result<Option<PathBuf>, LinkError> {
     let Some(at) = find_link(skill, agent, scope)? else { return Ok(None) };
     fs::remove_file(&at).map_err(|source| LinkError::Io { path: at.clone(), source })?;
     Ok(Some(at))
 }
 
 /// Returns the path of an agent's symlink to a skill.
-pub fn find_link(skill: &Path, agent: &Agent, scope: AgentScope<'_>) -> Result<Option<PathBuf>, LinkError> {
-    let Some(folder) = scope.agent_dir(agent) else { return Ok(None) };
-    let (Ok(folder), Some(name)) = (resolve_agent_dir(&folder, scope), skill.file_name()) else {
+pub fn find_link(
+    skill: &Path,
+    agent: &KnownAgent,
+    scope: AgentScope<'_>,
+) -> Result<Option<PathBuf>, LinkError> {
+    let Some(dir) = scope.agent_dir(agent) else { return Ok(None) };
+    let (Ok(dir), Some(name)) = (resolve_agent_dir(&dir, scope), skill.file_name()) else {
         return Ok(None);
     };
-    let at = folder.join(name);
-    Ok(is_ours(&at, &folder, &canonicalize_existing_part(skill)).then_some(at))
+    let at = dir.join(name);
+    Ok(is_ours(&at, &dir, &canonicalize_existing_part(skill)).then_some(at))
 }
 
 /// Returns the agents that have a skill through a symlink or because they read its directory.
-pub fn agents_with(skill: &Path, scope: AgentScope<'_>) -> Vec<&'static Agent> {
+pub fn agents_with(skill: &Path, scope: AgentScope<'_>) -> Vec<&'static KnownAgent> {
     let Ok(real) = fs::canonicalize(skill) else { return Vec::new() };
-    let has = |agent: &&Agent| {
-        let folder = scope.agent_dir(agent);
-        let at = folder.and_then(|folder| Some(folder.join(skill.file_name()?)));
+    let has = |agent: &&KnownAgent| {
+        let dir = scope.agent_dir(agent);
+        let at = dir.and_then(|dir| Some(dir.join(skill.file_name()?)));
         at.is_some_and(|at| resolves_to(&at, &real))
     };
     AGENTS.iter().filter(has).collect()
 }
 
 /// Returns `true` if the path is a symlink to the skill, which may not exist.
-fn is_ours(at: &Path, folder: &Path, real: &Path) -> bool {
-    fs::read_link(at).is_ok_and(|target| target == relative_path(folder, real) || resolves_to(at, real))
+fn is_ours(at: &Path, dir: &Path, real: &Path) -> bool {
+    fs::read_link(at).is_ok_and(|target| target == relative_path(dir, real) || resolves_to(at, real))
 }
 
 /// Returns `true` if two directories have the same contents.
 fn is_copy(one: &Path, other: &Path) -> bool {
-    let tree = |folder| HashedTree::from_dir(folder).ok().map(|tree| tree.hash());
+    let tree = |dir| HashedTree::from_dir(dir).ok().map(|tree| tree.hash());
     tree(one).is_some_and(|hash| tree(other) == Some(hash))
 }
 
@@ -232,12 +236,12 @@ fn resolves_to(path: &Path, real: &Path) -> bool {
 }
 
 /// Returns the agent's directory without symlinks; it may not exist. In a project, it must be inside the project.
-pub(super) fn resolve_agent_dir(folder: &Path, scope: AgentScope<'_>) -> Result<PathBuf, LinkError> {
-    let resolved = canonicalize_existing_part(folder);
+pub(super) fn resolve_agent_dir(dir: &Path, scope: AgentScope<'_>) -> Result<PathBuf, LinkError> {
+    let resolved = canonicalize_existing_part(dir);
     if let AgentScope::Project(project) = scope
         && !resolved.starts_with(canonicalize_existing_part(project))
     {
-        return Err(LinkError::Outside { path: folder.to_owned(), base: project.to_owned() });
+        return Err(LinkError::Outside { path: dir.to_owned(), base: project.to_owned() });
     }
     Ok(resolved)
 }

@@ -173,12 +173,12 @@ fn parse_entry(name: &str, entry: &Value) -> Result<SkillsLockEntry, ReadSkillsL
 /// Returns the directory of a skill; some files contain the path of `SKILL.md`. `None` for the root of the source.
 fn parse_skill_dir(path: &str) -> Result<Option<InnerPath>, String> {
     let path = path.trim_end_matches('/').trim_start_matches("./");
-    let folder = match path.rsplit_once('/') {
-        Some((folder, "SKILL.md")) => folder,
+    let dir = match path.rsplit_once('/') {
+        Some((dir, "SKILL.md")) => dir,
         None if matches!(path, "SKILL.md" | "." | "") => return Ok(None),
         _ => path,
     };
-    InnerPath::parse(folder.as_bytes()).map(Some).map_err(|error| format!("is not a valid path: {error}"))
+    InnerPath::parse(dir.as_bytes()).map(Some).map_err(|error| format!("is not a valid path: {error}"))
 }
 
 #[cfg(test)]

@@ -19,15 +19,15 @@ pub(super) struct CollectedSkill {
     pub(super) files: Vec<MemoryFile>,
 }
 
-pub(super) fn collect_skill(folder: &Path) -> Result<CollectedSkill, PackError> {
-    let tree = DirTree::open(folder)?;
+pub(super) fn collect_skill(dir: &Path) -> Result<CollectedSkill, PackError> {
+    let tree = DirTree::open(dir)?;
     let mut files = Vec::new();
     let mut total = 0;
     for (at, entry) in tree.entries().iter().enumerate() {
-        let path = parse_path(folder, entry)?;
+        let path = parse_path(dir, entry)?;
         let SourceEntryKind::File { executable, .. } = entry.kind else {
             let entry = path.as_str().to_owned();
-            return Err(PackError::NotRegularFile { dir: folder.to_owned(), entry });
+            return Err(PackError::NotRegularFile { dir: dir.to_owned(), entry });
         };
         // Files that macOS creates are dropped.
         if path.as_str().rsplit('/').next() == Some(".DS_Store") {
@@ -36,24 +36,24 @@ pub(super) fn collect_skill(folder: &Path) -> Result<CollectedSkill, PackError> 
         let bytes = tree.read_entry(at)?;
         total += bytes.len() as u64;
         if files.len() >= FILES_MAX || total > TOTAL_MAX {
-            return Err(PackError::TooLarge(folder.to_owned()));
+            return Err(PackError::TooLarge(dir.to_owned()));
         }
         files.push(MemoryFile { path, executable, bytes });
     }
-    let (name, description) = read_manifest(folder, &files)?;
+    let (name, description) = read_manifest(dir, &files)?;
     Ok(CollectedSkill { name, description, files })
 }
 
-fn parse_path(folder: &Path, entry: &SourceEntry) -> Result<InnerPath, PackError> {
+fn parse_path(dir: &Path, entry: &SourceEntry) -> Result<InnerPath, PackError> {
     InnerPath::parse(&entry.path).map_err(|why| {
         let entry = hidden::escape_for_display(&String::from_utf8_lossy(&entry.path)).into_owned();
-        PackError::InvalidPath { dir: folder.to_owned(), entry, reason: why }
+        PackError::InvalidPath { dir: dir.to_owned(), entry, reason: why }
     })
 }
 
 /// Returns the name and the description. Rejects an invalid manifest, and a name that cannot be used in an index.
-fn read_manifest(folder: &Path, files: &[MemoryFile]) -> Result<(String, String), PackError> {
-    let not_a_skill = |why: String| PackError::NotASkill { dir: folder.to_owned(), reason: why };
+fn read_manifest(dir: &Path, files: &[MemoryFile]) -> Result<(String, String), PackError> {
+    let not_a_skill = |why: String| PackError::NotASkill { dir: dir.to_owned(), reason: why };
     let file = files.iter().find(|file| file.path.as_str() == "SKILL.md");
     let file = file.ok_or_else(|| not_a_skill("it has no SKILL.md".to_owned()))?;
     let parsed = parse(&file.bytes, None, &Rules::standard());

@@ -88,9 +88,9 @@ impl PackError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NotRegularFile { .. } => Some("replace it by a regular file, or remove it".to_owned()),
-            Self::NotASkill { dir: folder, .. } => Some(match folder.join("SKILL.md").exists() {
-                true => format!("run `prowess check {}`", quote_path(folder)),
-                false => format!("to pack a directory of skills: prowess index {}", quote_path(folder)),
+            Self::NotASkill { dir, .. } => Some(match dir.join("SKILL.md").exists() {
+                true => format!("run `prowess check {}`", quote_path(dir)),
+                false => format!("to pack a directory of skills: prowess index {}", quote_path(dir)),
             }),
             Self::NoSkills(_) => {
                 Some("pass the directory that contains the directories of the skills".to_owned())

@@ -47,16 +47,16 @@ pub struct PackedSkill {
 /// let tree = prowess_package::archive::read_archive(&bytes).unwrap();
 /// assert_eq!(tree.files()[0].path.as_str(), "pdf/SKILL.md");
 /// ```
-pub fn skill_bytes(folder: &Path) -> Result<Vec<u8>, PackError> {
-    Ok(build(folder)?.1)
+pub fn skill_bytes(dir: &Path) -> Result<Vec<u8>, PackError> {
+    Ok(build(dir)?.1)
 }
 
 /// Writes a `.skill` for a skill's directory: at `to`, or in it under the skill's name if it is a directory. An
 /// existing file is replaced atomically.
-pub fn pack_skill(folder: &Path, to: &Path) -> Result<PackedSkill, PackError> {
-    let (skill, bytes) = build(folder)?;
+pub fn pack_skill(dir: &Path, to: &Path) -> Result<PackedSkill, PackError> {
+    let (skill, bytes) = build(dir)?;
     let path = if to.is_dir() { to.join(format!("{}.skill", skill.name)) } else { to.to_owned() };
-    if is_inside(&path, folder) {
+    if is_inside(&path, dir) {
         return Err(PackError::OutputInsideSkill(path));
     }
     write_file(&path, &bytes)?;
@@ -80,16 +80,16 @@ fn write_error(path: &Path, error: &io::Error) -> PackError {
 }
 
 /// Returns `true` if a file would be inside the directory, so that it would be packed the next time.
-fn is_inside(path: &Path, folder: &Path) -> bool {
+fn is_inside(path: &Path, dir: &Path) -> bool {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match (parent.canonicalize(), folder.canonicalize()) {
-        (Ok(parent), Ok(folder)) => parent.starts_with(folder),
+    match (parent.canonicalize(), dir.canonicalize()) {
+        (Ok(parent), Ok(dir)) => parent.starts_with(dir),
         _ => false,
     }
 }
 
-fn build(folder: &Path) -> Result<(collect::CollectedSkill, Vec<u8>), PackError> {
-    let skill = collect::collect_skill(folder)?;
+fn build(dir: &Path) -> Result<(collect::CollectedSkill, Vec<u8>), PackError> {
+    let skill = collect::collect_skill(dir)?;
     let bytes = zip::write_zip(&skill.files, &format!("{}/", skill.name));
     check_readable(&bytes)?;
     Ok((skill, bytes))

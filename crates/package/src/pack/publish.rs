@@ -47,13 +47,13 @@ struct IndexFile<'a> {
 ///
 /// All skills must be valid; otherwise nothing is written. The index is written last. Files of an earlier run are
 /// replaced. The file of a removed skill stays, but the index no longer contains it.
-pub fn publish_site(folder: &Path, site: &Path) -> Result<PublishedSite, PackError> {
+pub fn publish_site(dir: &Path, site: &Path) -> Result<PublishedSite, PackError> {
     let mut artifacts = Vec::new();
-    for folder in skill_dirs(folder)? {
-        artifacts.push(build_artifact(&folder)?);
+    for dir in skill_dirs(dir)? {
+        artifacts.push(build_artifact(&dir)?);
     }
     if artifacts.is_empty() {
-        return Err(PackError::NoSkills(folder.to_owned()));
+        return Err(PackError::NoSkills(dir.to_owned()));
     }
     artifacts.sort_by(|a, b| a.name.cmp(&b.name));
     if let Some([first, _]) = artifacts.array_windows().find(|[a, b]| a.name == b.name) {
@@ -63,8 +63,8 @@ pub fn publish_site(folder: &Path, site: &Path) -> Result<PublishedSite, PackErr
     let root = index_path.parent().unwrap_or(site);
     for artifact in &artifacts {
         let path = root.join(&artifact.url);
-        let folder = path.parent().unwrap_or(root);
-        std::fs::create_dir_all(folder).map_err(|error| write_error(folder, &error))?;
+        let dir = path.parent().unwrap_or(root);
+        std::fs::create_dir_all(dir).map_err(|error| write_error(dir, &error))?;
         write_file(&path, &artifact.bytes)?;
     }
     write_file(&index_path, &build_index(&artifacts))?;
@@ -103,8 +103,8 @@ impl SkillArtifact {
 }
 
 /// Packs a skill's directory into one file. The skill must be valid.
-pub fn build_artifact(folder: &Path) -> Result<SkillArtifact, PackError> {
-    let skill = collect::collect_skill(folder)?;
+pub fn build_artifact(dir: &Path) -> Result<SkillArtifact, PackError> {
+    let skill = collect::collect_skill(dir)?;
     let (kind, url, bytes) = match &skill.files[..] {
         [only] => ("skill-md", format!("{}/SKILL.md", skill.name), only.bytes.clone()),
         files => {
@@ -127,18 +127,18 @@ pub fn build_index(artifacts: &[SkillArtifact]) -> Vec<u8> {
 }
 
 /// Returns the direct subdirectories that contain a `SKILL.md`.
-fn skill_dirs(folder: &Path) -> Result<Vec<PathBuf>, PackError> {
+fn skill_dirs(dir: &Path) -> Result<Vec<PathBuf>, PackError> {
     let failed = |error| {
-        let message = format!("cannot read {}: {}", folder.display(), describe_errno(error)).into();
+        let message = format!("cannot read {}: {}", dir.display(), describe_errno(error)).into();
         SourceReadError { code: prowess_archive::errno_to_code(error), message }
     };
-    let dir = Dir::open(folder).map_err(failed)?;
-    let entries = dir.entries(SKILLS_MAX).map_err(failed)?;
+    let opened = Dir::open(dir).map_err(failed)?;
+    let entries = opened.entries(SKILLS_MAX).map_err(failed)?;
     if entries.truncated {
-        return Err(PackError::TooLarge(folder.to_owned()));
+        return Err(PackError::TooLarge(dir.to_owned()));
     }
-    let is_skill = |name: &Path| dir.stat(&name.join("SKILL.md")).is_ok();
+    let is_skill = |name: &Path| opened.stat(&name.join("SKILL.md")).is_ok();
     let found = entries.entries.iter().filter(|entry| entry.kind == EntryKind::Dir);
     let found = found.map(|entry| Path::new(&*entry.name)).filter(|name| is_skill(name));
-    Ok(found.map(|name| folder.join(name)).collect())
+    Ok(found.map(|name| dir.join(name)).collect())
 }

@@ -9,18 +9,18 @@ use url::Url;
 
 const SKILL: &str = "---\nname: pdf\ndescription: Fill forms.\n---\n# PDF\n";
 
-fn write_file(folder: &Path, inner: &str, bytes: impl AsRef<[u8]>, mode: u32) {
-    let path = folder.join(inner);
+fn write_file(dir: &Path, inner: &str, bytes: impl AsRef<[u8]>, mode: u32) {
+    let path = dir.join(inner);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, bytes).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
 /// Creates a skill with a script in a directory.
-fn create_skill(folder: &Path) {
-    write_file(folder, "SKILL.md", SKILL, 0o600);
-    write_file(folder, "scripts/run.sh", "echo\n", 0o700);
-    write_file(folder, "assets/grüße.txt", "hello ".repeat(100), 0o644);
+fn create_skill(dir: &Path) {
+    write_file(dir, "SKILL.md", SKILL, 0o600);
+    write_file(dir, "scripts/run.sh", "echo\n", 0o700);
+    write_file(dir, "assets/grüße.txt", "hello ".repeat(100), 0o644);
 }
 
 fn write_tree(tree: &MemoryTree, to: &Path) {
@@ -32,15 +32,15 @@ fn write_tree(tree: &MemoryTree, to: &Path) {
 #[test]
 fn the_same_files_result_in_the_same_bytes() {
     let temp = tempfile::tempdir().unwrap();
-    let folders = ["a", "b"].map(|name| temp.path().join(name));
-    create_skill(&folders[0]);
+    let dirs = ["a", "b"].map(|name| temp.path().join(name));
+    create_skill(&dirs[0]);
     // In another order, with other times and permissions.
-    write_file(&folders[1], "assets/grüße.txt", "hello ".repeat(100), 0o440);
-    write_file(&folders[1], "scripts/run.sh", "echo\n", 0o711);
-    write_file(&folders[1], "SKILL.md", SKILL, 0o666);
-    write_file(&folders[1], ".git/config", "x", 0o644);
-    write_file(&folders[1], ".DS_Store", "x", 0o644);
-    let [first, second] = folders.map(|folder| skill_bytes(&folder).unwrap());
+    write_file(&dirs[1], "assets/grüße.txt", "hello ".repeat(100), 0o440);
+    write_file(&dirs[1], "scripts/run.sh", "echo\n", 0o711);
+    write_file(&dirs[1], "SKILL.md", SKILL, 0o666);
+    write_file(&dirs[1], ".git/config", "x", 0o644);
+    write_file(&dirs[1], ".DS_Store", "x", 0o644);
+    let [first, second] = dirs.map(|dir| skill_bytes(&dir).unwrap());
     assert_eq!(first, second);
     // If this changes, all packed skills change.
     let digest = "sha256:0ff9f390f89c3f45f484f2d21461a4e8c33280574fd0a79a5f593b1242e7d534";
@@ -69,28 +69,25 @@ fn a_packed_skill_is_written_atomically_and_read_back() {
 fn invalid_skills_are_not_packed() {
     let temp = tempfile::tempdir().unwrap();
     let pack_error = |name: &str, spoil: &dyn Fn(&Path)| {
-        let folder = temp.path().join(name);
-        create_skill(&folder);
-        spoil(&folder);
-        skill_bytes(&folder).unwrap_err()
+        let dir = temp.path().join(name);
+        create_skill(&dir);
+        spoil(&dir);
+        skill_bytes(&dir).unwrap_err()
     };
-    let error = pack_error("link", &|folder| symlink("SKILL.md", folder.join("link")).unwrap());
+    let error = pack_error("link", &|dir| symlink("SKILL.md", dir.join("link")).unwrap());
     assert!(matches!(error, PackError::NotRegularFile { entry, .. } if entry == "link"));
-    let error = pack_error("name", &|folder| write_file(folder, "a\\b", "", 0o644));
+    let error = pack_error("name", &|dir| write_file(dir, "a\\b", "", 0o644));
     assert!(matches!(error, PackError::InvalidPath { reason: InnerPathError::SpecialChar, .. }));
-    let error = pack_error("case", &|folder| write_file(folder, "skill.md", "", 0o644));
+    let error = pack_error("case", &|dir| write_file(dir, "skill.md", "", 0o644));
     assert!(matches!(error, PackError::InvalidArchive(archive::ArchiveError::CaseCollision { .. })));
-    let error = pack_error("large", &|folder| {
-        fs::File::create(folder.join("large"))
-            .unwrap()
-            .set_len(prowess_archive::limits::FILE_MAX + 1)
-            .unwrap();
+    let error = pack_error("large", &|dir| {
+        fs::File::create(dir.join("large")).unwrap().set_len(prowess_archive::limits::FILE_MAX + 1).unwrap();
     });
     assert_eq!(error.code(), ErrorCode::TooLarge);
-    let error = pack_error("none", &|folder| fs::remove_file(folder.join("SKILL.md")).unwrap());
+    let error = pack_error("none", &|dir| fs::remove_file(dir.join("SKILL.md")).unwrap());
     assert!(matches!(error, PackError::NotASkill { .. }));
     for text in ["# PDF", "---\nname: ../x\ndescription: d\n---\n", "---\nname: PDF\ndescription: d\n---\n"] {
-        let error = pack_error("bad", &|folder| write_file(folder, "SKILL.md", text, 0o644));
+        let error = pack_error("bad", &|dir| write_file(dir, "SKILL.md", text, 0o644));
         assert!(matches!(error, PackError::NotASkill { .. }), "{text}: {error:?}");
     }
 }

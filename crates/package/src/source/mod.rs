@@ -129,9 +129,9 @@ fn is_path(text: &str) -> bool {
 fn local_file(text: &str) -> Source {
     let path = Path::new(text);
     match path.parent() {
-        Some(folder) if path.file_name().is_some_and(|name| name == "SKILL.md") => {
-            let is_current_dir = folder.as_os_str().is_empty();
-            Source::Directory(if is_current_dir { PathBuf::from(".") } else { folder.to_owned() })
+        Some(dir) if path.file_name().is_some_and(|name| name == "SKILL.md") => {
+            let is_current_dir = dir.as_os_str().is_empty();
+            Source::Directory(if is_current_dir { PathBuf::from(".") } else { dir.to_owned() })
         }
         _ => Source::Archive(path.to_owned()),
     }

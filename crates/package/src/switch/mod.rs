@@ -187,12 +187,12 @@ pub fn switch(
 pub fn switch_with_remote(
     inputs: &ConfigInputs,
     roots: &[PathBuf],
-    supplies: &[Arc<dyn RemoteSource>],
+    sources: &[Arc<dyn RemoteSource>],
     target: &SwitchTarget,
     to: DesiredState,
     scope: ConfigScope,
 ) -> Result<SwitchOutcome, SwitchError> {
-    let env = SwitchEnv { inputs, roots, supplies };
+    let env = SwitchEnv { inputs, roots, sources };
     match target {
         SwitchTarget::Skill(name) => skill::switch_skill(&env, name, to, scope),
         SwitchTarget::Source(path) => source::switch_source(&env, path, to, scope),
@@ -201,14 +201,14 @@ pub fn switch_with_remote(
 
 /// Returns what disables a skill; `None` if nothing does. Changes nothing.
 pub fn find_disabling_entry(inputs: &ConfigInputs, roots: &[PathBuf], name: &str) -> Option<SwitchObstacle> {
-    skill::find_disabling_entry(&SwitchEnv { inputs, roots, supplies: &[] }, name)
+    skill::find_disabling_entry(&SwitchEnv { inputs, roots, sources: &[] }, name)
 }
 
 /// The inputs from which the configuration and skills are loaded.
 struct SwitchEnv<'w> {
     inputs: &'w ConfigInputs,
     roots: &'w [PathBuf],
-    supplies: &'w [Arc<dyn RemoteSource>],
+    sources: &'w [Arc<dyn RemoteSource>],
 }
 
 impl SwitchEnv<'_> {
@@ -218,9 +218,9 @@ impl SwitchEnv<'_> {
         if !self.roots.is_empty() {
             configuration = configuration.with_roots(self.roots.iter().cloned());
         }
-        let surroundings = self.inputs.host.clone();
-        let (policy, supplies) = (configuration.policy.clone(), self.supplies.to_vec());
-        let registry = Registry::open_with_sources(policy, surroundings, supplies, &ScanProgress::default());
+        let host = self.inputs.host.clone();
+        let (policy, sources) = (configuration.policy.clone(), self.sources.to_vec());
+        let registry = Registry::open_with_sources(policy, host, sources, &ScanProgress::default());
         let snapshot = registry.snapshot();
         (configuration, snapshot)
     }

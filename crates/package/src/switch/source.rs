@@ -15,19 +15,17 @@ pub(super) fn switch_source(
     scope: ConfigScope,
 ) -> Result<SwitchOutcome, SwitchError> {
     let (configuration, snapshot) = env.load();
-    let surroundings = &env.inputs.host;
+    let host = &env.inputs.host;
     let own = files::editable_files(&configuration, env.inputs, scope)?;
-    let (written, path_to_match) = normalize_path(path, surroundings);
+    let (written, path_to_match) = normalize_path(path, host);
     if !snapshot.roots().any(|root| matches_path(root, &path_to_match)) {
-        let known = snapshot.roots().map(|root| display_root(root, surroundings)).collect();
+        let known = snapshot.roots().map(|root| display_root(root, host)).collect();
         return Err(SwitchError::SourceNotFound { source_path: path.to_owned(), known });
     }
     let entry = format!("source:{written}");
-    let project = &surroundings.project;
+    let project = &host.project;
     let is_match = |text: &str| {
-        snapshot
-            .roots()
-            .any(|root| matches_path(root, &path_to_match) && disables_root(root, text, surroundings))
+        snapshot.roots().any(|root| matches_path(root, &path_to_match) && disables_root(root, text, host))
     };
     let mut changed: Vec<PathBuf> = Vec::new();
     match to {

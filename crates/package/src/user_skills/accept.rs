@@ -17,18 +17,18 @@ pub(super) struct AcceptedChange {
 }
 
 impl AcceptedChange {
-    /// Accepts a change before it is made, so that a killed process leaves no change without acceptance. `folder`
+    /// Accepts a change before it is made, so that a killed process leaves no change without acceptance. `dir`
     /// is the skill's directory, `real` the same without symlinks, and `file` the path, the mode and the contents
     /// after the change.
     pub(super) fn accept(
         target: &InstallTarget,
-        folder: &Path,
+        dir: &Path,
         real: &Path,
         file: (&str, bool, &[u8]),
     ) -> Result<Self, UserSkillError> {
         let unchanged = Self { is_changed: false, previous: None };
         let lock = LockFile::read(&target.lock_path).map_err(PackageError::from)?;
-        let Some(locked) = lock.entry(&target.lock_key(folder)) else { return Ok(unchanged) };
+        let Some(locked) = lock.entry(&target.lock_key(dir)) else { return Ok(unchanged) };
         let before = lock::accepted_tree(&target.host, real);
         let Ok(mut tree) = HashedTree::from_resolved_dir(real) else { return Ok(unchanged) };
         let current = tree.hash();

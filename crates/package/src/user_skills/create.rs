@@ -44,30 +44,30 @@ pub fn create_skill(
     rules: &Rules,
 ) -> Result<CreatedSkill, UserSkillError> {
     let (id, text, diagnostics) = validate(new, rules)?;
-    let folder = target.root.join(&id);
+    let dir = target.root.join(&id);
     let exists = || UserSkillError::Exists(id.clone());
-    if std::fs::symlink_metadata(&folder).is_ok() {
+    if std::fs::symlink_metadata(&dir).is_ok() {
         return Err(exists());
     }
     let plan = InstallPlan::begin(target)?;
     let staged = plan.stage()?.new_dir(&id);
-    let failed = |error| PackageError::io("write", &folder)(error);
+    let failed = |error| PackageError::io("write", &dir)(error);
     std::fs::create_dir_all(&staged)
         .and_then(|()| std::fs::write(staged.join("SKILL.md"), &text))
         .map_err(failed)?;
     let _guard = target.lock()?;
     let mut lock = LockFile::read(&target.lock_path).map_err(PackageError::from)?;
-    let key = target.lock_key(&folder);
+    let key = target.lock_key(&dir);
     if lock.entry(&key).is_some() {
         // An installed skill was deleted by hand; the new one is unrelated.
         lock.set(&key, None);
         target.write_lock(&lock)?;
     }
-    rename_noreplace(&staged, &folder).map_err(|error| match error.kind() {
+    rename_noreplace(&staged, &dir).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty => exists(),
         _ => failed(error).into(),
     })?;
-    Ok(CreatedSkill { skill_md_path: folder.join("SKILL.md"), id, diagnostics })
+    Ok(CreatedSkill { skill_md_path: dir.join("SKILL.md"), id, diagnostics })
 }
 
 /// Returns the id, the text of the file and its diagnostics; or the errors of all fields.

@@ -14,8 +14,8 @@ pub fn delete_skill(skill: &Skill, policy: &Policy, host: &HostEnv) -> Result<()
     let name = skill.name().into_owned();
     let target = InstallTarget::for_editing(skill, policy, host)
         .map_err(|why| UserSkillError::NotEditable { name: name.clone(), reason: why })?;
-    let folder = skill.dir();
-    let plan = plan_remove(&[(&name, &folder)], &target)?;
+    let dir = skill.dir();
+    let plan = plan_remove(&[(&name, &dir)], &target)?;
     let trees: Vec<String> =
         plan.items.iter().filter_map(|item| Some(item.before.as_ref()?.tree.clone())).collect();
     plan.commit()?;
@@ -26,9 +26,9 @@ pub fn delete_skill(skill: &Skill, policy: &Policy, host: &HostEnv) -> Result<()
     let Some(scope) = scope else { return Ok(()) };
     for agent in AGENTS {
         // A symlink that cannot be removed is dangling, and is reported where it is found.
-        let _ = link::unlink(&folder, agent, scope);
+        let _ = link::unlink(&dir, agent, scope);
     }
-    for copy in trees.iter().flat_map(|tree| find_copies(&folder, tree, scope)) {
+    for copy in trees.iter().flat_map(|tree| find_copies(&dir, tree, scope)) {
         let _ = copy.remove();
     }
     Ok(())

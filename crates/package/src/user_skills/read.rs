@@ -23,8 +23,8 @@ pub fn read_skill_file(
     let parsed = InnerPath::parse(path.as_bytes());
     let inner = parsed.map_err(|why| UserSkillError::InvalidPath { path: path.to_owned(), reason: why })?;
     let failed = |code, why: String| UserSkillError::File { path: inner.to_string(), code, message: why };
-    let opened = Dir::open_resolved(&skill.canonical_dir())
-        .and_then(|folder| folder.open_file(Path::new(inner.as_str())));
+    let opened =
+        Dir::open_resolved(&skill.canonical_dir()).and_then(|dir| dir.open_file(Path::new(inner.as_str())));
     let (file, stat) = opened.map_err(|error| failed(errno_to_code(error), describe_errno(error)))?;
     read_whole(&file, &stat, FILE_MAX).map_err(|error| {
         let code = match error {

@@ -68,21 +68,21 @@ pub fn write_skill_file(
     install_target.check_writable()?;
     let _guard = install_target.lock()?;
     install_target.clean_up_locked()?;
-    let folder = skill.canonical_dir();
-    let target = TargetFile { folder: Dir::open_resolved(&folder).map_err(target_error(&inner))?, inner };
+    let dir = skill.canonical_dir();
+    let target = TargetFile { dir: Dir::open_resolved(&dir).map_err(target_error(&inner))?, inner };
     let existing = target.existing()?;
     check_limits(skill, &target.inner, bytes, existing.as_ref())?;
     target.check_expected(existing.as_ref().map(|existing| existing.digest.as_deref()), expected)?;
     let executable = existing.as_ref().is_some_and(|existing| existing.mode & 0o111 != 0);
     let after = (target.inner.as_str(), executable, bytes);
-    let accepted = AcceptedChange::accept(&install_target, &skill.dir(), &folder, after)?;
-    let stage = Stage::create(folder.parent().unwrap_or(&folder))?;
+    let accepted = AcceptedChange::accept(&install_target, &skill.dir(), &dir, after)?;
+    let stage = Stage::create(dir.parent().unwrap_or(&dir))?;
     let mode = existing.as_ref().map(|existing| existing.mode);
-    let staged = stage_file(&stage, bytes, mode).map_err(PackageError::io("write", &folder))?;
+    let staged = stage_file(&stage, bytes, mode).map_err(PackageError::io("write", &dir))?;
     let moved = target.replace(&staged, expected, existing.is_some());
-    moved.inspect_err(|_| accepted.revert(host, &folder))?;
+    moved.inspect_err(|_| accepted.revert(host, &dir))?;
     // A power failure could undo the rename before this.
-    let _ = File::open(&folder).and_then(|folder| folder.sync_all());
+    let _ = File::open(&dir).and_then(|dir| dir.sync_all());
     let (path, size) = (target.inner.to_string(), bytes.len() as u64);
     Ok(WrittenFile { path, bytes: size, digest: digest(bytes), diagnostics })
 }
@@ -139,7 +139,7 @@ fn check_limits(
 
 /// A file to write in a skill.
 struct TargetFile {
-    folder: Dir,
+    dir: Dir,
     inner: InnerPath,
 }
 
@@ -156,7 +156,7 @@ impl TargetFile {
     }
 
     fn existing(&self) -> Result<Option<ExistingFile>, UserSkillError> {
-        let (file, stat) = match self.folder.open_file(self.path()) {
+        let (file, stat) = match self.dir.open_file(self.path()) {
             Ok(opened) => opened,
             Err(Errno::NOENT) => return Ok(None),
             Err(error) => return Err(target_error(&self.inner)(error)),
@@ -203,10 +203,10 @@ impl TargetFile {
     fn replace(&self, staged: &Path, expected: &ExpectedContent, exists: bool) -> Result<(), UserSkillError> {
         let failed = target_error(&self.inner);
         if !exists {
-            let made = self.folder.create_parents(self.path()).map_err(failed)?;
-            let put = self.folder.move_in(staged, self.path(), ExpectedTarget::Absent);
+            let created = self.dir.create_parents(self.path()).map_err(failed)?;
+            let put = self.dir.move_in(staged, self.path(), ExpectedTarget::Absent);
             return put.map(drop).map_err(|error| {
-                self.folder.remove_created(&made);
+                self.dir.remove_created(&created);
                 match error {
                     Errno::EXIST => self.concurrent_change(None),
                     error => target_error(&self.inner)(error),
@@ -214,7 +214,7 @@ impl TargetFile {
             });
         }
         let put =
-            self.folder.move_in(staged, self.path(), ExpectedTarget::File).map_err(|error| match error {
+            self.dir.move_in(staged, self.path(), ExpectedTarget::File).map_err(|error| match error {
                 // The file was deleted in the meantime.
                 Errno::NOENT => self.concurrent_change(None),
                 error => failed(error),
@@ -228,7 +228,7 @@ impl TargetFile {
         if replaced.as_ref() == Some(wanted) {
             return Ok(());
         }
-        let undone = self.folder.move_in(staged, self.path(), ExpectedTarget::File);
+        let undone = self.dir.move_in(staged, self.path(), ExpectedTarget::File);
         undone.map_err(target_error(&self.inner))?;
         Err(self.concurrent_change(replaced))
     }

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use prowess_package::archive::{open_archive, read_archive};
 
 fn archives() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/archives");
-    let mut archives: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/archives");
+    let mut archives: Vec<_> = dir.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     archives.sort();
     archives
 }

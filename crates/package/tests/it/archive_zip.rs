@@ -93,10 +93,10 @@ fn links_and_special_files_of_all_systems_are_rejected() {
             assert_eq!(with(mode), ArchiveError::Special { name: name("x") });
         }
     }
-    let folder = entry_error(ZipEntry::stored("x", b"").mode(0o040755));
-    assert!(matches!(folder, ArchiveError::Malformed { .. }), "{folder:?}");
-    let folder = entry_error(ZipEntry::stored("x/", b"bytes").mode(0o040755));
-    assert!(matches!(folder, ArchiveError::Malformed { .. }), "{folder:?}");
+    let dir = entry_error(ZipEntry::stored("x", b"").mode(0o040755));
+    assert!(matches!(dir, ArchiveError::Malformed { .. }), "{dir:?}");
+    let dir = entry_error(ZipEntry::stored("x/", b"bytes").mode(0o040755));
+    assert!(matches!(dir, ArchiveError::Malformed { .. }), "{dir:?}");
 }
 
 #[test]
@@ -110,8 +110,8 @@ fn duplicate_paths_are_rejected() {
     }
     assert_eq!(duplicate_error("a", "a/x"), ArchiveError::FileDirConflict { name: name("a") });
     assert_eq!(duplicate_error("a/x", "a"), ArchiveError::FileDirConflict { name: name("a") });
-    let folder = zip([ZipEntry::stored("a", b""), ZipEntry::stored("a/", b"").mode(0o040755)]);
-    assert_eq!(read_error(folder), ArchiveError::FileDirConflict { name: name("a") });
+    let dir = zip([ZipEntry::stored("a", b""), ZipEntry::stored("a/", b"").mode(0o040755)]);
+    assert_eq!(read_error(dir), ArchiveError::FileDirConflict { name: name("a") });
 }
 
 #[test]
@@ -223,8 +223,8 @@ fn the_number_of_files_and_directories_is_limited() {
     let files = |count: usize| zip((0..count).map(|at| ZipEntry::stored(&format!("f{at}"), b"")));
     assert_eq!(read_archive(&files(FILES_MAX).bytes()).unwrap().files().len(), FILES_MAX);
     assert_eq!(read_error(files(FILES_MAX + 1)), ArchiveError::TooManyEntries);
-    let folder = |at: usize| ZipEntry::stored(&format!("f{at}/"), b"").mode(0o040755);
-    assert_eq!(read_error(zip((0..5 * FILES_MAX).map(folder))), ArchiveError::TooManyEntries);
+    let dir = |at: usize| ZipEntry::stored(&format!("f{at}/"), b"").mode(0o040755);
+    assert_eq!(read_error(zip((0..5 * FILES_MAX).map(dir))), ArchiveError::TooManyEntries);
     let long =
         |at: usize| ZipEntry::stored(&format!("{}{at}", format!("{}/", "d".repeat(250)).repeat(4)), b"");
     assert_eq!(read_error(zip((0..3 * FILES_MAX / 4).map(long))), ArchiveError::TooManyEntries);

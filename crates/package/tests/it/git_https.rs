@@ -27,11 +27,11 @@ impl HttpsFixture {
     }
 
     fn serving(certificates: &Path, create: impl Fn(std::path::PathBuf) -> Repository) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let repository = create(folder.path().join("work"));
-        repository.publish(&folder.path().join("served/skills.git"));
-        let server = HttpsServer::start(&folder.path().join("served"), certificates, "server");
-        Self { dir: folder, repository, server }
+        let dir = tempfile::tempdir().unwrap();
+        let repository = create(dir.path().join("work"));
+        repository.publish(&dir.path().join("served/skills.git"));
+        let server = HttpsServer::start(&dir.path().join("served"), certificates, "server");
+        Self { dir, repository, server }
     }
 
     fn source(&self, path: &str, reference: Option<&str>) -> GitSource {
@@ -216,7 +216,7 @@ fn insecure_connections_are_rejected() {
         assert!(matches!(error, GitError::Http(HttpError::Downgrade { .. })), "{error:?}");
         let error = fixture.get("round/skills.git", None).unwrap_err();
         assert!(matches!(error, GitError::Http(HttpError::TooManyRedirects { .. })), "{error:?}");
-        assert_eq!(fixture.server.requests().iter().filter(|asked| asked.contains("/round/")).count(), 6);
+        assert_eq!(fixture.server.requests().iter().filter(|request| request.contains("/round/")).count(), 6);
 
         let untrusted = HttpsServer::start(&fixture.dir.path().join("served"), certificates, "self-signed");
         let url = GitUrl::parse(&untrusted.url("git/skills.git"), LocalRepositories::Refused).unwrap();
@@ -232,11 +232,11 @@ fn an_unreachable_host_is_reported() {
     with_test_certificates(|certificates| {
         let fixture = HttpsFixture::new(certificates);
         let url = fixture.server.url("git/skills.git");
-        let HttpsFixture { dir: folder, server, .. } = fixture;
+        let HttpsFixture { dir, server, .. } = fixture;
         drop(server);
         let url = GitUrl::parse(&url, LocalRepositories::Refused).unwrap();
         let source = GitSource { url, reference: None, subdir: None };
-        let error = fetch_commit(&source, folder.path(), &options(), &Arc::default()).unwrap_err();
+        let error = fetch_commit(&source, dir.path(), &options(), &Arc::default()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::ExecutionError, "{error:?}");
     });
 }

@@ -37,16 +37,16 @@ fn file(bytes: u64) -> SourceEntryKind {
 
 #[test]
 fn all_layouts_of_repositories_are_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let repository = skills(folder.path().join("work"));
-    repository.publish(&folder.path().join("bare.git"));
+    let dir = tempfile::tempdir().unwrap();
+    let repository = skills(dir.path().join("work"));
+    repository.publish(&dir.path().join("bare.git"));
     repository.run(&["worktree", "add", "-q", "../beside", "next"]);
-    repository.publish(&folder.path().join("packed.git"));
-    Repository { path: folder.path().join("packed.git") }.run(&["gc", "-q", "--aggressive"]);
+    repository.publish(&dir.path().join("packed.git"));
+    Repository { path: dir.path().join("packed.git") }.run(&["gc", "-q", "--aggressive"]);
     // Several packs, with and without a multi-pack index, and loose objects.
     for layout in ["several.git", "indexed.git"] {
-        git().args(["init", "-q", "--bare", "-b", "main"]).arg(folder.path().join(layout)).status().unwrap();
-        let several = Repository { path: folder.path().join(layout) };
+        git().args(["init", "-q", "--bare", "-b", "main"]).arg(dir.path().join(layout)).status().unwrap();
+        let several = Repository { path: dir.path().join(layout) };
         for name in ["light", "v1.0", "main"] {
             several.run(&["fetch", "-q", "../work", &format!("{name}:refs/x/{name}")]);
             several.run(&["repack", "-q"]);
@@ -65,7 +65,7 @@ fn all_layouts_of_repositories_are_read() {
             (Some("light"), ResolvedRef::Tag("light".into())),
             (Some(id("light").as_str()), ResolvedRef::Commit),
         ] {
-            let path = folder.path().join(layout);
+            let path = dir.path().join(layout);
             let fetched = fetch_local(&path, name, None).unwrap();
             for at in 0..fetched.tree.entries().len() {
                 fetched.tree.read_entry(at).unwrap();
@@ -77,9 +77,9 @@ fn all_layouts_of_repositories_are_read() {
             assert_eq!(resolved_only.unwrap(), (expected, resolved));
         }
     }
-    let beside = fetch_local(&folder.path().join("beside"), None, None).unwrap();
+    let beside = fetch_local(&dir.path().join("beside"), None, None).unwrap();
     assert_eq!((beside.commit, beside.resolved), (id("next"), ResolvedRef::Head(Some("next".into()))));
-    let bare = fetch_local(&folder.path().join("packed.git"), None, Some("skills/one")).unwrap();
+    let bare = fetch_local(&dir.path().join("packed.git"), None, Some("skills/one")).unwrap();
     assert_eq!(
         entries(&bare),
         [
@@ -92,14 +92,14 @@ fn all_layouts_of_repositories_are_read() {
 
 #[test]
 fn missing_refs_and_repositories_are_reported() {
-    let folder = tempfile::tempdir().unwrap();
-    let repository = skills(folder.path().join("work"));
+    let dir = tempfile::tempdir().unwrap();
+    let repository = skills(dir.path().join("work"));
     let error = |path: &Path, name: Option<&str>| fetch_local(path, name, None).unwrap_err();
     assert_eq!(error(&repository.path, Some("mian")).hint().as_deref(), Some("did you mean main?"));
     assert_eq!(error(&repository.path, Some(&"1".repeat(40))).code(), ErrorCode::NotFound);
-    assert!(matches!(error(&folder.path().join("nothing"), None), GitError::NotFound { .. }));
-    assert!(matches!(error(folder.path(), None), GitError::NotGit { .. }));
-    let empty = Repository::new(folder.path().join("empty"));
+    assert!(matches!(error(&dir.path().join("nothing"), None), GitError::NotFound { .. }));
+    assert!(matches!(error(dir.path(), None), GitError::NotGit { .. }));
+    let empty = Repository::new(dir.path().join("empty"));
     assert!(matches!(error(&empty.path, None), GitError::Empty { .. }));
     let blob = repository.run(&["rev-parse", "HEAD:README.md"]);
     repository.run(&["tag", "file", &blob]);
@@ -111,8 +111,8 @@ fn missing_refs_and_repositories_are_reported() {
 
 #[test]
 fn symlinks_submodules_and_similar_names_are_distinguished() {
-    let folder = tempfile::tempdir().unwrap();
-    let repository = Repository::new(folder.path().join("work"));
+    let dir = tempfile::tempdir().unwrap();
+    let repository = Repository::new(dir.path().join("work"));
     repository
         .write("Readme", "1")
         .write("README", "2")
@@ -142,10 +142,10 @@ fn symlinks_submodules_and_similar_names_are_distinguished() {
 
 #[test]
 fn nothing_in_a_repository_is_executed() {
-    let folder = tempfile::tempdir().unwrap();
-    let canary = folder.path().join("canary");
+    let dir = tempfile::tempdir().unwrap();
+    let canary = dir.path().join("canary");
     let touch = format!("touch {}", canary.display());
-    let repository = Repository::new(folder.path().join("work"));
+    let repository = Repository::new(dir.path().join("work"));
     repository.write("SKILL.md", "as it is\r\n").commit("first");
     repository.write(".gitattributes", "* filter=evil text eol=lf ident\n").run(&["add", ".gitattributes"]);
     repository.run(&["commit", "-q", "-m", "second"]);
@@ -155,13 +155,13 @@ fn nothing_in_a_repository_is_executed() {
         fs::write(&name, format!("#!/bin/sh\n{touch}\n")).unwrap();
         fs::set_permissions(&name, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    fs::write(folder.path().join("included"), format!("[core]\n\tsshCommand = {touch}\n")).unwrap();
+    fs::write(dir.path().join("included"), format!("[core]\n\tsshCommand = {touch}\n")).unwrap();
     let config = format!(
         "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = {touch}\n\tpager = {touch}\n\thooksPath = hooks\n\
          [filter \"evil\"]\n\tsmudge = {touch}\n\tclean = {touch}\n\tprocess = {touch}\n\trequired = true\n\
          [uploadpack]\n\tpackObjectsHook = {touch}\n[remote \"origin\"]\n\tuploadpack = {touch}\n\
          [include]\n\tpath = {}\n",
-        folder.path().join("included").display()
+        dir.path().join("included").display()
     );
     fs::write(git_dir.join("config"), config).unwrap();
     let fetched = fetch_local(&repository.path, None, None).unwrap();
@@ -171,8 +171,8 @@ fn nothing_in_a_repository_is_executed() {
 
 #[test]
 fn symbolic_refs_out_of_the_repository_are_rejected() {
-    let folder = tempfile::tempdir().unwrap();
-    let repository = skills(folder.path().join("work"));
+    let dir = tempfile::tempdir().unwrap();
+    let repository = skills(dir.path().join("work"));
     let git = repository.path.join(".git");
     for (head, expected) in [
         ("ref: ../../secret", "a symbolic ref cannot be resolved"),
@@ -196,9 +196,9 @@ fn symbolic_refs_out_of_the_repository_are_rejected() {
 
 #[test]
 fn special_files_do_not_block() {
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     for path in ["objects/pack/pack-1.idx", "objects/00/0000", "packed-refs", "refs/heads/main"] {
-        let repository = skills(folder.path().join(path.replace('/', "-")));
+        let repository = skills(dir.path().join(path.replace('/', "-")));
         let path = repository.path.join(".git").join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let _ = fs::remove_file(&path);
@@ -224,8 +224,8 @@ fn wide_repository(path: PathBuf, count: usize) -> Repository {
 
 #[test]
 fn too_many_files_are_rejected_with_a_hint() {
-    let folder = tempfile::tempdir().unwrap();
-    let repository = wide_repository(folder.path().join("work"), 300_000);
+    let dir = tempfile::tempdir().unwrap();
+    let repository = wide_repository(dir.path().join("work"), 300_000);
     let error = fetch_local(&repository.path, None, None).unwrap_err();
     assert_eq!(error, GitError::TooManyEntries);
     assert!(error.to_string().contains(&limits::ENTRIES_MAX.to_string()));
@@ -238,8 +238,8 @@ fn too_many_files_are_rejected_with_a_hint() {
 
 #[test]
 fn directories_that_multiply_are_limited() {
-    let folder = tempfile::tempdir().unwrap();
-    let repository = Repository::new(folder.path().join("work"));
+    let dir = tempfile::tempdir().unwrap();
+    let repository = Repository::new(dir.path().join("work"));
     let mut tree = repository.run_with(&["mktree"], b"");
     for _ in 0..12 {
         let lines: String = (0..10).map(|n| format!("040000 tree {tree}\td{n}\n")).collect();
@@ -252,8 +252,8 @@ fn directories_that_multiply_are_limited() {
 
 #[test]
 fn a_large_file_is_listed_but_not_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let repository = Repository::new(folder.path().join("work"));
+    let dir = tempfile::tempdir().unwrap();
+    let repository = Repository::new(dir.path().join("work"));
     let large = limits::FILE_MAX + 1;
     repository.write("large", vec![0; large as usize]).write("most", vec![0; large as usize - 1]);
     repository.commit("first");
@@ -270,19 +270,19 @@ fn a_large_file_is_listed_but_not_read() {
 
 #[test]
 fn a_cancelled_task_ends() {
-    let folder = tempfile::tempdir().unwrap();
-    let repository = skills(folder.path().join("work"));
+    let dir = tempfile::tempdir().unwrap();
+    let repository = skills(dir.path().join("work"));
     let work = Arc::<Task>::default();
     work.cancel();
     let source = source(&repository.path, None, None);
-    let error = fetch_commit(&source, folder.path(), &GitOptions::default(), &work).unwrap_err();
+    let error = fetch_commit(&source, dir.path(), &GitOptions::default(), &work).unwrap_err();
     assert_eq!(error, GitError::Cancelled);
 }
 
 #[test]
 fn sha256_repositories_are_supported() {
-    let folder = tempfile::tempdir().unwrap();
-    let repository = Repository::with_hash(folder.path().join("work"), "sha256");
+    let dir = tempfile::tempdir().unwrap();
+    let repository = Repository::with_hash(dir.path().join("work"), "sha256");
     let commit = repository.write("SKILL.md", "x").commit("first");
     let fetched = fetch_local(&repository.path, None, None).unwrap();
     assert_eq!((fetched.commit, fetched.tree.read_entry(0).unwrap()), (commit, b"x".to_vec()));

@@ -22,12 +22,12 @@ struct SshFixture {
 
 impl SshFixture {
     fn new(versions: ProtocolVersions) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let repository = skills(folder.path().join("work"));
+        let dir = tempfile::tempdir().unwrap();
+        let repository = skills(dir.path().join("work"));
         // A name with special characters of shells.
-        let served = folder.path().join("it's; touch $HOME/pwned.git");
+        let served = dir.path().join("it's; touch $HOME/pwned.git");
         repository.publish(&served);
-        Self { dir: folder, repository, served, server: SshServer::start(versions) }
+        Self { dir, repository, served, server: SshServer::start(versions) }
     }
 
     fn url(&self) -> String {
@@ -153,9 +153,9 @@ fn a_server_that_stops_responding_is_reported() {
 #[test]
 fn cancelling_does_not_wait_for_the_server() {
     let (_listener, url) = silent_listener();
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     // The ssh command starts a child process, which must be ended, too.
-    let pid = folder.path().join("pid");
+    let pid = dir.path().join("pid");
     let line = format!("sleep 3600 & echo $! > {}; ssh -F /dev/null", pid.display());
     let timeouts = Timeouts { stall: Duration::from_secs(3_600), ..Timeouts::default() };
     let options = GitOptions { timeouts, ssh: SshProgram::ShellCommand(line.into()) };

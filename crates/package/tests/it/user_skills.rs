@@ -111,9 +111,9 @@ fn only_one_of_concurrent_creations_succeeds() {
 
 #[test]
 fn s000_02_s000_14_only_the_users_skills_are_editable() {
-    let check = |preset, folder: &str| {
+    let check = |preset, dir: &str| {
         let home = TestHome::new(preset);
-        home.write_skill(folder)
+        home.write_skill(dir)
             .write_skill("~/else/linked")
             .symlink("~/.agents/skills/linked", "../../else/linked");
         let snapshot = home.snapshot();

@@ -24,8 +24,8 @@ fn import_version(home: &TestHome, version: u32) {
 /// The child process, which changes skills until it is killed.
 #[test]
 fn changes_until_killed() {
-    let Some(folder) = std::env::var_os(HOME_VARIABLE) else { return };
-    let home = TestHome::open(Path::new(&folder), Preset::Standard);
+    let Some(dir) = std::env::var_os(HOME_VARIABLE) else { return };
+    let home = TestHome::open(Path::new(&dir), Preset::Standard);
     for round in 0.. {
         let version = round % 2 + 1;
         match round % 3 {

@@ -190,7 +190,7 @@ mod tests {
 
     fn by_index(skills: &[Manifest], typed: &str) -> Vec<String> {
         let index = CompletionIndex::new(skills.iter().map(|skill| skill.name().to_string()).zip(0..));
-        let found = index.complete(typed, |_| true, |place| skills[place].description().to_owned());
+        let found = index.complete(typed, |_| true, |number| skills[number].description().to_owned());
         found.into_iter().map(|(name, _)| name.to_owned()).collect()
     }
 
@@ -210,7 +210,7 @@ mod tests {
     fn only_accepted_skills_are_returned() {
         let skills: Vec<_> = (0..200).map(|n| skill(&format!("skill-{n:03}"), "Does.")).collect();
         let index = CompletionIndex::new(skills.iter().map(|skill| skill.name().to_string()).zip(0..));
-        let found = index.complete("skill", |place| place >= 100, |_| String::new());
+        let found = index.complete("skill", |number| number >= 100, |_| String::new());
         assert_eq!((found.len(), found[0]), (COMPLETIONS_MAX, ("skill-100", 100)));
         assert_eq!(CompletionIndex::new(std::iter::empty()).complete("", |_| true, |_| String::new()), []);
     }

@@ -44,12 +44,12 @@ proptest! {
 
     #[test]
     fn letter_sets_never_exclude_near_words(typed in "[a-c0-1éß]{0,9}", word in "[a-c0-1éß]{0,9}", max in 0u8..4) {
-        let (one, other) = (LetterSet::from_word(&typed), LetterSet::from_word(&word));
+        let (first, other) = (LetterSet::from_word(&typed), LetterSet::from_word(&word));
         if distance(&typed, &word, max).is_some() {
-            prop_assert!(one.may_be_near(other, max) && other.may_be_near(one, max));
+            prop_assert!(first.may_be_near(other, max) && other.may_be_near(first, max));
         }
         if word.is_ascii() && typed.is_ascii() && prefix_distance(&typed, &word, max).is_some() {
-            prop_assert!(one.are_mostly_in(other, max));
+            prop_assert!(first.are_mostly_in(other, max));
         }
     }
 }

@@ -79,14 +79,14 @@ fn small_talk_has_low_confidence_and_a_request_has_high_confidence() {
     ];
     let index = LexicalIndex::new(&skills, SkillTexts::clone);
     let confidence = |query: &str| index.rank(query, 1).first().map_or(0.0, |first| first.confidence);
-    for talk in [
+    for message in [
         "hi",
         "good evening to you",
         "thank you, that was great",
         "what do you think about life?",
         "ok, tell me more",
     ] {
-        assert!(confidence(talk) < CONFIDENCE_MIN, "{talk}: {}", confidence(talk));
+        assert!(confidence(message) < CONFIDENCE_MIN, "{message}: {}", confidence(message));
     }
     for request in
         ["merge these pdf files", "what is the weather forecast?", "put the pages of two pdf files together"]

@@ -56,20 +56,20 @@ pub enum EmbedError {
     #[error("{0}")]
     Failed(String),
     /// The number of vectors is wrong.
-    #[error("sent {wanted} texts, but received {given} vectors")]
+    #[error("sent {expected} texts, but received {actual} vectors")]
     Count {
         /// The number of texts.
-        wanted: usize,
+        expected: usize,
         /// The number of vectors.
-        given: usize,
+        actual: usize,
     },
     /// The length of a vector differs from the others.
-    #[error("a vector has {given} numbers instead of {wanted}")]
+    #[error("a vector has {actual} numbers instead of {expected}")]
     Dimensions {
         /// The expected length.
-        wanted: usize,
+        expected: usize,
         /// The actual length.
-        given: usize,
+        actual: usize,
     },
     /// A vector is empty or too long.
     #[error("a vector has {0} numbers; 1 to {DIMENSIONS_MAX} are allowed")]

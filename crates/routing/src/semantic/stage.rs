@@ -135,7 +135,7 @@ impl SemanticStage {
     pub(in super::super) fn similarities(&self, message: &str, skills: &SkillVectors) -> Option<Vec<f32>> {
         let similarities =
             self.embed_checked(&[truncate(message, TEXT_MAX)], Purpose::Message).and_then(|vectors| {
-                let vector = vectors.first().ok_or(EmbedError::Count { wanted: 1, given: 0 })?;
+                let vector = vectors.first().ok_or(EmbedError::Count { expected: 1, actual: 0 })?;
                 let of_rows = skills.table.vectors.similarities(vector)?;
                 let of_skill = |row: &u32| of_rows.get(*row as usize).copied().unwrap_or_default();
                 Ok(skills.rows.iter().map(of_skill).collect())
@@ -226,7 +226,7 @@ impl SemanticStage {
     fn embed_checked(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
         let vectors = self.embedder.embed(texts, purpose)?;
         if vectors.len() != texts.len() {
-            return Err(EmbedError::Count { wanted: texts.len(), given: vectors.len() });
+            return Err(EmbedError::Count { expected: texts.len(), actual: vectors.len() });
         }
         Ok(vectors)
     }

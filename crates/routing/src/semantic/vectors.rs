@@ -54,7 +54,7 @@ impl Vectors {
         if self.is_empty() {
             self.dimensions = bytes.len();
         } else if self.dimensions != bytes.len() {
-            return Err(EmbedError::Dimensions { wanted: self.dimensions, given: bytes.len() });
+            return Err(EmbedError::Dimensions { expected: self.dimensions, actual: bytes.len() });
         }
         self.scales.push(scale);
         self.bytes.extend(bytes);
@@ -79,7 +79,7 @@ impl Vectors {
     pub fn similarities(&self, to: &[f32]) -> Result<Vec<f32>, EmbedError> {
         let (to, scale) = quantize(to)?;
         if to.len() != self.dimensions && !self.is_empty() {
-            return Err(EmbedError::Dimensions { wanted: self.dimensions, given: to.len() });
+            return Err(EmbedError::Dimensions { expected: self.dimensions, actual: to.len() });
         }
         let rows = self.bytes.chunks_exact(self.dimensions.max(1)).zip(&self.scales);
         // Rounding can exceed 1 slightly.
@@ -141,9 +141,9 @@ mod tests {
         assert_eq!(error(&[vec![0.5; DIMENSIONS_MAX + 1]]), EmbedError::Length(DIMENSIONS_MAX + 1));
         assert_eq!(error(&[vec![1.0, f32::NAN]]), EmbedError::NotANumber);
         assert_eq!(error(&[vec![f32::INFINITY]]), EmbedError::NotANumber);
-        assert_eq!(error(&[vec![1.0], vec![1.0, 2.0]]), EmbedError::Dimensions { wanted: 1, given: 2 });
+        assert_eq!(error(&[vec![1.0], vec![1.0, 2.0]]), EmbedError::Dimensions { expected: 1, actual: 2 });
         let one = Vectors::new(&[vec![1.0, 2.0]]).unwrap();
-        assert_eq!(one.similarities(&[1.0]), Err(EmbedError::Dimensions { wanted: 2, given: 1 }));
+        assert_eq!(one.similarities(&[1.0]), Err(EmbedError::Dimensions { expected: 2, actual: 1 }));
         assert_eq!(Vectors::default().similarities(&[1.0]), Ok(vec![]));
     }
 

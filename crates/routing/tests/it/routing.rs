@@ -183,7 +183,7 @@ fn skills_hidden_from_the_model_are_found_only_by_name() {
 }
 
 #[test]
-fn the_folder_is_the_name_if_the_preset_says_so() {
+fn the_directory_is_the_name_if_the_preset_says_so() {
     let project = RegistryEnv::new(Preset::App);
     project.file(".agents/skills/reader/SKILL.md", skill_md("PDF Reader", "Reads invoices."));
     assert_eq!(names(&route(&project, "read my invoices"))[0], "reader");

@@ -211,9 +211,9 @@ fn invalid_vectors_are_rejected() {
     warnings.extend(semantic.take_warnings());
     for error in [
         EmbedError::NotANumber,
-        EmbedError::Count { wanted: 2, given: 1 },
+        EmbedError::Count { expected: 2, actual: 1 },
         EmbedError::Length(0),
-        EmbedError::Dimensions { wanted: 5, given: 6 },
+        EmbedError::Dimensions { expected: 5, actual: 6 },
     ] {
         let model = Arc::new(Model::default());
         model.fail(Some(error));

@@ -8,7 +8,7 @@ fn tests(source: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn every_attack_of_the_table_has_its_test() {
+fn every_attack_in_the_table_has_a_test() {
     let document = include_str!("../../../../docs/scripts.md");
     let table = document.split_once("## Attacks that are tried").unwrap().1;
     let rows = table.lines().filter(|line| line.starts_with("| ")).skip(1);
@@ -22,18 +22,18 @@ fn every_attack_of_the_table_has_its_test() {
         include_str!("attacks_processes.rs"),
     ];
     let gates = [include_str!("gates.rs"), include_str!("../../../cli/tests/it/run_limits.rs")];
-    let there: BTreeSet<&str> = attacks.iter().chain(&gates).flat_map(|source| tests(source)).collect();
-    let missing: Vec<_> = named.difference(&there).collect();
+    let existing: BTreeSet<&str> = attacks.iter().chain(&gates).flat_map(|source| tests(source)).collect();
+    let missing: Vec<_> = named.difference(&existing).collect();
     assert!(missing.is_empty() && named.len() > 20, "no such tests: {missing:?}");
     // Tests that are not attacks: what scripts can do, and that the attacks work without a sandbox.
     let others = [
-        "cancelling_ends_everything_and_output_streams",
+        "cancelling_ends_all_processes_and_output_is_streamed",
         "each_limit_has_its_exact_value",
-        "files_can_be_copied_in_the_scratch_folder",
+        "files_can_be_copied_in_the_scratch_directory",
         "rerun_as_unprivileged_user",
-        "the_attacks_are_real",
-        "the_home_is_a_scratch_folder_that_is_gone_afterwards",
-        "the_network_is_there_for_those_to_whom_the_user_grants_it",
+        "the_attacks_succeed_without_a_sandbox",
+        "the_home_directory_is_a_scratch_directory_that_is_removed_afterwards",
+        "granted_skills_can_use_the_network",
     ];
     let undocumented: Vec<_> = attacks
         .iter()

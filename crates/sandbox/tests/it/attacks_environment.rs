@@ -1,4 +1,4 @@
-//! Attacks on a script's surroundings other than reading and writing files: modes and attributes of other files, uncounted
+//! Attacks on a script's environment, other than reading and writing files: modes and attributes of other files, uncounted
 //! memory and files, descriptors, other runs, the terminal.
 
 #![cfg(target_os = "linux")]
@@ -34,12 +34,12 @@ fn successes(output: &str) -> Vec<String> {
 
 /// Landlock does not prevent any of these.
 #[test]
-fn modes_times_owners_and_attributes_of_other_files_stay_as_they_are() {
+fn modes_times_owners_and_attributes_of_other_files_cannot_be_changed() {
     let text = PRELUDE.to_owned()
         + r#"
-folder, file = sys.argv[1], sys.argv[1] + "/id_rsa"
+directory, file = sys.argv[1], sys.argv[1] + "/id_rsa"
 b = file.encode()
-for f in (lambda: os.chmod(file, 0o777), lambda: os.chmod(folder, 0o777), lambda: call(452, -100, b, 0o777, 0),
+for f in (lambda: os.chmod(file, 0o777), lambda: os.chmod(directory, 0o777), lambda: call(452, -100, b, 0o777, 0),
           lambda: os.utime(file, (1, 1)), lambda: os.chown(file, -1, os.getgid()), lambda: os.lchown(file, -1, os.getgid()),
           lambda: os.setxattr(file, "user.x", b"1"), lambda: os.removexattr(file, "user.mine"),
           lambda: os.chmod("x.py", 0o777), lambda: os.chmod("/proc/self/fd/%d" % os.open(file, os.O_PATH), 0o777),
@@ -47,45 +47,45 @@ for f in (lambda: os.chmod(file, 0o777), lambda: os.chmod(folder, 0o777), lambda
     try: f()
     except OSError: pass
 attempt("attributes", lambda: os.listxattr(file))
-attempt("watch", lambda: call(254, call(253), folder.encode(), 0xfff))
+attempt("watch", lambda: call(254, call(253), directory.encode(), 0xfff))
 "#;
     let env = ScriptEnv::new();
     let file = env.write("home/.ssh/id_rsa", "secret");
-    let folder = file.parent().unwrap().to_owned();
-    let facts = || {
-        [&file, &folder, &env.skill_dir()].map(|path| {
+    let dir = file.parent().unwrap().to_owned();
+    let read_metadata = || {
+        [&file, &dir, &env.skill_dir()].map(|path| {
             let metadata = fs::metadata(path).unwrap();
             let attributes = rustix::fs::listxattr(path, &mut [0_u8; 256]).unwrap_or_default();
             (metadata.mode(), metadata.mtime(), metadata.gid(), attributes)
         })
     };
-    let script = env.script("x.py", &text).args(&[&folder.display().to_string()]);
-    let before = facts();
+    let script = env.script("x.py", &text).args(&[&dir.display().to_string()]);
+    let before = read_metadata();
     for tier in TIERS {
-        let ran = script.run_on(tier).unwrap();
-        assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
-        assert_eq!(facts(), before, "{tier}");
+        let result = script.run_on(tier).unwrap();
+        assert_eq!(successes(&result.stdout_text()), [""; 0], "{tier}: {}", result.stderr_text());
+        assert_eq!(read_metadata(), before, "{tier}");
     }
     // Without a sandbox the attack works for the owner of the files, so the test is meaningful.
     script.run_with(|options| options.protection = Protection::Unsafe).unwrap();
-    assert_eq!(facts() == before, rustix::process::geteuid().is_root());
+    assert_eq!(read_metadata() == before, rustix::process::geteuid().is_root());
 }
 
 /// Programs that copy files set modes and times, which must not fail.
 #[test]
-fn files_can_be_copied_in_the_scratch_folder() {
+fn files_can_be_copied_in_the_scratch_directory() {
     let text = "import shutil, os\nhome = os.environ['HOME']\nshutil.copy2('x.py', home + '/a'); shutil.copy(home + '/a', home + '/b')\n\
                 shutil.copytree('.', home + '/all'); print(sorted(os.listdir(home)))\n";
     let env = ScriptEnv::new();
     for tier in TIERS {
-        let ran = env.script("x.py", text).run_on(tier).unwrap();
-        assert_eq!(ran.stdout_text(), "['a', 'all', 'b']\n", "{tier}: {}", ran.stderr_text());
+        let result = env.script("x.py", text).run_on(tier).unwrap();
+        assert_eq!(result.stdout_text(), "['a', 'all', 'b']\n", "{tier}: {}", result.stderr_text());
     }
 }
 
 /// A file in memory uses memory that belongs to no process, and a program started from it has no path.
 #[test]
-fn there_is_no_memory_that_nobody_counts() {
+fn all_memory_is_counted() {
     let text = PRELUDE.to_owned()
         + r#"
 attempt("memfd", lambda: call(319, b"x", 0))
@@ -96,30 +96,30 @@ attempt("queue", lambda: call(240, b"x", 0o102, 0o600, 0))
 "#;
     let env = ScriptEnv::new();
     for tier in TIERS {
-        let ran = env.script("x.py", &text).run_on(tier).unwrap();
-        assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
+        let result = env.script("x.py", &text).run_on(tier).unwrap();
+        assert_eq!(successes(&result.stdout_text()), [""; 0], "{tier}: {}", result.stderr_text());
     }
 }
 
 #[test]
-fn files_without_a_name_count_like_others() {
+fn unlinked_files_are_counted() {
     let mut env = ScriptEnv::new();
     env.policy.run.limits.scratch_bytes = 8 * 1024 * 1024;
     let text = "import os, time\nkept = []\nfor n in range(40):\n    path = os.environ['HOME'] + '/f'\n    f = open(path, 'wb'); os.unlink(path)\n    \
                 f.write(b'x' * (1 << 20)); f.flush(); kept.append(f); time.sleep(0.02)\ntime.sleep(20)\nprint('GOT')\n";
     for tier in TIERS {
-        let ran = env.script("x.py", text).run_on(tier).unwrap();
+        let result = env.script("x.py", text).run_on(tier).unwrap();
         assert_eq!(
-            (ran.limits_hit.as_slice(), ran.signal),
+            (result.limits_hit.as_slice(), result.signal),
             (&[RunLimit::Scratch][..], Some(9)),
-            "{tier}: {ran:?}"
+            "{tier}: {result:?}"
         );
     }
 }
 
 /// Standard input is memory that no limit counts.
 #[test]
-fn standard_input_is_only_read() {
+fn standard_input_is_read_only() {
     let text = PRELUDE.to_owned()
         + r#"
 attempt("write", lambda: os.write(0, b"x"))
@@ -132,26 +132,26 @@ print(sys.stdin.read(), "denied")
 "#;
     let env = ScriptEnv::new();
     for tier in TIERS {
-        let ran = env
+        let result = env
             .script("x.py", &text)
             .run_with(|options| {
                 options.protection = Protection::Only(tier);
                 options.input = prowess_sandbox::ScriptInput::Bytes(b"{}".to_vec());
             })
             .unwrap();
-        assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
-        assert!(ran.stdout_text().ends_with("{} denied\n"), "{tier}: {}", ran.stdout_text());
+        assert_eq!(successes(&result.stdout_text()), [""; 0], "{tier}: {}", result.stderr_text());
+        assert!(result.stdout_text().ends_with("{} denied\n"), "{tier}: {}", result.stdout_text());
     }
 }
 
 /// In tier 2, a script shares `/proc` with other processes and may only read about itself.
 #[test]
-fn connections_mounts_and_groups_of_the_machine_are_not_read() {
+fn connections_mounts_and_cgroups_of_the_machine_cannot_be_read() {
     let text = PRELUDE.to_owned()
         + r#"
 for name in ("net/tcp", "net/unix", "net/arp", "net/route", "mountinfo", "mounts", "mountstats", "cgroup", "cpuset"):
-    for folder in ("/proc/self/", "/proc/thread-self/", f"/proc/self/task/{os.getpid()}/"):
-        attempt(folder + name, lambda: open(folder + name).read())
+    for directory in ("/proc/self/", "/proc/thread-self/", f"/proc/self/task/{os.getpid()}/"):
+        attempt(directory + name, lambda: open(directory + name).read())
 attempt("net", lambda: open("/proc/net/tcp").read())
 attempt("mounts", lambda: open("/proc/mounts").read())
 for name in ("status", "stat", "statm", "maps", "cmdline", "limits"):
@@ -159,14 +159,14 @@ for name in ("status", "stat", "statm", "maps", "cmdline", "limits"):
 if not os.listdir("/proc/self/fd") or not os.listdir("/proc/self/task"): print("lists")
 "#;
     let env = ScriptEnv::new();
-    let ran = env.script("x.py", &text).run_on(SandboxTier::Tier2).unwrap();
-    assert_eq!(successes(&ran.stdout_text()), [""; 0], "{}", ran.stderr_text());
-    assert_eq!(ran.exit_code, Some(0), "{}", ran.stderr_text());
+    let result = env.script("x.py", &text).run_on(SandboxTier::Tier2).unwrap();
+    assert_eq!(successes(&result.stdout_text()), [""; 0], "{}", result.stderr_text());
+    assert_eq!(result.exit_code, Some(0), "{}", result.stderr_text());
 }
 
 /// Links and renames cannot move anything in or out.
 #[test]
-fn links_renames_and_mounts_lead_nowhere() {
+fn links_renames_and_mounts_do_not_escape() {
     let text = PRELUDE.to_owned()
         + r#"
 secret, home, own = sys.argv[1], os.environ["HOME"], os.path.dirname(os.path.abspath(sys.argv[0]))
@@ -178,7 +178,7 @@ attempt("hard link to itself", lambda: os.link(own + "/x.py", home + "/h"))
 attempt("rename in", lambda: os.rename(secret, home + "/r"))
 attempt("rename out", lambda: (open(home + "/o", "w").close(), os.rename(home + "/o", os.path.dirname(secret) + "/o")))
 attempt("rename the skill", lambda: os.rename(own, home + "/k"))
-attempt("rename the scratch folder", lambda: os.rename(home, home + "2"))
+attempt("rename the scratch directory", lambda: os.rename(home, home + "2"))
 attempt("bind mount", lambda: call(165, b"/etc", home.encode(), b"", 4096, 0))
 attempt("chroot", lambda: os.chroot(home))
 attempt("device", lambda: os.mknod(home + "/d", 0o60600, os.makedev(8, 0)))
@@ -192,8 +192,8 @@ attempt("handle", lambda: call(303, -100, b"/", 0, 0, 0))
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o666)).unwrap();
     fs::set_permissions(secret.parent().unwrap(), fs::Permissions::from_mode(0o777)).unwrap();
     for tier in TIERS {
-        let ran = env.script("x.py", &text).args(&[&secret.display().to_string()]).run_on(tier).unwrap();
-        assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
+        let result = env.script("x.py", &text).args(&[&secret.display().to_string()]).run_on(tier).unwrap();
+        assert_eq!(successes(&result.stdout_text()), [""; 0], "{tier}: {}", result.stderr_text());
         assert_eq!(fs::read_to_string(&secret).unwrap(), "secret", "{tier}");
         assert!(!secret.with_file_name("o").exists(), "{tier}");
     }
@@ -201,11 +201,11 @@ attempt("handle", lambda: call(303, -100, b"/", 0, 0, 0))
 
 /// Open descriptors, the terminal and the processors of the parent program are not accessible.
 #[test]
-fn descriptors_the_terminal_and_the_processors_of_others_are_out_of_reach() {
+fn descriptors_the_terminal_and_the_scheduling_of_other_processes_are_inaccessible() {
     let text = PRELUDE.to_owned()
         + r#"
 host = int(sys.argv[1])
-# One is the folder itself while it is read.
+# One is the directory itself while it is read.
 attempt("descriptors", lambda: None if len(os.listdir("/proc/self/fd")) > 4 else fcntl.ioctl(9, 0))
 attempt("those of the parent", lambda: os.listdir(f"/proc/{os.getppid()}/fd"))
 attempt("terminal", lambda: open("/dev/tty"))
@@ -226,10 +226,10 @@ attempt("kernel log", lambda: open("/dev/kmsg"))
     rustix::io::fcntl_setfd(&secret, rustix::io::FdFlags::empty()).unwrap();
     let host = std::process::id().to_string();
     for tier in TIERS {
-        let ran = env.script("x.py", &text).args(&[&host]).run_on(tier).unwrap();
-        assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
+        let result = env.script("x.py", &text).args(&[&host]).run_on(tier).unwrap();
+        assert_eq!(successes(&result.stdout_text()), [""; 0], "{tier}: {}", result.stderr_text());
     }
-    let ran = env
+    let result = env
         .script("y.sh", "#!/bin/sh\n[ -e /proc/self/fd/$1 ] && echo OPEN\n")
         .args(&[&secret.as_raw_fd().to_string()]);
     let bare = std::process::Command::new("/bin/sh")
@@ -238,13 +238,13 @@ attempt("kernel log", lambda: open("/dev/kmsg"))
         .unwrap();
     assert_eq!(bare.stdout, b"OPEN\n", "it would be inherited without the helper");
     for tier in TIERS {
-        assert_eq!(ran.run_on(tier).unwrap().stdout_text(), "", "{tier}");
+        assert_eq!(result.run_on(tier).unwrap().stdout_text(), "", "{tier}");
     }
 }
 
 /// If signals cannot be confined and are denied, there is no other way to send one.
 #[test]
-fn files_send_no_signals_to_others() {
+fn file_descriptors_cannot_signal_other_processes() {
     let text = PRELUDE.to_owned()
         + r#"
 host = int(sys.argv[1])
@@ -257,7 +257,7 @@ attempt("signal", lambda: os.kill(os.getpid(), 0))
     let env = ScriptEnv::new();
     let mut helper = helper();
     helper.deny_signals = true;
-    let ran = env
+    let result = env
         .script("x.py", &text)
         .args(&[&std::process::id().to_string()])
         .run_with(|options| {
@@ -265,15 +265,15 @@ attempt("signal", lambda: os.kill(os.getpid(), 0))
             options.protection = Protection::Only(SandboxTier::Tier2);
         })
         .unwrap();
-    assert_eq!(successes(&ran.stdout_text()), [""; 0], "{}", ran.stderr_text());
+    assert_eq!(successes(&result.stdout_text()), [""; 0], "{}", result.stderr_text());
     // If Landlock confines signals, the kernel checks it when a signal is sent, so no other process is killed.
     let text = "import os, sys, fcntl, time\nr, w = os.pipe()\n\
         try:\n    fcntl.fcntl(r, fcntl.F_SETOWN, int(sys.argv[1])); fcntl.fcntl(r, 10, 9)\n    \
         fcntl.fcntl(r, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK); os.write(w, b'x')\nexcept OSError: pass\ntime.sleep(0.05)\n";
     for tier in TIERS {
         let mut bystander = std::process::Command::new("/bin/sleep").arg("60").spawn().unwrap();
-        let ran = env.script("y.py", text).args(&[&bystander.id().to_string()]).run_on(tier).unwrap();
-        assert_eq!(ran.exit_code, Some(0), "{tier}: {}", ran.stderr_text());
+        let result = env.script("y.py", text).args(&[&bystander.id().to_string()]).run_on(tier).unwrap();
+        assert_eq!(result.exit_code, Some(0), "{tier}: {}", result.stderr_text());
         assert_eq!(bystander.try_wait().unwrap(), None, "{tier}");
         bystander.kill().unwrap();
         bystander.wait().unwrap();
@@ -282,7 +282,7 @@ attempt("signal", lambda: os.kill(os.getpid(), 0))
 
 /// Concurrent runs are isolated from each other.
 #[test]
-fn another_run_is_as_far_away_as_anything_else() {
+fn concurrent_runs_are_isolated() {
     let text = PRELUDE.to_owned()
         + r#"
 home, pid = sys.argv[1], int(sys.argv[2])
@@ -313,9 +313,9 @@ attempt("environ", lambda: open(f"/proc/{pid}/environ").read())
             let (home, pid) = line.trim().split_once(' ').unwrap();
             // In a namespace, every run has the same low process ids.
             let pid = if tier == SandboxTier::Tier1 { "4000000" } else { pid };
-            let ran = env.script_named("b.py").args(&[home, pid]).run_on(tier).unwrap();
+            let result = env.script_named("b.py").args(&[home, pid]).run_on(tier).unwrap();
             cancel.cancel();
-            assert_eq!(successes(&ran.stdout_text()), [""; 0], "{tier}: {}", ran.stderr_text());
+            assert_eq!(successes(&result.stdout_text()), [""; 0], "{tier}: {}", result.stderr_text());
             assert!(first.join().unwrap().unwrap().cancelled, "{tier}");
         });
     }
@@ -323,16 +323,16 @@ attempt("environ", lambda: open(f"/proc/{pid}/environ").read())
 
 /// Removing a scratch directory does not follow symlinks of the script.
 #[test]
-fn a_link_in_place_of_the_scratch_folder_removes_nothing_else() {
+fn a_symlink_in_place_of_the_scratch_directory_removes_nothing_else() {
     let env = ScriptEnv::new();
     let precious = env.write("home/precious/file", "kept");
     symlink(precious.parent().unwrap(), env.path("home/link")).unwrap();
     let text = "import os, sys\nhome = os.environ['HOME']\nos.makedirs(home + '/a/b')\nos.symlink(sys.argv[1], home + '/a/b/c')\n\
                 os.symlink('/', home + '/root')\nos.fchmod(os.open(home + '/a', os.O_RDONLY), 0)\n";
     for tier in TIERS {
-        let folder = precious.parent().unwrap().display().to_string();
-        let ran = env.script("x.py", text).args(&[&folder]).run_on(tier).unwrap();
-        assert_eq!(ran.exit_code, Some(0), "{tier}: {}", ran.stderr_text());
+        let dir = precious.parent().unwrap().display().to_string();
+        let result = env.script("x.py", text).args(&[&dir]).run_on(tier).unwrap();
+        assert_eq!(result.exit_code, Some(0), "{tier}: {}", result.stderr_text());
         assert_eq!(fs::read_to_string(&precious).unwrap(), "kept", "{tier}");
     }
 }

@@ -1,4 +1,4 @@
-//! Attacks on files: reading foreign files, writing into the skill, replacing files between check and use.
+//! Attacks on files: reading files outside the skill, writing into the skill, replacing files between check and use.
 
 #![cfg(target_os = "linux")]
 
@@ -19,7 +19,7 @@ echo done
 "#;
 
 #[test]
-fn no_file_of_the_user_or_the_system_is_read() {
+fn files_of_the_user_and_the_system_cannot_be_read() {
     let env = ScriptEnv::new();
     let secret = env.write("home/.ssh/id_rsa", "secret");
     let other = env.write("home/.prowess/skills/other/SKILL.md", "---\nname: other\ndescription: x\n---\n");
@@ -46,23 +46,23 @@ fn no_file_of_the_user_or_the_system_is_read() {
     );
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     for tier in TIERS {
-        let ran = env.script("x.sh", TRY).args(&files).run_on(tier).unwrap();
-        assert_eq!(ran.stdout_text(), "done\n", "{tier}: {}", ran.stderr_text());
+        let result = env.script("x.sh", TRY).args(&files).run_on(tier).unwrap();
+        assert_eq!(result.stdout_text(), "done\n", "{tier}: {}", result.stderr_text());
     }
     // Without a sandbox the attack works, so the test is meaningful.
-    let ran = env
+    let result = env
         .script_named("x.sh")
         .args(&files)
         .run_with(|options| options.protection = Protection::Unsafe)
         .unwrap();
     assert!(
-        ran.stdout_text().contains("READ /etc/passwd\n") && ran.stdout_text().contains("WROTE "),
-        "{ran:?}"
+        result.stdout_text().contains("READ /etc/passwd\n") && result.stdout_text().contains("WROTE "),
+        "{result:?}"
     );
 }
 
 #[test]
-fn the_home_is_a_scratch_folder_that_is_gone_afterwards() {
+fn the_home_directory_is_a_scratch_directory_that_is_removed_afterwards() {
     let env = ScriptEnv::new();
     let text = r#"
 import os
@@ -74,27 +74,27 @@ for n in range(2000):
     os.mkdir("deep" * 5); os.chdir("deep" * 5)
 "#;
     for tier in TIERS {
-        let ran = env.script("x.py", text).run_on(tier).unwrap();
+        let result = env.script("x.py", text).run_on(tier).unwrap();
         // In tier 2, directories that cannot be walked count as too large.
-        let is_over = tier == SandboxTier::Tier2 && ran.limits_hit == [RunLimit::Scratch];
-        assert!(ran.exit_code == Some(0) || is_over, "{tier}: {ran:?}");
-        let output = ran.stdout_text();
+        let is_over = tier == SandboxTier::Tier2 && result.limits_hit == [RunLimit::Scratch];
+        assert!(result.exit_code == Some(0) || is_over, "{tier}: {result:?}");
+        let output = result.stdout_text();
         let home = output.strip_suffix(" True\n").unwrap();
-        let folder = home.strip_suffix("/scratch").unwrap();
-        assert!(!std::path::Path::new(folder).exists(), "{folder}");
+        let dir = home.strip_suffix("/scratch").unwrap();
+        assert!(!std::path::Path::new(dir).exists(), "{dir}");
     }
 }
 
 #[test]
-fn the_skill_cannot_be_written_into() {
+fn the_skill_directory_is_read_only() {
     let env = ScriptEnv::new();
     let text = "#!/bin/sh\npwd; ls; cat data/a.txt\n(echo x > new) 2>/dev/null && echo WROTE\n(echo x >> SKILL.md) 2>/dev/null && \
                 echo CHANGED\nrm -f SKILL.md 2>/dev/null; mv SKILL.md S 2>/dev/null; chmod 777 x.sh 2>/dev/null\nls\n";
     env.write("home/.prowess/skills/s/data/a.txt", "beside\n");
     let before = fs::read_to_string(env.skill_dir().join("SKILL.md")).unwrap();
     for tier in TIERS {
-        let ran = env.script("x.sh", text).run_on(tier).unwrap();
-        let out: Vec<_> = ran.stdout_text().lines().skip(1).map(str::to_owned).collect();
+        let result = env.script("x.sh", text).run_on(tier).unwrap();
+        let out: Vec<_> = result.stdout_text().lines().skip(1).map(str::to_owned).collect();
         assert_eq!(out, ["SKILL.md", "data", "x.sh", "beside", "SKILL.md", "data", "x.sh"], "{tier}");
     }
     assert_eq!(fs::read_to_string(env.skill_dir().join("SKILL.md")).unwrap(), before);
@@ -102,7 +102,7 @@ fn the_skill_cannot_be_written_into() {
 }
 
 #[test]
-fn a_link_is_no_script() {
+fn a_symlink_is_not_a_script() {
     let env = ScriptEnv::new();
     let target = env.write("evil.sh", "#!/bin/sh\necho EVIL\n");
     symlink(&target, env.skill_dir().join("link.sh")).unwrap();
@@ -121,7 +121,7 @@ fn a_link_is_no_script() {
 
 /// The bytes that were read and hashed are the bytes that run, even if the directory changes afterwards.
 #[test]
-fn replacing_itself_between_check_and_run_changes_nothing() {
+fn a_script_replaced_after_the_check_is_not_run() {
     let env = ScriptEnv::new();
     let path = env.skill_dir().join("x.sh");
     let good = "#!/bin/sh\necho good\n";
@@ -139,9 +139,10 @@ fn replacing_itself_between_check_and_run_changes_nothing() {
         });
         for round in 0..12 {
             match env.script_named("x.sh").run_on(TIERS[round % 2]) {
-                Ok(ran) => {
-                    let digest = prowess::digest(format!("#!/bin/sh\necho {}", ran.stdout_text()).as_bytes());
-                    assert_eq!(ran.digest, digest);
+                Ok(result) => {
+                    let digest =
+                        prowess::digest(format!("#!/bin/sh\necho {}", result.stdout_text()).as_bytes());
+                    assert_eq!(result.digest, digest);
                 }
                 // The change was detected.
                 Err(error) => assert!(matches!(error, RunError::Access(_)), "{error}"),
@@ -152,27 +153,31 @@ fn replacing_itself_between_check_and_run_changes_nothing() {
 }
 
 #[test]
-fn a_file_of_a_hundred_mebibytes_is_not_written() {
+fn a_file_of_100_mib_is_not_written() {
     let env = ScriptEnv::new();
     let text = "#!/bin/sh\ndd if=/dev/zero of=\"$HOME/big\" bs=1048576 count=100 2>/dev/null; echo $?\nwc -c < \"$HOME/big\"\n";
     for tier in TIERS {
-        let ran = env.script("x.sh", text).run_on(tier).unwrap();
-        let out = ran.stdout_text();
+        let result = env.script("x.sh", text).run_on(tier).unwrap();
+        let out = result.stdout_text();
         let lines: Vec<_> = out.lines().collect();
         assert_ne!(lines[0], "0", "{tier}");
         assert_eq!(lines[1].trim(), "67108864", "{tier}");
-        assert_eq!(ran.limits_hit, [RunLimit::FileSize], "{tier}");
+        assert_eq!(result.limits_hit, [RunLimit::FileSize], "{tier}");
     }
 }
 
 #[test]
-fn many_files_that_fill_the_disk_are_noticed() {
+fn many_files_exceed_the_disk_limit() {
     let mut env = ScriptEnv::new();
     env.policy.run.limits.scratch_bytes = 8 * 1024 * 1024;
     let text = "#!/bin/sh\ni=0; while :; do head -c 1048576 /dev/zero > \"$HOME/f$i\"; i=$((i+1)); sleep 0.02; done\n";
     for tier in TIERS {
-        let ran = env.script("x.sh", text).run_on(tier).unwrap();
-        assert_eq!((ran.limits_hit.as_slice(), ran.signal), (&[RunLimit::Scratch][..], Some(9)), "{tier}");
+        let result = env.script("x.sh", text).run_on(tier).unwrap();
+        assert_eq!(
+            (result.limits_hit.as_slice(), result.signal),
+            (&[RunLimit::Scratch][..], Some(9)),
+            "{tier}"
+        );
     }
 }
 
@@ -187,15 +192,15 @@ const HOME: &str = "import ctypes, mmap, os, shutil, sys, time\nos.chdir(os.envi
 
 /// Files that cannot be measured count as exceeding the limit.
 #[test]
-fn files_are_counted_or_count_as_too_many_wherever_they_are_hidden() {
+fn hidden_files_count_towards_the_limit() {
     let mut env = ScriptEnv::new();
     env.policy.run.limits.scratch_bytes = 8 * 1024 * 1024;
     let attacks = [
-        ("folders deeper than a path is long", "
+        ("directories nested deeper than a path can be", "
 for n in range(300): os.mkdir('deep' * 5); os.chdir('deep' * 5)
 def write(bytes, n): open(str(n), 'wb').write(bytes)
 "),
-        ("a folder that cannot be listed", "
+        ("a directory that cannot be listed", "
 os.mkdir('closed'); os.fchmod(os.open('closed', os.O_RDONLY), 0o300); os.chdir('closed')
 def write(bytes, n): open(str(n), 'wb').write(bytes)
 "),
@@ -222,23 +227,27 @@ def write(bytes, n):
     ];
     for tier in TIERS {
         for (name, text) in attacks {
-            let ran = env.script("x.py", &[HOME, text, FILL].concat()).run_on(tier).unwrap();
-            assert!(ran.limits_hit.contains(&RunLimit::Scratch), "{tier}: {name}: {ran:?}");
-            assert_eq!((ran.signal, ran.stdout_text().as_str()), (Some(9), ""), "{tier}: {name}: {ran:?}");
+            let result = env.script("x.py", &[HOME, text, FILL].concat()).run_on(tier).unwrap();
+            assert!(result.limits_hit.contains(&RunLimit::Scratch), "{tier}: {name}: {result:?}");
+            assert_eq!(
+                (result.signal, result.stdout_text().as_str()),
+                (Some(9), ""),
+                "{tier}: {name}: {result:?}"
+            );
         }
     }
 }
 
 /// In tier 1, the kernel limits the size to 64 MiB above the limit, however fast files are written.
 #[test]
-fn the_kernel_keeps_the_size_of_a_scratch_folder_in_memory() {
+fn the_kernel_limits_the_size_of_a_scratch_directory_in_memory() {
     let mut env = ScriptEnv::new();
     env.policy.run.limits.scratch_bytes = 4 * 1024 * 1024;
     let text = "import os\nfor n in range(5):\n    f = os.open(os.environ['HOME'] + '/' + str(n), os.O_CREAT | os.O_WRONLY)\n    \
                 try: os.posix_fallocate(f, 0, 30 << 20); print('GOT', flush=True)\n    except OSError: pass\n";
-    let ran = env.script("x.py", text).run_on(SandboxTier::Tier1).unwrap();
-    assert!(ran.limits_hit.contains(&RunLimit::Scratch), "{ran:?}");
-    assert!(ran.stdout_text().lines().count() <= 2, "{ran:?}");
+    let result = env.script("x.py", text).run_on(SandboxTier::Tier1).unwrap();
+    assert!(result.limits_hit.contains(&RunLimit::Scratch), "{result:?}");
+    assert!(result.stdout_text().lines().count() <= 2, "{result:?}");
 }
 
 #[test]

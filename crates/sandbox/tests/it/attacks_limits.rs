@@ -11,34 +11,38 @@ use prowess_sandbox::{Protection, RunLimit, SandboxTier};
 use prowess_testing::script_env::{ScriptEnv, TIERS, count_processes};
 
 #[test]
-fn a_fork_bomb_stays_small_and_ends() {
+fn a_fork_bomb_is_limited_and_ended() {
     let env = ScriptEnv::new();
     let text = "#!/bin/bash\nbomb() { bomb | bomb & }; bomb; sleep 30\n";
     for tier in TIERS {
         let script = env.script("bomb.sh", text);
-        let ran = script
+        let result = script
             .run_with(|options| {
                 options.protection = Protection::Only(tier);
                 options.limits.time = Duration::from_secs(2);
                 options.limits.processes = 64;
             })
             .unwrap();
-        assert!(ran.timed_out || ran.exit_code.is_some(), "{tier}: {ran:?}");
+        assert!(result.timed_out || result.exit_code.is_some(), "{tier}: {result:?}");
         // In tier 2, the kernel also counts other processes of an ordinary user, which may have increased since.
         let is_shared = tier == SandboxTier::Tier2 && !rustix::process::geteuid().is_root();
-        assert!(is_shared || ran.limits_hit.contains(&RunLimit::Processes), "{tier}: {:?}", ran.limits_hit);
+        assert!(
+            is_shared || result.limits_hit.contains(&RunLimit::Processes),
+            "{tier}: {:?}",
+            result.limits_hit
+        );
         assert_eq!(count_processes("bomb.sh"), 0, "{tier}");
     }
 }
 
 #[test]
-fn three_gibibytes_are_not_to_be_had() {
+fn three_gib_of_memory_cannot_be_allocated() {
     let env = ScriptEnv::new();
     let at_once =
         "try:\n    b = bytearray(3 << 30); print('GOT', len(b))\nexcept MemoryError: print('refused')\n";
     for tier in TIERS {
-        let ran = env.script("x.py", at_once).run_on(tier).unwrap();
-        assert_eq!(ran.stdout_text(), "refused\n", "{tier}");
+        let result = env.script("x.py", at_once).run_on(tier).unwrap();
+        assert_eq!(result.stdout_text(), "refused\n", "{tier}");
     }
     // Shared memory belongs to no single process, and many processes use much together.
     let mut env = ScriptEnv::new();
@@ -47,11 +51,11 @@ fn three_gibibytes_are_not_to_be_had() {
     let together = "import os, time\nfor n in range(4):\n    if os.fork() == 0:\n        b = bytearray(b'x') * (100 << 20); time.sleep(20); os._exit(0)\ntime.sleep(20); print('GOT')\n";
     for tier in TIERS {
         for text in [shared, together] {
-            let ran = env.script("x.py", text).run_on(tier).unwrap();
+            let result = env.script("x.py", text).run_on(tier).unwrap();
             assert_eq!(
-                (ran.limits_hit.as_slice(), ran.signal),
+                (result.limits_hit.as_slice(), result.signal),
                 (&[RunLimit::Memory][..], Some(9)),
-                "{tier}: {ran:?}"
+                "{tier}: {result:?}"
             );
         }
     }
@@ -59,7 +63,7 @@ fn three_gibibytes_are_not_to_be_had() {
 
 /// Data in socket buffers is memory of no process.
 #[test]
-fn what_waits_in_sockets_and_pipes_counts_as_memory() {
+fn socket_and_pipe_buffers_count_as_memory() {
     let sockets = r#"
 import os, socket, time
 kept = []
@@ -88,22 +92,22 @@ if ctypes.CDLL(None).vmsplice(w, ctypes.byref((ctypes.c_size_t * 2)(ctypes.addre
     env.policy.run.limits.memory_bytes = 160 * 1024 * 1024;
     let default = std::fs::read_to_string("/proc/sys/net/core/wmem_default").unwrap();
     for tier in TIERS {
-        let ran = env.script("x.py", sockets).run_on(tier).unwrap();
-        let hit = (ran.limits_hit.as_slice(), ran.signal);
-        assert_eq!(hit, (&[RunLimit::Memory][..], Some(9)), "{tier}: {ran:?}");
-        assert!(ran.stdout_text().lines().all(|size| size == default.trim()), "{tier}: {ran:?}");
-        let ran = env.script("y.py", pipes).run_on(tier).unwrap();
-        assert_eq!((ran.exit_code, ran.stdout_text().as_str()), (Some(0), ""), "{tier}: {ran:?}");
+        let result = env.script("x.py", sockets).run_on(tier).unwrap();
+        let hit = (result.limits_hit.as_slice(), result.signal);
+        assert_eq!(hit, (&[RunLimit::Memory][..], Some(9)), "{tier}: {result:?}");
+        assert!(result.stdout_text().lines().all(|size| size == default.trim()), "{tier}: {result:?}");
+        let result = env.script("y.py", pipes).run_on(tier).unwrap();
+        assert_eq!((result.exit_code, result.stdout_text().as_str()), (Some(0), ""), "{tier}: {result:?}");
     }
 }
 
 #[test]
-fn output_without_end_is_cut_and_ended() {
+fn endless_output_is_truncated_and_ends_the_script() {
     let env = ScriptEnv::new();
     for tier in TIERS {
         for text in ["#!/bin/sh\nyes\n", "#!/bin/sh\nyes >&2\n", "#!/bin/sh\nyes & yes >&2\n"] {
             let received = Arc::new(AtomicUsize::new(0));
-            let ran = env
+            let result = env
                 .script("x.sh", text)
                 .run_with(|options| {
                     options.protection = Protection::Only(tier);
@@ -113,11 +117,15 @@ fn output_without_end_is_cut_and_ended() {
                     }));
                 })
                 .unwrap();
-            assert!(ran.truncated && !ran.timed_out, "{tier}");
-            assert_eq!((ran.limits_hit.as_slice(), ran.exit_code), (&[RunLimit::Output][..], None), "{tier}");
-            assert_eq!(ran.stdout.len() + ran.stderr.len(), 1024 * 1024, "{tier}");
+            assert!(result.truncated && !result.timed_out, "{tier}");
+            assert_eq!(
+                (result.limits_hit.as_slice(), result.exit_code),
+                (&[RunLimit::Output][..], None),
+                "{tier}"
+            );
+            assert_eq!(result.stdout.len() + result.stderr.len(), 1024 * 1024, "{tier}");
             assert_eq!(received.load(Relaxed), 1024 * 1024, "{tier}");
-            assert_eq!(ran.describe_end(), "killed at the limit of output");
+            assert_eq!(result.describe_end(), "killed at the limit of output");
         }
     }
 }
@@ -132,10 +140,10 @@ fn descriptors_and_cores_are_bounded() {
                  print(os.WCOREDUMP(os.wait()[1]), os.listdir())\n";
     for tier in TIERS {
         assert_eq!(env.script("x.sh", text).run_on(tier).unwrap().stdout_text(), "256\n0\n", "{tier}");
-        let ran = env.script("x.py", open).run_on(tier).unwrap();
-        assert_eq!(ran.stdout_text(), "255 Too many open files\n", "{tier}");
-        let ran = env.script("y.py", crash).run_on(tier).unwrap();
-        assert_eq!(ran.stdout_text(), "False []\n", "{tier}");
+        let result = env.script("x.py", open).run_on(tier).unwrap();
+        assert_eq!(result.stdout_text(), "255 Too many open files\n", "{tier}");
+        let result = env.script("y.py", crash).run_on(tier).unwrap();
+        assert_eq!(result.stdout_text(), "False []\n", "{tier}");
     }
 }
 

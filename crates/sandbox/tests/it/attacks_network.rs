@@ -44,7 +44,7 @@ const EXPECTED: &str = "tcp denied\ntcp6 denied\nudp denied\nunix denied\nabstra
     vsock denied\nbind denied\npair denied\nREACHED own pair\nstream pair to others denied\nmessage denied\n";
 
 #[test]
-fn nobody_is_reached_by_tcp_udp_or_a_socket_of_the_machine() {
+fn tcp_udp_and_local_sockets_are_unreachable() {
     let env = ScriptEnv::new();
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -66,8 +66,8 @@ fn nobody_is_reached_by_tcp_udp_or_a_socket_of_the_machine() {
     let (path, dgram_path) = (path.display().to_string(), dgram_path.display().to_string());
     let args = [ports[0].as_str(), &ports[1], &path, &dgram_path, &name];
     for tier in TIERS {
-        let ran = env.script("x.py", TRY).args(&args).run_on(tier).unwrap();
-        assert_eq!(ran.stdout_text(), EXPECTED, "{tier}: {}", ran.stderr_text());
+        let result = env.script("x.py", TRY).args(&args).run_on(tier).unwrap();
+        assert_eq!(result.stdout_text(), EXPECTED, "{tier}: {}", result.stderr_text());
         assert!(tcp.accept().is_err() && unix.accept().is_err() && abstract_.accept().is_err(), "{tier}");
         let mut buffer = [0; 8];
         assert!(udp.recv(&mut buffer).is_err() && dgram.recv(&mut buffer).is_err(), "{tier}");
@@ -76,11 +76,12 @@ fn nobody_is_reached_by_tcp_udp_or_a_socket_of_the_machine() {
 
 /// Without a sandbox the attacks work, so the tests are meaningful.
 #[test]
-fn the_attacks_are_real() {
+fn the_attacks_succeed_without_a_sandbox() {
     let env = ScriptEnv::new();
     let args = ["1", "1", "/none", "/none", "none"];
-    let ran = env.script("x.py", TRY).args(&args).run_with(|options| options.protection = Protection::Unsafe);
-    let out = ran.unwrap().stdout_text();
+    let result =
+        env.script("x.py", TRY).args(&args).run_with(|options| options.protection = Protection::Unsafe);
+    let out = result.unwrap().stdout_text();
     for name in ["udp", "tcp6", "netlink", "bind", "message"] {
         assert!(out.contains(&format!("REACHED {name}\n")), "{out}");
     }
@@ -88,7 +89,7 @@ fn the_attacks_are_real() {
 
 /// The user can grant network access. UNIX sockets stay inaccessible.
 #[test]
-fn the_network_is_there_for_those_to_whom_the_user_grants_it() {
+fn granted_skills_can_use_the_network() {
     let text = r#"
 import socket, sys
 s = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 5); s.sendall(b"hello"); s.close()
@@ -110,37 +111,37 @@ except OSError: pass
             tcp.accept().unwrap().0.read_to_string(&mut text).unwrap();
             text
         });
-        let ran = env.script("x.py", text).args(&[&port]).run_on(tier).unwrap();
+        let result = env.script("x.py", text).args(&[&port]).run_on(tier).unwrap();
         assert_eq!(
-            (ran.exit_code, ran.stdout_text()),
+            (result.exit_code, result.stdout_text()),
             (Some(0), String::new()),
             "{tier}: {}",
-            ran.stderr_text()
+            result.stderr_text()
         );
         assert_eq!(received.join().unwrap(), "hello");
     }
     env.policy.run.network = vec!["other".to_owned()];
-    let ran = env.script("x.py", text).args(&["1"]).run().unwrap();
-    assert_eq!(ran.exit_code, Some(1));
-    let ran = env
+    let result = env.script("x.py", text).args(&["1"]).run().unwrap();
+    assert_eq!(result.exit_code, Some(1));
+    let result = env
         .script("x.py", "import socket; socket.socket()")
         .run_with(|options| options.network = Some(NetworkAccess::On))
         .unwrap();
-    assert_eq!(ran.exit_code, Some(0));
+    assert_eq!(result.exit_code, Some(0));
 }
 
 /// With network access, a script can query addresses and routes, but nothing else through netlink.
 #[test]
-fn netlink_is_for_addresses_and_routes() {
+fn netlink_is_limited_to_addresses_and_routes() {
     let text = "import socket\nfor protocol in range(23):\n    try:\n        socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol); print(protocol)\n    \
                 except OSError: pass\n";
     let env = ScriptEnv::new();
     let on = |protection| {
         let script = env.script("x.py", text);
-        let ran = script.run_with(|options| {
+        let result = script.run_with(|options| {
             (options.network, options.protection) = (Some(NetworkAccess::On), protection)
         });
-        ran.unwrap().stdout_text()
+        result.unwrap().stdout_text()
     };
     for tier in TIERS {
         assert_eq!(on(Protection::Only(tier)), "0\n", "{tier}");

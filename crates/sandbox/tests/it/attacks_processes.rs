@@ -11,7 +11,7 @@ use prowess_sandbox::{Cancel, OutputStream, Protection, RunLimit, SandboxTier};
 use prowess_testing::script_env::{ScriptEnv, TIERS, count_processes, helper, is_alive};
 
 #[test]
-fn other_processes_are_neither_seen_into_nor_signalled() {
+fn other_processes_can_be_neither_inspected_nor_signalled() {
     let text = r#"
 import os, sys, ctypes, signal
 host = int(sys.argv[1])
@@ -50,36 +50,40 @@ attempt("later calls", lambda: call(500))
     let env = ScriptEnv::new();
     let host = std::process::id().to_string();
     for tier in TIERS {
-        let ran = env.script("x.py", text).args(&[&host]).run_on(tier).unwrap();
-        let did: Vec<_> =
-            ran.stdout_text().lines().filter(|line| !line.ends_with("denied")).map(str::to_owned).collect();
-        assert_eq!((did, ran.exit_code), (Vec::new(), Some(0)), "{tier}: {}", ran.stderr_text());
+        let result = env.script("x.py", text).args(&[&host]).run_on(tier).unwrap();
+        let did: Vec<_> = result
+            .stdout_text()
+            .lines()
+            .filter(|line| !line.ends_with("denied"))
+            .map(str::to_owned)
+            .collect();
+        assert_eq!((did, result.exit_code), (Vec::new(), Some(0)), "{tier}: {}", result.stderr_text());
     }
 }
 
 /// In tier 2, all processes are visible, but a script can only signal its own.
 #[test]
-fn killing_everybody_kills_nobody_else() {
+fn killing_all_processes_affects_only_the_script() {
     let env = ScriptEnv::new();
     let mut bystander = std::process::Command::new("/bin/sleep").arg("60").spawn().unwrap();
     let text =
         "#!/bin/sh\nkill -9 -1 2>/dev/null; kill -9 $PPID 2>/dev/null; sleep 0.1 & kill $! && echo own\n";
     for tier in TIERS {
-        let ran = env.script("x.sh", text).run_on(tier).unwrap();
-        assert!(ran.exit_code == Some(0) || ran.signal == Some(9), "{tier}: {ran:?}");
+        let result = env.script("x.sh", text).run_on(tier).unwrap();
+        assert!(result.exit_code == Some(0) || result.signal == Some(9), "{tier}: {result:?}");
         assert_eq!(bystander.try_wait().unwrap(), None, "{tier}");
     }
     // If Landlock is too old to confine signals, none can be sent.
     let mut helper = helper();
     helper.deny_signals = true;
-    let ran = env
+    let result = env
         .script("y.sh", "#!/bin/sh\nsleep 1 & kill $! 2>/dev/null || echo denied\n")
         .run_with(|options| {
             options.helper = helper;
             options.protection = Protection::Only(SandboxTier::Tier2);
         })
         .unwrap();
-    assert_eq!(ran.stdout_text(), "denied\n");
+    assert_eq!(result.stdout_text(), "denied\n");
     bystander.kill().unwrap();
     bystander.wait().unwrap();
 }
@@ -101,16 +105,20 @@ print(os.listdir(os.environ["HOME"]))
 "#;
     let env = ScriptEnv::new();
     for tier in TIERS {
-        let ran = env.script("alive.py", text).run_on(tier).unwrap();
-        assert!(ran.stdout_text().contains("alive2"), "{tier}: {ran:?}");
-        assert_eq!((ran.exit_code, ran.left_behind), (Some(0), 3), "{tier}: left processes are reported");
+        let result = env.script("alive.py", text).run_on(tier).unwrap();
+        assert!(result.stdout_text().contains("alive2"), "{tier}: {result:?}");
+        assert_eq!(
+            (result.exit_code, result.left_behind),
+            (Some(0), 3),
+            "{tier}: left processes are reported"
+        );
         assert_eq!(count_processes("alive.py"), 0, "{tier}");
     }
 }
 
 /// A daemon that constantly forks and changes its process id.
 #[test]
-fn a_daemon_that_keeps_changing_its_number_does_not_outlive_the_script() {
+fn a_daemon_that_keeps_changing_its_pid_does_not_outlive_the_script() {
     let text = r#"
 import os, sys, time
 for n in range(3):
@@ -126,60 +134,64 @@ print("left")
 "#;
     let env = ScriptEnv::new();
     for tier in TIERS {
-        let ran = env.script("hopping.py", text).run_on(tier).unwrap();
-        assert_eq!((ran.exit_code, ran.stdout_text().as_str()), (Some(0), "left\n"), "{tier}: {ran:?}");
+        let result = env.script("hopping.py", text).run_on(tier).unwrap();
+        assert_eq!(
+            (result.exit_code, result.stdout_text().as_str()),
+            (Some(0), "left\n"),
+            "{tier}: {result:?}"
+        );
         assert_eq!(count_processes("hopping.py"), 0, "{tier}");
     }
 }
 
 #[test]
-fn ignoring_sigterm_and_running_for_ever_ends_in_time() {
+fn an_endless_script_that_ignores_sigterm_is_killed_in_time() {
     let env = ScriptEnv::new();
     let text = "#!/bin/bash\ntrap '' TERM INT HUP QUIT\necho begun\n(trap '' TERM; sleep 100) &\nwhile :; do :; done\n";
     for tier in TIERS {
-        let ran = env
+        let result = env
             .script("stubborn.sh", text)
             .run_with(|options| {
                 options.protection = Protection::Only(tier);
                 options.limits.time = Duration::from_millis(400);
             })
             .unwrap();
-        assert!(ran.timed_out, "{tier}");
+        assert!(result.timed_out, "{tier}");
         assert_eq!(
-            (ran.exit_code, ran.signal, ran.stdout_text().as_str()),
+            (result.exit_code, result.signal, result.stdout_text().as_str()),
             (None, Some(9), "begun\n"),
             "{tier}"
         );
-        assert_eq!(ran.limits_hit, [RunLimit::Time]);
+        assert_eq!(result.limits_hit, [RunLimit::Time]);
         assert_eq!(count_processes("stubborn.sh"), 0, "{tier}");
     }
 }
 
 /// The watching process is not stopped with the script, and the time limit applies.
 #[test]
-fn stopping_itself_and_its_parent_ends_in_time() {
+fn a_script_that_stops_itself_and_its_parent_is_killed_in_time() {
     let env = ScriptEnv::new();
     let text = "#!/bin/sh\nkill -STOP $PPID 2>/dev/null; kill -STOP 0\n";
     for tier in TIERS {
-        let ran = env
+        let result = env
             .script("stopped.sh", text)
             .run_with(|options| {
                 options.protection = Protection::Only(tier);
                 options.limits.time = Duration::from_millis(400);
             })
             .unwrap();
-        assert_eq!((ran.limits_hit.as_slice(), ran.signal), (&[RunLimit::Time][..], Some(9)), "{tier}");
+        assert_eq!((result.limits_hit.as_slice(), result.signal), (&[RunLimit::Time][..], Some(9)), "{tier}");
         assert_eq!(count_processes("stopped.sh"), 0, "{tier}");
     }
 }
 
 #[test]
-fn cancelling_ends_everything_and_output_streams() {
+fn cancelling_ends_all_processes_and_output_is_streamed() {
     let env = ScriptEnv::new();
     for tier in TIERS {
         let cancel = Cancel::default();
         let received = Arc::new(AtomicUsize::new(0));
-        let ran = env
+        let result = env
             .script("x.sh", "#!/bin/sh\nsleep 50 &\necho $$; echo no >&2; sleep 60\n")
             .run_with(|options| {
                 options.protection = Protection::Only(tier);
@@ -192,10 +204,10 @@ fn cancelling_ends_everything_and_output_streams() {
                 }));
             })
             .unwrap();
-        assert!(ran.cancelled && !ran.timed_out && ran.signal == Some(9), "{tier}");
+        assert!(result.cancelled && !result.timed_out && result.signal == Some(9), "{tier}");
         assert!(received.load(Relaxed) > 0, "{tier}");
         if tier == SandboxTier::Tier2 {
-            assert!(!is_alive(&ran.stdout_text()));
+            assert!(!is_alive(&result.stdout_text()));
         }
     }
 }

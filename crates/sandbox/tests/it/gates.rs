@@ -17,12 +17,13 @@ const HELLO: &str = "#!/bin/sh\necho hello\n";
 fn scripts_are_off_until_the_user_allows_them() {
     let mut env = ScriptEnv::new();
     env.policy.run.scripts = ScriptPolicy::Ask;
-    let script =
-        |env: &ScriptEnv| env.script("x.sh", HELLO).run().map(|ran| ran.stdout_text()).map_err(|e| e.code());
+    let script = |env: &ScriptEnv| {
+        env.script("x.sh", HELLO).run().map(|result| result.stdout_text()).map_err(|e| e.code())
+    };
     assert_eq!(script(&env), Err(ErrorCode::AccessDenied));
     assert!(!is_any_allowed(&env.policy));
-    let given = env.script_named("x.sh").run_with(|options| options.consent = Consent::Given);
-    assert_eq!(given.unwrap().stdout_text(), "hello\n");
+    let outcome = env.script_named("x.sh").run_with(|options| options.consent = Consent::Given);
+    assert_eq!(outcome.unwrap().stdout_text(), "hello\n");
     env.policy.run.allowed_skills = vec!["other".to_owned()];
     assert_eq!(script(&env), Err(ErrorCode::AccessDenied));
     for entry in ["s".to_owned(), "~/.prowess/skills/s".to_owned(), env.skill_dir().display().to_string()] {
@@ -31,9 +32,9 @@ fn scripts_are_off_until_the_user_allows_them() {
     }
     env.policy.run.scripts = ScriptPolicy::Never;
     assert_eq!(script(&env), Err(ErrorCode::AccessDenied));
-    let given = env.script_named("x.sh").run_with(|options| options.consent = Consent::Given);
+    let outcome = env.script_named("x.sh").run_with(|options| options.consent = Consent::Given);
     assert_eq!(
-        given.unwrap_err().hint().unwrap(),
+        outcome.unwrap_err().hint().unwrap(),
         "run.scripts is \"never\"; set it to \"ask\" or \"allowed\" to allow scripts"
     );
 }
@@ -60,9 +61,9 @@ fn untrusted_disabled_and_modified_skills_do_not_run() {
     env.policy.selection.disabled.clear();
 
     std::fs::rename(env.skill_dir(), env.path("s")).unwrap();
-    let folder = env.path("project/.prowess/skills/s");
-    std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
-    std::fs::rename(env.path("s"), &folder).unwrap();
+    let dir = env.path("project/.prowess/skills/s");
+    std::fs::create_dir_all(dir.parent().unwrap()).unwrap();
+    std::fs::rename(env.path("s"), &dir).unwrap();
     assert_eq!(env.script_named("x.sh").run().unwrap_err().code(), ErrorCode::Untrusted);
     let project = env.path("project");
     prowess::trust::trust(&project, true, &env.policy, &env.host_env()).unwrap();
@@ -106,7 +107,7 @@ fn s004_23_allowed_tools_only_narrow() {
         env.policy.run.scripts = ScriptPolicy::Ask;
         // allowed-tools do not replace the user's permission.
         assert_eq!(env.script_named("scripts/x.sh").run().unwrap_err().code(), ErrorCode::AccessDenied);
-        allowed.map(|ran| ran.stdout_text())
+        allowed.map(|result| result.stdout_text())
     };
     for tools in [
         "",
@@ -124,11 +125,11 @@ fn s004_23_allowed_tools_only_narrow() {
 
 /// According to the specification, the list only pre-approves tools. The example is from the specification.
 #[test]
-fn allowed_tools_keep_no_script_from_running_in_standard() {
+fn allowed_tools_do_not_stop_scripts_in_preset_standard() {
     for tools in ["Bash(git:*) Bash(jq:*) Read", "Read"] {
         let mut env = ScriptEnv::with(&format!("allowed-tools: {tools}\n"));
-        let ran = env.script("scripts/x.sh", HELLO).run().unwrap();
-        assert_eq!(ran.stdout_text(), "hello\n", "{tools}");
+        let result = env.script("scripts/x.sh", HELLO).run().unwrap();
+        assert_eq!(result.stdout_text(), "hello\n", "{tools}");
         // It does not grant permission either.
         env.policy.run.scripts = ScriptPolicy::Ask;
         assert_eq!(env.script_named("scripts/x.sh").run().unwrap_err().code(), ErrorCode::AccessDenied);
@@ -144,8 +145,8 @@ fn s003_11_s002_21_arguments_time_output_and_directory() {
     let hundred = vec!["a"; 100];
     assert!(script.args(&hundred).run().unwrap().stdout_text().starts_with("100\n"));
     let long = "x".repeat(4_096);
-    let ran = env.script_named("scripts/x.sh").args(&[&long]).run().unwrap();
-    assert_eq!(ran.stdout_text(), "1\n4097\nSKILL.md\nscripts\n");
+    let result = env.script_named("scripts/x.sh").args(&[&long]).run().unwrap();
+    assert_eq!(result.stdout_text(), "1\n4097\nSKILL.md\nscripts\n");
     let refused = |arguments: &[&str]| {
         let error = env.script_named("scripts/x.sh").args(arguments).run().unwrap_err();
         assert_eq!(error.code(), ErrorCode::InvalidParam);
@@ -154,25 +155,25 @@ fn s003_11_s002_21_arguments_time_output_and_directory() {
     assert_eq!(refused(&vec!["a"; 101]), "too many arguments: 101; the maximum is 100");
     assert_eq!(refused(&[&long, "x"]), "the arguments have 4097 bytes; the maximum is 4096");
     assert_eq!(refused(&["a", "b\0c"]), "argument 2 contains a NUL byte");
-    let ran =
+    let result =
         env.script("y.sh", "#!/bin/sh\nprintf '%s|' \"$@\"\n").args(&["$(id)", "; ls", "-x", "", "*"]).run();
-    assert_eq!(ran.unwrap().stdout_text(), "$(id)|; ls|-x||*|");
+    assert_eq!(result.unwrap().stdout_text(), "$(id)|; ls|-x||*|");
 }
 
 /// Only variables that the skill requests and the user grants are passed.
 #[test]
-fn variables_are_passed_only_where_named_and_granted() {
+fn variables_are_passed_only_if_requested_and_granted() {
     let mut env = ScriptEnv::with("metadata:\n  env: TOKEN OTHER_KEY PATH LD_PRELOAD bad-name\n");
     let environment: Vec<(std::ffi::OsString, std::ffi::OsString)> =
         [("TOKEN", "t"), ("OTHER_KEY", "o"), ("AWS_SECRET", "a"), ("PATH", "/evil")]
             .map(|(n, v)| (n.into(), v.into()))
             .to_vec();
     let names = |env: &ScriptEnv, tier: SandboxTier| {
-        let ran = env.script("x.sh", "#!/bin/sh\nenv | sort\n").run_with(|options| {
+        let result = env.script("x.sh", "#!/bin/sh\nenv | sort\n").run_with(|options| {
             options.protection = Protection::Only(tier);
             options.environment = environment.clone();
         });
-        let text = ran.unwrap().stdout_text();
+        let text = result.unwrap().stdout_text();
         assert!(text.contains("\nPATH=/usr/local/bin:/usr/bin:/bin\n"), "{text}");
         text.lines().map(|line| line.split('=').next().unwrap().to_owned()).collect::<Vec<_>>()
     };
@@ -198,11 +199,11 @@ fn json_on_standard_input_and_nothing_otherwise() {
     let script = env.script("x.sh", "#!/bin/sh\ncat; echo end\n");
     for tier in TIERS {
         assert_eq!(script.run_on(tier).unwrap().stdout_text(), "end\n");
-        let ran = script.run_with(|options| {
+        let result = script.run_with(|options| {
             options.protection = Protection::Only(tier);
             options.input = ScriptInput::Bytes(b"{\"a\":1}\n".to_vec());
         });
-        assert_eq!(ran.unwrap().stdout_text(), "{\"a\":1}\nend\n");
+        assert_eq!(result.unwrap().stdout_text(), "{\"a\":1}\nend\n");
     }
 }
 
@@ -258,14 +259,17 @@ fn s004_21_what_cannot_be_confined_does_not_run() {
 
 /// Limits and cleanup apply without a sandbox, too, and root is dropped.
 #[test]
-fn without_a_sandbox_only_if_the_caller_says_so() {
+fn scripts_run_without_a_sandbox_only_if_the_caller_requests_it() {
     let env = ScriptEnv::new();
-    let ran = env
+    let result = env
         .script("x.sh", "#!/bin/sh\nid -u; ulimit -n; cat /etc/hostname >/dev/null && echo read\n")
         .run_with(|options| options.protection = Protection::Unsafe)
         .unwrap();
-    assert_eq!(ran.sandbox, SandboxTier::None);
-    assert!(ran.stdout_text().ends_with("\n256\nread\n") && !ran.stdout_text().starts_with("0\n"), "{ran:?}");
+    assert_eq!(result.sandbox, SandboxTier::None);
+    assert!(
+        result.stdout_text().ends_with("\n256\nread\n") && !result.stdout_text().starts_with("0\n"),
+        "{result:?}"
+    );
 }
 
 #[test]
@@ -274,19 +278,19 @@ fn s003_10_siblings_are_there_and_both_streams_and_signals_are_told() {
     env.write("home/.prowess/skills/s/scripts/helper.py", "def value():\n    return 42\n");
     let python = "import helper, sys, os\nprint(helper.value()); print('e', file=sys.stderr)\nos.kill(os.getpid(), 11)\n";
     for tier in TIERS {
-        let ran = env.script("scripts/x.py", python).run_on(tier).unwrap();
+        let result = env.script("scripts/x.py", python).run_on(tier).unwrap();
         // Python was killed before it flushed its output.
-        assert_eq!((ran.exit_code, ran.signal, ran.sandbox), (None, Some(11), tier));
-        assert_eq!(ran.stderr_text(), "e\n");
-        let ran = env
+        assert_eq!((result.exit_code, result.signal, result.sandbox), (None, Some(11), tier));
+        assert_eq!(result.stderr_text(), "e\n");
+        let result = env
             .script("x.js", "console.log(require('fs').readdirSync('.').join()); process.exit(4)")
             .run_on(tier);
-        let ran = ran.unwrap();
+        let result = result.unwrap();
         assert_eq!(
-            (ran.exit_code, ran.stdout_text().as_str()),
+            (result.exit_code, result.stdout_text().as_str()),
             (Some(4), "SKILL.md,scripts,x.js\n"),
             "{}",
-            ran.stderr_text()
+            result.stderr_text()
         );
     }
 }

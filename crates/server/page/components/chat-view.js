@@ -1,4 +1,4 @@
-// The chat view: messages, the running answer, and the message input.
+// The chat view: messages, the running reply, and the message input.
 
 import { Unreachable } from "../lib/api.js";
 import { h, make } from "../lib/dom.js";
@@ -257,7 +257,7 @@ export class ChatView extends HTMLElement {
     this.#top.observe(this.#earlier);
   }
 
-  /** Only the last answer has a retry button. */
+  /** Only the last reply has a retry button. */
   #retriable() {
     const last = this.#chat?.messages.at(-1);
     for (const [id, view] of this.#views) view.last = id === last?.id;
@@ -330,7 +330,7 @@ export class ChatView extends HTMLElement {
     if ((this.#chat?.id ?? null) === chat) this.#box.put(text);
   }
 
-  /** Sends the last message again, and replaces its answer. */
+  /** Sends the last message again, and replaces its reply. */
   async #retry() {
     const chat = this.#chat;
     const asked = chat?.messages.findLast((message) => message.role === "user");

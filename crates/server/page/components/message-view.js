@@ -1,4 +1,4 @@
-// A message: user text, or an answer with its tool calls.
+// A message: user text, or a reply with its tool calls.
 
 import { h, make } from "../lib/dom.js";
 import { fullTime, number } from "../lib/format.js";

@@ -15,8 +15,8 @@ import { mayDiscard } from "./unsaved.js";
 /** @typedef {import("../types.js").SkillFile} SkillFile */
 /** @typedef {import("../types.js").Diagnostic} Diagnostic */
 
-/** The folder of a skill, as its location says. @param {string} location */
-const folderOf = (location) => location.replace(/\/[^/]*$/, "/");
+/** The directory of a skill, from its location. @param {string} location */
+const dirOf = (location) => location.replace(/\/[^/]*$/, "/");
 
 export class SkillDetail extends HTMLElement {
   /** @type {Skill | null} */
@@ -50,8 +50,8 @@ export class SkillDetail extends HTMLElement {
   /** @param {Skill} skill @param {Diagnostic[]} diagnostics of all skills */
   show(skill, diagnostics) {
     this.#skill = skill;
-    const folder = folderOf(skill.location);
-    this.#diagnostics = diagnostics.filter((one) => one.path?.startsWith(folder));
+    const dir = dirOf(skill.location);
+    this.#diagnostics = diagnostics.filter((one) => one.path?.startsWith(dir));
     this.#render();
     this.#read();
   }
@@ -107,9 +107,9 @@ export class SkillDetail extends HTMLElement {
 
   /** The path of a diagnostic inside the skill. @param {Diagnostic} one */
   #inside(one) {
-    const folder = folderOf(this.#skill?.location ?? "");
+    const dir = dirOf(this.#skill?.location ?? "");
     const path = one.path ?? "SKILL.md";
-    return path.startsWith(folder) ? path.slice(folder.length) : path.split("/").pop() || "SKILL.md";
+    return path.startsWith(dir) ? path.slice(dir.length) : path.split("/").pop() || "SKILL.md";
   }
 
   async #read() {

@@ -5,7 +5,7 @@ import { h } from "../lib/dom.js";
 import { t } from "../lib/text.js";
 import { field, place } from "./field.js";
 
-/** An id that folders and models can bear, from a name that people like. @param {string} name */
+/** Derives an id from a name: lowercase letters, digits and hyphens. @param {string} name */
 export const idFrom = (name) =>
   name
     .normalize("NFKD")
@@ -63,7 +63,7 @@ export class SkillForm extends HTMLElement {
     this.#inputs = Object.values(fields).map((one) => one.input);
     let named = false;
     fields.name.input.addEventListener("input", () => (named = fields.name.input.value !== ""));
-    // Most skills are named like their folder.
+    // Most skills are named after their directory.
     fields.id.input.addEventListener("input", () => {
       if (!named) fields.name.input.value = idFrom(fields.id.input.value);
     });

@@ -12,7 +12,7 @@ const HIDDEN_FOR = 15_000;
 class App extends EventTarget {
   /** @type {About | null} */
   about = null;
-  /** The skills on offer. @type {Skill[]} */
+  /** The available skills. @type {Skill[]} */
   skills = [];
   /** @type {"starting" | "connected" | "lost"} */
   connection = "starting";

@@ -10,12 +10,12 @@ import { chats } from "./chats.js";
 /** @typedef {import("../types.js").Chat} Chat */
 
 const PAGE = 40;
-/** The number of messages to reload after an answer. */
+/** The number of messages to reload after a reply. */
 const TAIL = 6;
 
 /**
  * Events: `reset` (all messages), `earlier` (detail: the number of added messages), `message` (detail: one was added or replaced),
- * `part` (detail: the message whose parts grew), `meta` (title, active skills, whether it is being answered), `gone`.
+ * `part` (detail: the message whose parts grew), `meta` (title, active skills, whether a reply is running), `gone`.
  */
 export class Conversation extends EventTarget {
   /** @type {Chat | null} */
@@ -151,7 +151,7 @@ export class Conversation extends EventTarget {
   }
 
   /**
-   * Sends a message. The answer arrives through the event stream.
+   * Sends a message. The reply arrives through the event stream.
    * @param {string} text
    */
   async send(text) {

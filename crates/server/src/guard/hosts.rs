@@ -1,4 +1,4 @@
-//! Allowed hosts and origins. A foreign web page can make a browser send requests to this server, with a host name that resolves
+//! Allowed hosts and origins. A web page of another site can make a browser send requests to this server, with a host name that resolves
 //! to it (DNS rebinding) or from another origin; both are rejected.
 
 use std::net::{Ipv4Addr, Ipv6Addr};

@@ -125,7 +125,7 @@ fn sign_in_access(state: &GuardState, token: &str) -> Result<Access, &'static st
     match state.guard.start_token().map(|start| start.exchange(token)) {
         Some(Exchange::Accepted) => Ok(Access::Admin),
         Some(Exchange::Used) => Err(
-            "this address has already been used to sign in; open the address that `prowess serve` printed last, \
+            "this address has already been used to sign in; open the last address that `prowess serve` printed, \
              or restart the server",
         ),
         Some(Exchange::Unknown) | None => Err(INVALID_TOKEN),
@@ -155,14 +155,14 @@ mod tests {
     #[test]
     fn a_session_expires_and_can_be_ended() {
         let (sessions, now) = (Sessions::default(), Instant::now());
-        let (one, other) = (sessions.begin(Access::User, now), sessions.begin(Access::Admin, now));
-        assert_ne!(one, other);
-        assert_eq!(sessions.access(&with_cookie(&one), now), Some(Access::User));
+        let (first, other) = (sessions.begin(Access::User, now), sessions.begin(Access::Admin, now));
+        assert_ne!(first, other);
+        assert_eq!(sessions.access(&with_cookie(&first), now), Some(Access::User));
         assert_eq!(sessions.access(&with_cookie(&other), now), Some(Access::Admin));
         assert_eq!(sessions.access(&with_cookie(""), now), None);
-        assert_eq!(sessions.access(&with_cookie(&one), now + SESSION_LIFETIME), None);
-        sessions.end(&with_cookie(&one));
-        assert_eq!(sessions.access(&with_cookie(&one), now), None);
+        assert_eq!(sessions.access(&with_cookie(&first), now + SESSION_LIFETIME), None);
+        sessions.end(&with_cookie(&first));
+        assert_eq!(sessions.access(&with_cookie(&first), now), None);
         assert_eq!(sessions.access(&with_cookie(&other), now), Some(Access::Admin));
     }
 

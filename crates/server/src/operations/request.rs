@@ -121,14 +121,14 @@ mod tests {
 
     #[test]
     fn valid_request_ids_are_kept() {
-        let given = |text: &'static str| {
+        let assigned_id = |text: &'static str| {
             request_id(&HeaderMap::from_iter([(REQUEST_ID, HeaderValue::from_static(text))]))
         };
         for valid in ["a", "0190-F_a.b", "4bf92f3577b34da6a3ce929d0e0e4736"] {
-            assert_eq!(given(valid), valid);
+            assert_eq!(assigned_id(valid), valid);
         }
         for invalid in ["", "a b", "a\"b", "a;b", "<b>", "a,b"] {
-            assert_ne!(given(invalid), invalid);
+            assert_ne!(assigned_id(invalid), invalid);
         }
         let long = HeaderValue::try_from("a".repeat(ID_MAX + 1)).unwrap();
         assert_ne!(request_id(&HeaderMap::from_iter([(REQUEST_ID, long.clone())])), long);

@@ -3,9 +3,9 @@ use std::path::{Path, PathBuf};
 use super::*;
 
 /// Returns the files of a directory, as paths with `/`.
-fn on_disk(folder: &Path, above: &str) -> Vec<String> {
+fn on_disk(dir: &Path, above: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in std::fs::read_dir(dir).unwrap() {
         let entry = entry.unwrap();
         let path = format!("{above}{}", entry.file_name().to_str().unwrap());
         match entry.file_type().unwrap().is_dir() {
@@ -17,13 +17,13 @@ fn on_disk(folder: &Path, above: &str) -> Vec<String> {
     found
 }
 
-fn folder() -> PathBuf {
+fn page_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("page")
 }
 
 #[test]
 fn exactly_the_files_of_the_directory_are_served() {
-    let mut wanted = on_disk(&folder(), "");
+    let mut wanted = on_disk(&page_dir(), "");
     // The document has its own route, and type declarations are only for development.
     wanted.retain(|path| path != "index.html" && !path.ends_with(".d.ts"));
     let served: Vec<_> = FILES.iter().map(|file| file.path).collect();

@@ -64,14 +64,14 @@ pub(crate) async fn create(
     let created = created.await??;
     let snapshot = refresh_after_change(&app, &loaded).await?;
     let id = created.id.clone();
-    let answer = blocking(move || {
+    let value = blocking(move || {
         // Other skills may have the same name, so the created one is found by its path.
         let found = snapshot.all().iter().find(|skill| skill.skill_md_path() == created.skill_md_path);
         let skill = found.map_or_else(|| find(&snapshot, &created.id), Ok)?;
         Ok::<_, Problem>(skill_details(skill, &snapshot, &loaded, Access::Admin))
     });
-    let answer = answer.await??;
-    let mut response = (StatusCode::CREATED, Json(answer)).into_response();
+    let value = value.await??;
+    let mut response = (StatusCode::CREATED, Json(value)).into_response();
     if let Ok(location) = HeaderValue::from_str(&format!("/api/skills/{id}")) {
         response.headers_mut().insert(header::LOCATION, location);
     }

@@ -42,14 +42,14 @@ pub(super) fn skill_details(
     access: Access,
 ) -> Value {
     let (policy, host) = (loaded.registry.policy(), loaded.registry.host());
-    let mut answer = SkillDetails::collect(skill, policy, host).to_json(skill);
+    let mut value = SkillDetails::collect(skill, policy, host).to_json(skill);
     let target = InstallTarget::for_editing(skill, policy, host);
-    answer["editable"] = json!(target.is_ok());
-    answer["not_editable_because"] = json!(target.err().map(|error| error.to_string()));
+    value["editable"] = json!(target.is_ok());
+    value["not_editable_because"] = json!(target.err().map(|error| error.to_string()));
     if access != Access::Admin {
-        PathRedactor::new(snapshot, host).redact(&mut answer);
+        PathRedactor::new(snapshot, host).redact(&mut value);
     }
-    answer
+    value
 }
 
 /// The files of a skill.

@@ -48,7 +48,7 @@ pub(crate) async fn get(
         let skill = find(&snapshot, &id)?;
         match params.raw.is_set() {
             true => bytes(skill, &path, &loaded, access).map(|bytes| download(&path, bytes)),
-            false => text(skill, &path, &loaded, access).map(|answer| Json(answer).into_response()),
+            false => text(skill, &path, &loaded, access).map(|value| Json(value).into_response()),
         }
     });
     read.await?
@@ -72,10 +72,10 @@ fn text(skill: &Skill, path: &str, loaded: &LoadedState, access: Access) -> ApiR
     if !is_editable(skill, loaded, access) {
         let read =
             resources::read_text(skill, path, &loaded.registry.policy().limits).map_err(read_problem)?;
-        let mut answer = json::resource_json(&read);
+        let mut value = json::resource_json(&read);
         let whole = read.truncated.is_none().then(|| resources::read_bytes(skill, path).ok()).flatten();
-        answer["digest"] = json!(whole.map(|whole| digest(&whole.bytes)));
-        return Ok(answer);
+        value["digest"] = json!(whole.map(|whole| digest(&whole.bytes)));
+        return Ok(value);
     }
     let bytes = bytes(skill, path, loaded, access)?;
     let (size, digest) = (bytes.len(), digest(&bytes));

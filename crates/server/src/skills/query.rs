@@ -66,10 +66,10 @@ pub(crate) async fn prompt(
         let request =
             PromptRequest { query: params.query.as_deref(), format, budget_tokens, ..Default::default() };
         let prompt = prowess_tools::render_prompt(&toolbox, &request);
-        let mut answer = json::prompt_json(&prompt);
-        answer["tier"] = json!(prompt.routing.as_ref().map(|routing| routing.tier.number()));
-        answer["entries"] = json!(prompt.plan.shown_names().collect::<Vec<_>>());
-        answer
+        let mut value = json::prompt_json(&prompt);
+        value["tier"] = json!(prompt.routing.as_ref().map(|routing| routing.tier.number()));
+        value["entries"] = json!(prompt.plan.shown_names().collect::<Vec<_>>());
+        value
     });
     rendered.await.map(Json)
 }

@@ -158,7 +158,7 @@ mod tests {
             roots: vec!["/home/u/.agents/skills".to_owned()],
             top_dirs: vec!["/work/app".to_owned(), "/home/u".to_owned()],
         };
-        let mut answer = json!({
+        let mut value = json!({
             "description": "Reads /etc/hosts.",
             "source": "/home/u/.agents/skills",
             "location": "/home/u/.agents/skills/pdf/SKILL.md",
@@ -166,9 +166,9 @@ mod tests {
             "inner": [{"message": "see /opt/x/y (or \"/srv/z/w\"), then /name", "path": "/home/user2/x/y"}],
             "help": "to trust it: prowess trust /home/u",
         });
-        redactor.redact(&mut answer);
+        redactor.redact(&mut value);
         assert_eq!(
-            answer,
+            value,
             json!({
                 "description": "Reads /etc/hosts.",
                 "source": "…/.agents/skills",

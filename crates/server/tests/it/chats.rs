@@ -307,11 +307,11 @@ async fn s004_15_s004_16_s004_22_long_content_is_truncated_and_marked() {
         assert!(data.to_string().len() < 8_000);
         assert_eq!(env.redact(&data.to_string()), data.to_string(), "no paths");
     }
-    let given = tool_results(CHAT, model.requests().last().unwrap());
+    let results = tool_results(CHAT, model.requests().last().unwrap());
     assert!(
-        given[0].1.contains("cut") || given[0].1.contains("truncated"),
+        results[0].1.contains("cut") || results[0].1.contains("truncated"),
         "{}",
-        &given[0].1[given[0].1.len() - 300..]
+        &results[0].1[results[0].1.len() - 300..]
     );
 }
 

@@ -100,19 +100,19 @@ async fn procedure(test_store: &TestStore, preset: Preset, provider: ChatProvide
     let requests = model.requests();
     let first = system_prompt(provider, &requests[0]);
     assert!(first.contains(NAME) && !first.contains("_MARKER_"), "{first}");
-    let given = tool_results(provider, requests.last().unwrap());
-    assert!(given[0].1.contains(BODY), "{given:?}");
-    assert!(FILES.iter().all(|(_, marker)| !given[0].1.contains(marker)), "the body only");
-    let ids: Vec<_> = given[1..].iter().map(|(id, _)| id.as_str()).collect();
+    let results = tool_results(provider, requests.last().unwrap());
+    assert!(results[0].1.contains(BODY), "{results:?}");
+    assert!(FILES.iter().all(|(_, marker)| !results[0].1.contains(marker)), "the body only");
+    let ids: Vec<_> = results[1..].iter().map(|(id, _)| id.as_str()).collect();
     assert_eq!(ids, ["c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9"]);
-    assert!(given[1].1.contains("skill no-such-skill-here not found"));
-    for ((_, marker), (_, content)) in FILES.iter().zip(&given[2..5]) {
+    assert!(results[1].1.contains("skill no-such-skill-here not found"));
+    for ((_, marker), (_, content)) in FILES.iter().zip(&results[2..5]) {
         assert!(content.contains(marker) && content.matches("_MARKER_").count() == 1);
     }
-    for (id, text) in &given[5..8] {
+    for (id, text) in &results[5..8] {
         assert!(!text.contains("root:") && !text.contains("_MARKER_"), "{id}: {text}");
     }
-    assert!(given[8].1.contains(FILES[0].1), "a rejected call breaks nothing");
+    assert!(results[8].1.contains(FILES[0].1), "a rejected call breaks nothing");
 
     // Events and stored messages have names and digests, but no text of the skill.
     let kept = site.get(&format!("/api/chats/{chat}")).await;

@@ -180,11 +180,11 @@ async fn invalid_tool_calls_are_reported_to_the_model() {
         .collect();
     insta::assert_snapshot!(observed.join("\n"));
     let request = model.requests().pop().unwrap();
-    let given = tool_results(CHAT, &request);
-    assert_eq!(given.len(), 9, "every call has a result");
+    let results = tool_results(CHAT, &request);
+    assert_eq!(results.len(), 9, "every call has a result");
     assert!(
-        given[8].1.ends_with("did you mean skills_activate?"),
-        "the name that the model knows: {given:?}"
+        results[8].1.ends_with("did you mean skills_activate?"),
+        "the name that the model knows: {results:?}"
     );
     // Arguments are sent back as an object, even if they were not one.
     let messages = request.body["messages"].as_array().unwrap();

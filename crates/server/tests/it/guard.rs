@@ -76,8 +76,8 @@ async fn other_origins_are_rejected() {
 async fn responses_are_not_readable_by_other_origins() {
     let server = RunningServer::start(ServerOptions::default()).await;
     for path in ["/api/about", "/api/nothing", "/metrics"] {
-        let answer = server.get(path).await;
-        let headers = answer.headers();
+        let response = server.get(path).await;
+        let headers = response.headers();
         assert!(headers.keys().all(|name| !name.as_str().starts_with("access-control")), "{path}");
         assert_eq!(headers["cross-origin-resource-policy"], "same-origin", "{path}");
         assert_eq!(headers["x-content-type-options"], "nosniff", "{path}");
@@ -142,15 +142,15 @@ async fn a_start_address_signs_in_one_browser() {
     let server = RunningServer::start(options).await;
     let sign_in = async |token: &str| server.post("/api/session", &serde_json::json!({"token": token})).await;
     let first = token.current();
-    let answer = sign_in(&first).await;
-    assert_eq!(answer.status(), 204);
-    let cookie = answer.headers()["set-cookie"].to_str().unwrap().to_owned();
+    let response = sign_in(&first).await;
+    assert_eq!(response.status(), 204);
+    let cookie = response.headers()["set-cookie"].to_str().unwrap().to_owned();
     assert!(cookie.starts_with("prowess_session=") && !cookie.contains(&first), "{cookie}");
     let again = sign_in(&first).await;
     assert_eq!(again.status(), 401);
     assert!(!again.headers().contains_key("set-cookie"));
     let detail = again.json::<serde_json::Value>().await.unwrap()["detail"].as_str().unwrap().to_owned();
-    insta::assert_snapshot!(detail, @"this address has already been used to sign in; open the address that `prowess serve` printed last, or restart the server");
+    insta::assert_snapshot!(detail, @"this address has already been used to sign in; open the last address that `prowess serve` printed, or restart the server");
     assert_eq!(sign_in("guess").await.status(), 401);
     assert_ne!(token.current(), first);
     assert_eq!(sign_in(&token.current()).await.status(), 204, "another browser");

@@ -12,12 +12,12 @@ fn limited(limits: Limits) -> ServerOptions {
 }
 
 /// Returns an error response without its request id.
-async fn problem(answer: reqwest::Response) -> (u16, Option<String>, Value) {
-    assert_eq!(answer.headers()["content-type"], "application/problem+json");
-    let retry = answer.headers().get("retry-after").map(|after| after.to_str().unwrap().to_owned());
+async fn problem(response: reqwest::Response) -> (u16, Option<String>, Value) {
+    assert_eq!(response.headers()["content-type"], "application/problem+json");
+    let retry = response.headers().get("retry-after").map(|after| after.to_str().unwrap().to_owned());
     let (status, id) =
-        (answer.status().as_u16(), answer.headers()["x-request-id"].to_str().unwrap().to_owned());
-    let mut body: Value = answer.json().await.unwrap();
+        (response.status().as_u16(), response.headers()["x-request-id"].to_str().unwrap().to_owned());
+    let mut body: Value = response.json().await.unwrap();
     assert_eq!(body.as_object_mut().unwrap().remove("request_id"), Some(json!(id)));
     (status, retry, body)
 }
@@ -71,9 +71,9 @@ async fn one_address_cannot_use_all_connections() {
     // Each connection is served.
     for stream in &mut open {
         stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
-        let mut answer = [0; 12];
-        stream.read_exact(&mut answer).await.unwrap();
-        assert_eq!(&answer, b"HTTP/1.1 200");
+        let mut response = [0; 12];
+        stream.read_exact(&mut response).await.unwrap();
+        assert_eq!(&response, b"HTTP/1.1 200");
     }
     let mut more = server.connect().await;
     assert_eq!(more.read(&mut [0; 1]).await.unwrap_or(0), 0, "a connection beyond the limit is closed");
@@ -149,11 +149,11 @@ async fn a_slow_request_body_times_out() {
             "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{{"
         );
         stream.write_all(head.as_bytes()).await.unwrap();
-        let answer = rest(&mut stream).await;
-        assert!(answer.starts_with("HTTP/1.1 408 Request Timeout"), "{answer}");
+        let response = rest(&mut stream).await;
+        assert!(response.starts_with("HTTP/1.1 408 Request Timeout"), "{response}");
         assert!(
-            answer.contains(r#""code":"TIMEOUT","detail":"the body did not arrive in time""#),
-            "{answer}"
+            response.contains(r#""code":"TIMEOUT","detail":"the body did not arrive in time""#),
+            "{response}"
         );
     }
 }

@@ -51,7 +51,10 @@ fn short() -> Reply {
     Reply::events(encode_reply(CHAT, &[text("fine")]))
 }
 
-async fn two(test_store: &TestStore, replies: Vec<Reply>) -> (ChatServer, ChatServer, ModelServer, TestEnv) {
+async fn two_servers(
+    test_store: &TestStore,
+    replies: Vec<Reply>,
+) -> (ChatServer, ChatServer, ModelServer, TestEnv) {
     let model = ModelServer::start(replies).await;
     let env = project_with_model(Preset::Chat, CHAT, &model.base);
     (test_store.serve(&env).await, test_store.serve(&env).await, model, env)
@@ -62,7 +65,8 @@ async fn a_turn_can_be_followed_on_another_server(test_store: &mut TestStore) {
     for n in 1..30 {
         reply = reply.then(Piece::Pause(Duration::from_millis(20))).then(Piece::Bytes(word(n)));
     }
-    let (a, b, _model, _env) = two(test_store, vec![reply.then(Piece::Bytes(encode_reply(CHAT, &[])))]).await;
+    let (a, b, _model, _env) =
+        two_servers(test_store, vec![reply.then(Piece::Bytes(encode_reply(CHAT, &[])))]).await;
     let chat = a.chat().await;
     let mut events = a.say(&chat, "count").await;
     let first = events.expect("delta").await;
@@ -78,7 +82,7 @@ async fn a_turn_can_be_followed_on_another_server(test_store: &mut TestStore) {
 }
 
 async fn a_streaming_turn_can_be_stopped_on_another_server(test_store: &mut TestStore) {
-    let (a, b, _model, _env) = two(test_store, vec![long(), short()]).await;
+    let (a, b, _model, _env) = two_servers(test_store, vec![long(), short()]).await;
     let chat = a.chat().await;
     let mut events = a.say(&chat, "count").await;
     let first = events.expect("delta").await;
@@ -102,7 +106,7 @@ async fn a_streaming_turn_can_be_stopped_on_another_server(test_store: &mut Test
 
 async fn a_silent_turn_can_be_stopped_on_another_server(test_store: &mut TestStore) {
     let never = Reply { pieces: vec![Piece::Hang], ..Reply::events("") };
-    let (a, b, model, _env) = two(test_store, vec![never, short()]).await;
+    let (a, b, model, _env) = two_servers(test_store, vec![never, short()]).await;
     let chat = a.chat().await;
     let events = a.say(&chat, "hello?").await;
     wait_until(async || model.requests().len() == 1).await;
@@ -130,7 +134,7 @@ async fn a_killed_server_leaves_the_partial_answer(test_store: &mut TestStore) {
     let end = all.last().unwrap();
     assert_eq!(
         (end.event.as_str(), &end.data["message"]),
-        ("error", &json!("the process that was answering stopped; this is the reply up to that point"))
+        ("error", &json!("the process that was replying stopped; this is the reply up to that point"))
     );
     let kept = b.messages(&chat).await;
     assert_eq!((&kept[1]["state"], message_text(&kept[1])), (&json!("interrupted"), streamed_text(&all)));
@@ -167,12 +171,12 @@ async fn a_stopping_server_marks_unfinished_turns(test_store: &mut TestStore) {
         // Marked at shutdown, not by another server later.
         let kept = b.get(&format!("/api/chats/{chat}")).await;
         assert_eq!(kept["writing"], json!(null), "{number}");
-        let answer = &kept["messages"][1];
+        let response = &kept["messages"][1];
         assert_eq!(
-            (&answer["state"], &answer["reason"]),
-            (&json!("interrupted"), &json!("the server stopped before the answer was complete"))
+            (&response["state"], &response["reason"]),
+            (&json!("interrupted"), &json!("the server stopped before the reply was complete"))
         );
-        assert_eq!(message_text(answer).is_empty(), number == 2);
+        assert_eq!(message_text(response).is_empty(), number == 2);
         assert_eq!(streamed_text(&b.say(chat, "again").await.all().await), "fine");
     }
 }
@@ -184,11 +188,11 @@ async fn a_stopping_server_lets_turns_finish(test_store: &mut TestStore) {
     let env = project_with_model(Preset::Chat, CHAT, &model.base);
     let options = ServerOptions { grace: Duration::from_secs(60), ..ServerOptions::default() };
     let mut site = ChatServer::start(&env, test_store.open().await, options).await;
-    let (one, other) = (site.chat().await, site.chat().await);
-    let mut events = site.say(&one, "count").await;
+    let (first, other) = (site.chat().await, site.chat().await);
+    let mut events = site.say(&first, "count").await;
     events.expect("delta").await;
     drop(site.say(&other, "count").await);
-    let following = site.follow(&one, 0).await;
+    let following = site.follow(&first, 0).await;
     let client = site.client.clone();
     site.end().await;
     let all = events.all().await;
@@ -199,7 +203,7 @@ async fn a_stopping_server_lets_turns_finish(test_store: &mut TestStore) {
         "the server no longer accepts connections"
     );
     let again = test_store.serve(&env).await;
-    for chat in [one, other] {
+    for chat in [first, other] {
         assert_eq!(again.messages(&chat).await[1]["state"], "complete");
     }
 }
@@ -222,7 +226,7 @@ async fn servers_can_start_concurrently(test_store: &mut TestStore) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn changed_skills_are_visible_on_all_servers() {
     let test_store = TestStore::postgres();
-    let (a, b, model, env) = two(&test_store, vec![short()]).await;
+    let (a, b, model, env) = two_servers(&test_store, vec![short()]).await;
     let chat = a.chat().await;
     b.say(&chat, "hello").await.all().await;
     let mut received = b.store().announcements();

@@ -101,8 +101,8 @@ fn every_reference(described: &Value, value: &Value) {
 #[test]
 fn schema_names_are_unique() {
     let (mut open, mut names) = (vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")], BTreeSet::new());
-    while let Some(folder) = open.pop() {
-        for entry in folder.read_dir().unwrap() {
+    while let Some(dir) = open.pop() {
+        for entry in dir.read_dir().unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 open.push(path);
@@ -131,16 +131,16 @@ fn schema_names_are_unique() {
 #[tokio::test]
 async fn the_server_serves_the_description() {
     let server = RunningServer::start(ServerOptions::default()).await;
-    let given: Value = server.get("/openapi.json").await.json().await.unwrap();
-    assert_eq!(given, described());
+    let served: Value = server.get("/openapi.json").await.json().await.unwrap();
+    assert_eq!(served, described());
     // Every described operation exists.
-    for (path, method, _) in operations(&given) {
+    for (path, method, _) in operations(&served) {
         let test_store = path.replace('{', "none-").replace('}', "");
         let method = method.to_uppercase().parse().unwrap();
-        let answer = server.http.request(method, server.url(&test_store)).send().await.unwrap();
-        let (status, kind) = (answer.status(), answer.headers().get("content-type").cloned());
+        let response = server.http.request(method, server.url(&test_store)).send().await.unwrap();
+        let (status, kind) = (response.status(), response.headers().get("content-type").cloned());
         if kind.is_some_and(|kind| kind == "application/problem+json") {
-            let problem: Value = answer.json().await.unwrap();
+            let problem: Value = response.json().await.unwrap();
             let detail = problem["detail"].as_str().unwrap();
             assert!(status != 405 && !detail.starts_with("no such path"), "{path}: {detail}");
         }

@@ -8,9 +8,9 @@ use prowess_server::ServerOptions;
 use serde_json::{Value, json};
 
 async fn metrics(server: &RunningServer) -> String {
-    let answer = server.get("/metrics").await;
-    assert_eq!(answer.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
-    answer.text().await.unwrap()
+    let response = server.get("/metrics").await;
+    assert_eq!(response.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+    response.text().await.unwrap()
 }
 
 #[tokio::test]
@@ -43,9 +43,9 @@ async fn responses_have_the_request_id() {
     let server = RunningServer::start(ServerOptions::default()).await;
     let ask = async |id: &'static str| {
         let request = server.http.get(server.url("/api/chats/none")).header("x-request-id", id);
-        let answer = request.send().await.unwrap();
-        let header = answer.headers()["x-request-id"].to_str().unwrap().to_owned();
-        let body: Value = answer.json().await.unwrap();
+        let response = request.send().await.unwrap();
+        let header = response.headers()["x-request-id"].to_str().unwrap().to_owned();
+        let body: Value = response.json().await.unwrap();
         assert_eq!(body["request_id"], header.as_str());
         header
     };
@@ -100,7 +100,7 @@ async fn an_unfinished_turn_is_marked_at_shutdown() {
     let store = server.end().await;
     let page = store.messages(&chat, None, 10).await.unwrap();
     let MessageState::Interrupted { reason } = &page.messages[1].state else { panic!("{:?}", page.messages) };
-    assert_eq!(reason, "the server stopped before the answer was complete");
+    assert_eq!(reason, "the server stopped before the reply was complete");
     assert!(serde_json::to_string(&page.messages[1].parts).unwrap().contains("One"));
 }
 
@@ -153,9 +153,9 @@ async fn a_large_export_is_streamed_completely() {
         {"id": "long", "title": "", "preset": "", "created": 1, "updated": 2, "activated_skill_names": [],
             "messages": messages}]});
     assert_eq!(server.post("/api/chats/import", &file).await.status(), 201);
-    let mut answer = server.get("/api/export").await;
+    let mut response = server.get("/api/export").await;
     let (mut pieces, mut bytes) = (0, Vec::new());
-    while let Some(piece) = answer.chunk().await.unwrap() {
+    while let Some(piece) = response.chunk().await.unwrap() {
         pieces += 1;
         bytes.extend_from_slice(&piece);
     }
@@ -203,8 +203,8 @@ async fn a_broken_configuration_keeps_the_last_valid_one() {
     ] {
         server.configure(broken);
         // A rescan also reloads the configuration.
-        let answer = server.post("/api/rescan", &json!({})).await;
-        assert_eq!(answer.status(), 200);
+        let response = server.post("/api/rescan", &json!({})).await;
+        assert_eq!(response.status(), 200);
         assert!(!available().await.contains(&json!("hello-world")), "{broken}");
         assert_eq!(ready().await, json!({"status": "ok", "configuration": "the configuration has errors"}));
         let error = about().await["configuration_error"].as_str().unwrap().to_owned();

@@ -38,8 +38,11 @@ async fn s000_22_without_directories_the_list_is_empty_and_the_first_skill_creat
     let site = site(Preset::App).start().await;
     assert_eq!(site.available().await, Vec::<String>::new());
     let new = json!({"id": "First One", "name": "First", "description": "Is first.", "body": "Do it."});
-    let (status, made) = site.send("POST", "/api/skills", new).await;
-    assert_eq!((status, &made["skill"]["id"], &made["editable"]), (201, &json!("first-one"), &json!(true)));
+    let (status, created) = site.send("POST", "/api/skills", new).await;
+    assert_eq!(
+        (status, &created["skill"]["id"], &created["editable"]),
+        (201, &json!("first-one"), &json!(true))
+    );
     assert!(site.path(".agents/skills/first-one/SKILL.md").exists());
     assert_eq!(site.available().await, ["first-one"]);
 }
@@ -233,9 +236,9 @@ async fn only_administrators_see_details_and_paths() {
         "/api/about",
         "/.well-known/agent-skills/index.json",
     ] {
-        let (status, answer) = site.get(path).await;
-        assert_eq!(status, 200, "{path}: {answer}");
-        assert!(!answer.to_string().contains(top), "{path}: {answer}");
+        let (status, response) = site.get(path).await;
+        assert_eq!(status, 200, "{path}: {response}");
+        assert!(!response.to_string().contains(top), "{path}: {response}");
     }
     assert_snapshot!("hidden", site.redacted(site.get("/api/skills?all=1").await));
     let body = json!({"id": "a", "name": "a", "description": "d"});

@@ -7,13 +7,13 @@ use serde_json::json;
 
 /// Returns a zip archive of a skill.
 fn archive(files: &[(&str, &str)]) -> Vec<u8> {
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     for (path, text) in files {
-        let path = folder.path().join(path);
+        let path = dir.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
-    prowess_package::pack::skill_bytes(folder.path()).unwrap()
+    prowess_package::pack::skill_bytes(dir.path()).unwrap()
 }
 
 #[tokio::test]

@@ -6,15 +6,15 @@ use prowess::{Preset, digest};
 use serde_json::{Value, json};
 
 /// Removes the scores, which the routing crate tests.
-fn unscored((status, mut answer): (u16, Value)) -> (u16, Value) {
+fn unscored((status, mut response): (u16, Value)) -> (u16, Value) {
     for list in ["matches", "skills"] {
-        let found = answer.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten();
+        let found = response.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten();
         for found in found.filter(|it| it.get("score").is_some()) {
             assert!(found["reasons"].as_array().is_some_and(|reasons| !reasons.is_empty()));
             (found["score"], found["reasons"]) = (json!("[SCORE]"), json!("[REASONS]"));
         }
     }
-    (status, answer)
+    (status, response)
 }
 
 fn env(preset: Preset) -> ServerBuilder {

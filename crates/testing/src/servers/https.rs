@@ -138,7 +138,7 @@ struct Request {
 
 impl Request {
     fn header(&self, name: &str) -> &str {
-        self.headers.iter().find(|(given, _)| given == name).map_or("", |(_, value)| value)
+        self.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
     }
 }
 

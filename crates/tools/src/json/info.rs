@@ -86,8 +86,8 @@ impl SkillDetails {
             "link": skill.link().map(|link| json!({"target": link.target, "known": link.is_known})),
             "diagnostics": diagnostics,
         });
-        if let Some(supplied) = skill.remote() {
-            json_value["mcp"] = remote_json(supplied);
+        if let Some(remote) = skill.remote() {
+            json_value["mcp"] = remote_json(remote);
         }
         json_value
     }

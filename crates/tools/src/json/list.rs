@@ -27,16 +27,16 @@ impl Serialize for ListJson<'_> {
         let passed_over: Vec<_> =
             self.snapshot.skipped_dirs().iter().map(|path| path.to_string_lossy()).collect();
         let fields = 3 + usize::from(!passed_over.is_empty());
-        let mut answer = serializer.serialize_struct("List", fields)?;
-        answer.serialize_field("schema", &1)?;
-        answer.serialize_field("skills", &SkillsJson(self))?;
-        answer.serialize_field("diagnostics", &DiagnosticsJson(self.snapshot))?;
+        let mut structure = serializer.serialize_struct("List", fields)?;
+        structure.serialize_field("schema", &1)?;
+        structure.serialize_field("skills", &SkillsJson(self))?;
+        structure.serialize_field("diagnostics", &DiagnosticsJson(self.snapshot))?;
         if passed_over.is_empty() {
-            answer.skip_field("passed_over")?;
+            structure.skip_field("passed_over")?;
         } else {
-            answer.serialize_field("passed_over", &passed_over)?;
+            structure.serialize_field("passed_over", &passed_over)?;
         }
-        answer.end()
+        structure.end()
     }
 }
 

@@ -6,7 +6,7 @@ use prowess::lock::{self, LockComparison, LockEntry};
 use prowess::{HashedTree, HostEnv, Skill};
 use serde_json::{Value, json};
 
-/// The lock file's entry of a skill, compared with its files.
+/// The lock entry of a skill, compared with its files.
 #[derive(Debug)]
 pub struct Provenance {
     /// The entry.
@@ -21,14 +21,14 @@ pub struct Provenance {
 impl Provenance {
     /// Returns the provenance of an installed skill. Hashes its files.
     pub fn for_skill(skill: &Skill, host: &HostEnv) -> Option<Self> {
-        let locked = skill.lock_entry()?;
-        let lock = lock::lock_path_for_skill(skill, &locked, host)?;
+        let entry = skill.lock_entry()?;
+        let lock_path = lock::lock_path_for_skill(skill, &entry, host)?;
         let dir = skill.canonical_dir();
         let tree = HashedTree::from_resolved_dir(&dir);
         let hash = tree.as_ref().ok().map(HashedTree::hash);
         let accepted = hash.is_some() && lock::accepted_tree(host, &dir) == hash;
-        let difference = lock::compare_with_lock(&locked, &tree);
-        Some(Self { entry: locked, lock_path: lock, difference, accepted })
+        let difference = lock::compare_with_lock(&entry, &tree);
+        Some(Self { entry, lock_path, difference, accepted })
     }
 
     /// Describes how the skill differs from the installed files; `None` if it does not.
@@ -47,18 +47,18 @@ impl Provenance {
 
     /// Returns the provenance as JSON.
     pub fn to_json(&self) -> Value {
-        let locked = &self.entry;
+        let entry = &self.entry;
         json!({
-            "source": locked.source,
-            "ref": locked.reference,
-            "commit": locked.commit,
-            "path": locked.path,
-            "renamed_from": locked.renamed_from,
-            "tree": locked.tree,
-            "audit": locked.audit,
-            "capabilities": locked.capabilities,
-            "granted": locked.granted,
-            "installed_at": locked.installed_at,
+            "source": entry.source,
+            "ref": entry.reference,
+            "commit": entry.commit,
+            "path": entry.path,
+            "renamed_from": entry.renamed_from,
+            "tree": entry.tree,
+            "audit": entry.audit,
+            "capabilities": entry.capabilities,
+            "granted": entry.granted,
+            "installed_at": entry.installed_at,
             "lock": self.lock_path,
             "status": if self.difference.is_unchanged() { "ok" } else { "modified" },
             "difference": self.describe_changes().map(|_| self.difference.to_string()),

@@ -18,11 +18,11 @@ const FILES: [(&str, &str); 3] = [
 fn fixture(preset: Preset) -> TestEnv {
     let project = TestEnv::new(preset);
     let bundled = prowess::bundled::BUNDLED.iter().find(|skill| skill.id == NAME).unwrap();
-    let folder = format!("{}/{NAME}", project.root());
+    let dir = format!("{}/{NAME}", project.root());
     for (path, bytes) in bundled.files {
-        project.file(&format!("{folder}/{path}"), bytes);
+        project.file(&format!("{dir}/{path}"), bytes);
     }
-    symlink("/etc/passwd", project.path(&format!("{folder}/link-out.txt"))).unwrap();
+    symlink("/etc/passwd", project.path(&format!("{dir}/link-out.txt"))).unwrap();
     project
 }
 
@@ -43,14 +43,14 @@ fn s004_24_the_procedure_through_the_tools() {
 
         let mut read = |path: &str| call("skills.readResource", json!({"name": NAME, "path": path}));
         for (path, marker) in FILES {
-            let answer = read(path);
-            assert_eq!(answer.text.matches("_MARKER_").count(), 1, "{path}");
-            assert!(answer.text.contains(marker), "{path}");
+            let envelope = read(path);
+            assert_eq!(envelope.text.matches("_MARKER_").count(), 1, "{path}");
+            assert!(envelope.text.contains(marker), "{path}");
         }
         for path in ["../SKILL.md", "/etc/passwd", "references/../../../../etc/passwd", "link-out.txt"] {
-            let answer = read(path);
-            assert_eq!(error(&answer).0, "ACCESS_DENIED", "{preset} {path}");
-            assert!(!answer.text.contains("root:") && !project.is_named_in(&answer.text));
+            let envelope = read(path);
+            assert_eq!(error(&envelope).0, "ACCESS_DENIED", "{preset} {path}");
+            assert!(!envelope.text.contains("root:") && !project.is_named_in(&envelope.text));
         }
         assert!(read("references/REFERENCE.md").error.is_none(), "a rejected call breaks nothing");
     }

@@ -1,6 +1,6 @@
 //! The tool definitions for models.
 
-use crate::support::{CallTools, TestEnv, one};
+use crate::support::{CallTools, TestEnv, one_skill};
 use prowess::Preset;
 use prowess_tools::{BuiltinTool, Session, Toolbox};
 use serde_json::{Value, json};
@@ -21,14 +21,14 @@ fn of_each_preset() {
 
 #[test]
 fn s000_06_one_tool_that_takes_a_path() {
-    let (_env, toolbox) = one(Preset::App, "x");
+    let (_env, toolbox) = one_skill(Preset::App, "x");
     let [tool] = &toolbox.definitions()[..] else { panic!("one tool") };
     assert_eq!((tool.name.as_str(), &tool.input_schema["required"]), ("ReadFile", &json!(["path"])));
 }
 
 #[test]
 fn s001_08_one_tool_with_a_name_and_optional_arguments() {
-    let (_env, toolbox) = one(Preset::SkillTool, "x");
+    let (_env, toolbox) = one_skill(Preset::SkillTool, "x");
     let [tool] = &toolbox.definitions()[..] else { panic!("one tool") };
     assert_eq!((tool.name.as_str(), &tool.input_schema["required"]), ("Skill", &json!(["name"])));
     for parameter in ["name", "args"] {
@@ -52,7 +52,7 @@ fn names_are_an_enum_up_to_256() {
 
 #[test]
 fn names_with_and_without_dots_are_accepted() {
-    let (_env, toolbox) = one(Preset::Standard, "x");
+    let (_env, toolbox) = one_skill(Preset::Standard, "x");
     for tool in BuiltinTool::ALL {
         assert_eq!(
             (BuiltinTool::from_name(tool.name()), BuiltinTool::from_name(&tool.dotless_name())),
@@ -75,8 +75,8 @@ fn s004_18_nothing_is_offered_without_skills() {
         let toolbox = project.toolbox();
         assert!(names(&toolbox).is_empty(), "{preset}: they are off");
         for tool in BuiltinTool::ALL {
-            let answer = toolbox.call(&mut Session::default(), tool.name(), json!({"name": "a"}));
-            assert_eq!(crate::support::error(&answer), ("DISABLED", "skills are disabled"));
+            let envelope = toolbox.call(&mut Session::default(), tool.name(), json!({"name": "a"}));
+            assert_eq!(crate::support::error(&envelope), ("DISABLED", "skills are disabled"));
         }
         project.policy.enabled = true;
         project.policy.selection.manual = vec!["a".to_owned()];

@@ -1,6 +1,6 @@
 //! The envelope of every response.
 
-use crate::support::{CallTools, TestEnv, checked, one};
+use crate::support::{CallTools, TestEnv, checked, one_skill};
 use proptest::prelude::*;
 use prowess::Preset;
 use prowess_tools::{BuiltinTool, Envelope, Session};
@@ -8,23 +8,23 @@ use serde_json::{Value, json};
 
 #[test]
 fn s001_13_data_of_the_skill_tool_has_name_base_dir_and_content() {
-    let (project, toolbox) = one(Preset::SkillTool, "Do it.");
+    let (project, toolbox) = one_skill(Preset::SkillTool, "Do it.");
     let params = json!({"name": "a", "args": "x"});
-    let answer = checked(toolbox.call(&mut Session::default(), "Skill", params.clone()));
+    let envelope = checked(toolbox.call(&mut Session::default(), "Skill", params.clone()));
     let base = project.path("skills/a");
     let content = format!("Base directory for this skill: {}\n\nDo it.\n\nARGUMENTS: x", base.display());
-    assert_eq!(Value::Object(answer.data), json!({"name": "a", "base_dir": base, "content": content}));
-    assert_eq!(answer.text, content);
-    assert_eq!(answer.context.params_input, params);
-    assert_eq!(answer.context.cwd, project.path("").components().as_path().to_str().unwrap());
+    assert_eq!(Value::Object(envelope.data), json!({"name": "a", "base_dir": base, "content": content}));
+    assert_eq!(envelope.text, content);
+    assert_eq!(envelope.context.params_input, params);
+    assert_eq!(envelope.context.cwd, project.path("").components().as_path().to_str().unwrap());
 }
 
 #[test]
 fn s001_21_every_tool_returns_an_envelope() {
     for preset in Preset::ALL {
         let mut project = TestEnv::new(preset);
-        let folder = format!("{}/a", project.root());
-        project.skill("a", &"long ".repeat(100)).file(&format!("{folder}/big.md"), "x".repeat(500));
+        let dir = format!("{}/a", project.root());
+        project.skill("a", &"long ".repeat(100)).file(&format!("{dir}/big.md"), "x".repeat(500));
         project.policy.limits.skill_md_bytes = 100;
         project.policy.limits.resource_bytes = 100;
         let toolbox = project.toolbox();
@@ -33,7 +33,7 @@ fn s001_21_every_tool_returns_an_envelope() {
             for params in [
                 json!({"name": "a"}),
                 json!({"name": "a", "path": "big.md"}),
-                json!({"path": format!("{folder}/big.md")}),
+                json!({"path": format!("{dir}/big.md")}),
                 json!({"query": "a"}),
                 json!({"name": "b"}),
                 json!({}),
@@ -109,18 +109,18 @@ fn tool_name() -> impl Strategy<Value = String> {
 
 #[test]
 fn s001_21_any_name_and_any_parameters_give_an_envelope() {
-    let worlds: Vec<_> = Preset::ALL.into_iter().map(|preset| one(preset, "$ARGUMENTS")).collect();
+    let worlds: Vec<_> = Preset::ALL.into_iter().map(|preset| one_skill(preset, "$ARGUMENTS")).collect();
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(300));
     runner
         .run(&(0..worlds.len(), tool_name(), json_value()), |(at, tool, params)| {
             let (project, toolbox) = &worlds[at];
             let sent = params.clone();
-            let answer = toolbox.call(&mut Session::default(), &tool, params);
-            prop_assert_eq!(&answer.context.params_input, &sent);
-            if answer.error.is_some() {
-                prop_assert!(!project.is_named_in(&answer.text), "{}", answer.text);
+            let envelope = toolbox.call(&mut Session::default(), &tool, params);
+            prop_assert_eq!(&envelope.context.params_input, &sent);
+            if envelope.error.is_some() {
+                prop_assert!(!project.is_named_in(&envelope.text), "{}", envelope.text);
             }
-            checked(answer);
+            checked(envelope);
             Ok(())
         })
         .unwrap();

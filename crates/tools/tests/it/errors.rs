@@ -3,16 +3,16 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use crate::support::{CallTools, TestEnv, checked, error, one};
+use crate::support::{CallTools, TestEnv, checked, error, one_skill};
 use prowess::Preset;
 use prowess_tools::Session;
 use serde_json::{Value, json};
 
 /// Returns the error of a call that loads a skill, in the preset of document 001.
 fn refused(params: Value) -> (String, String) {
-    let (_env, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
-    let answer = checked(toolbox.call(&mut Session::default(), "Skill", params));
-    let (code, message) = error(&answer);
+    let (_env, toolbox) = one_skill(Preset::SkillTool, "Do $ARGUMENTS.");
+    let envelope = checked(toolbox.call(&mut Session::default(), "Skill", params));
+    let (code, message) = error(&envelope);
     (code.to_owned(), message.to_owned())
 }
 
@@ -43,20 +43,23 @@ fn s001_19_invalid_parameters() {
 fn s001_19_unknown_names_are_reported_with_a_suggestion() {
     let project = TestEnv::new(Preset::SkillTool);
     project.skill("code-review", "x");
-    let told = |name: &str| {
-        let answer = project.call("Skill", json!({"name": name}));
-        let (code, message) = error(&answer);
+    let error_text = |name: &str| {
+        let envelope = project.call("Skill", json!({"name": name}));
+        let (code, message) = error(&envelope);
         format!("{code} {message}")
     };
-    assert_eq!(told("code-reviw"), "NOT_FOUND skill code-reviw not found; did you mean code-review?");
-    assert_eq!(told("zzzz"), "NOT_FOUND skill zzzz not found");
-    assert_eq!(told("x\u{202e}\n\u{1b}[31m"), "NOT_FOUND skill x\\u{202e} \\u{1b}[31m not found");
-    assert_eq!(told("../code-review"), "NOT_FOUND skill ../code-review not found; did you mean code-review?");
+    assert_eq!(error_text("code-reviw"), "NOT_FOUND skill code-reviw not found; did you mean code-review?");
+    assert_eq!(error_text("zzzz"), "NOT_FOUND skill zzzz not found");
+    assert_eq!(error_text("x\u{202e}\n\u{1b}[31m"), "NOT_FOUND skill x\\u{202e} \\u{1b}[31m not found");
+    assert_eq!(
+        error_text("../code-review"),
+        "NOT_FOUND skill ../code-review not found; did you mean code-review?"
+    );
 }
 
 #[test]
 fn unknown_and_unavailable_tools() {
-    let (_env, toolbox) = one(Preset::SkillTool, "x");
+    let (_env, toolbox) = one_skill(Preset::SkillTool, "x");
     for (tool, message) in [
         ("Skil", "no tool named Skil; did you mean Skill?"),
         ("rm", "no tool named rm"),
@@ -64,8 +67,8 @@ fn unknown_and_unavailable_tools() {
         ("ReadFile", "ReadFile is not available in preset skill-tool"),
         ("skills_activate", "skills_activate is not available in preset skill-tool"),
     ] {
-        let answer = checked(toolbox.call(&mut Session::default(), tool, json!({})));
-        assert_eq!(error(&answer), ("NOT_FOUND", message));
+        let envelope = checked(toolbox.call(&mut Session::default(), tool, json!({})));
+        assert_eq!(error(&envelope), ("NOT_FOUND", message));
     }
 }
 
@@ -73,15 +76,15 @@ fn unknown_and_unavailable_tools() {
 /// in `prowess::activation` covers this code.
 #[test]
 fn s001_19_unreadable_files_are_permission_errors() {
-    let (project, toolbox) = one(Preset::SkillTool, "x");
+    let (project, toolbox) = one_skill(Preset::SkillTool, "x");
     let path = project.path("skills/a/SKILL.md");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::read(&path).is_ok() {
         return;
     }
-    let answer = checked(toolbox.call(&mut Session::default(), "Skill", json!({"name": "a"})));
-    assert_eq!(error(&answer).0, "PERMISSION_DENIED");
-    assert!(!project.is_named_in(&answer.text));
+    let envelope = checked(toolbox.call(&mut Session::default(), "Skill", json!({"name": "a"})));
+    assert_eq!(error(&envelope).0, "PERMISSION_DENIED");
+    assert!(!project.is_named_in(&envelope.text));
 }
 
 /// Changes of `SKILL.md` between discovery and the call.
@@ -102,7 +105,7 @@ fn s001_19_changes_since_discovery_are_reported_without_a_path() {
             "INTERNAL_ERROR",
         ),
         (
-            "a folder",
+            "a directory",
             |project| {
                 fs::remove_file(project.path("skills/a/SKILL.md")).unwrap();
                 fs::create_dir(project.path("skills/a/SKILL.md")).unwrap();
@@ -110,14 +113,18 @@ fn s001_19_changes_since_discovery_are_reported_without_a_path() {
             "EXECUTION_ERROR",
         ),
         (
-            "a link",
+            "a symlink",
             |project| {
                 fs::remove_file(project.path("skills/a/SKILL.md")).unwrap();
                 symlink("/etc/passwd", project.path("skills/a/SKILL.md")).unwrap();
             },
             "ACCESS_DENIED",
         ),
-        ("its folder deleted", |project| fs::remove_dir_all(project.path("skills/a")).unwrap(), "NOT_FOUND"),
+        (
+            "its directory deleted",
+            |project| fs::remove_dir_all(project.path("skills/a")).unwrap(),
+            "NOT_FOUND",
+        ),
     ];
     for (what, change, code) in changes {
         let mut project = TestEnv::new(Preset::SkillTool);
@@ -126,9 +133,9 @@ fn s001_19_changes_since_discovery_are_reported_without_a_path() {
         project.policy.refresh = prowess::policy::RefreshPolicy::AtStart;
         let toolbox = project.toolbox();
         change(&project);
-        let answer = checked(toolbox.call(&mut Session::default(), "Skill", json!({"name": "a"})));
-        assert_eq!(error(&answer).0, code, "{what}: {}", answer.text);
-        assert!(!project.is_named_in(&answer.text) && !answer.text.contains("/etc"), "{}", answer.text);
+        let envelope = checked(toolbox.call(&mut Session::default(), "Skill", json!({"name": "a"})));
+        assert_eq!(error(&envelope).0, code, "{what}: {}", envelope.text);
+        assert!(!project.is_named_in(&envelope.text) && !envelope.text.contains("/etc"), "{}", envelope.text);
     }
 }
 
@@ -136,9 +143,9 @@ fn s001_19_changes_since_discovery_are_reported_without_a_path() {
 fn s001_19_an_invalid_skill_reports_its_error_when_it_is_loaded() {
     let project = TestEnv::new(Preset::SkillTool);
     project.skill("a", "x").file("skills/b/SKILL.md", "---\nname: b\ndescription: x\n- y\n---\n");
-    let answer = project.call("Skill", json!({"name": "b"}));
-    assert_eq!(error(&answer).0, "INTERNAL_ERROR", "{}", answer.text);
-    assert!(!project.is_named_in(&answer.text));
+    let envelope = project.call("Skill", json!({"name": "b"}));
+    assert_eq!(error(&envelope).0, "INTERNAL_ERROR", "{}", envelope.text);
+    assert!(!project.is_named_in(&envelope.text));
 }
 
 #[test]
@@ -150,9 +157,9 @@ fn each_status_has_its_error_code() {
     project.file("~/.agents/skills/needy/SKILL.md", needy);
     project.policy.selection.disabled = vec!["off".to_owned()];
     for (name, code) in [("off", "DISABLED"), ("waiting", "UNTRUSTED"), ("needy", "UNAVAILABLE")] {
-        let answer = project.call("skills.activate", json!({"name": name}));
-        assert_eq!(error(&answer).0, code, "{}", answer.text);
-        assert!(!project.is_named_in(&answer.text), "{}", answer.text);
+        let envelope = project.call("skills.activate", json!({"name": name}));
+        assert_eq!(error(&envelope).0, code, "{}", envelope.text);
+        assert!(!project.is_named_in(&envelope.text), "{}", envelope.text);
     }
     for tool in ["skills.readResource", "skills.listResources"] {
         let mut params = json!({"name": "waiting"});
@@ -168,10 +175,10 @@ fn long_arguments_are_rejected_and_placeholders_in_them_are_text() {
     let (code, message) = refused(json!({"name": "a", "args": "x".repeat(100_000)}));
     assert_eq!(code, "INVALID_PARAM");
     assert!(message.contains("100000 bytes") && message.len() < 200, "{message}");
-    let (_env, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
+    let (_env, toolbox) = one_skill(Preset::SkillTool, "Do $ARGUMENTS.");
     let args = "$ARGUMENTS $ARGUMENTS[0] $1 \u{1b}[31mred";
-    let answer = toolbox.call(&mut Session::default(), "Skill", json!({"name": "a", "args": args}));
-    assert!(answer.text.ends_with("Do $ARGUMENTS $ARGUMENTS[0] $1 red."), "{}", answer.text);
+    let envelope = toolbox.call(&mut Session::default(), "Skill", json!({"name": "a", "args": args}));
+    assert!(envelope.text.ends_with("Do $ARGUMENTS $ARGUMENTS[0] $1 red."), "{}", envelope.text);
     let big =
         toolbox.call(&mut Session::default(), "Skill", json!({"name": "a", "args": "x".repeat(60_000)}));
     assert!(big.text.len() > 60_000);
@@ -179,7 +186,7 @@ fn long_arguments_are_rejected_and_placeholders_in_them_are_text() {
 
 #[test]
 fn s004_16_s004_17_every_error_of_a_resource() {
-    let (project, toolbox) = one(Preset::Chat, "x");
+    let (project, toolbox) = one_skill(Preset::Chat, "x");
     project
         .file(".skills/a/bin.dat", b"\0\x01")
         .file(".skills/a/latin.txt", b"caf\xe9")
@@ -200,11 +207,15 @@ fn s004_16_s004_17_every_error_of_a_resource() {
         ("a\0b", "INVALID_PARAM"),
     ] {
         let params = json!({"name": "a", "path": path});
-        let answer = checked(toolbox.call(&mut Session::default(), "skills.readResource", params));
-        assert_eq!(error(&answer).0, code, "{path}: {}", answer.text);
-        assert!(!project.is_named_in(&answer.text) && !answer.text.contains("root:"), "{}", answer.text);
+        let envelope = checked(toolbox.call(&mut Session::default(), "skills.readResource", params));
+        assert_eq!(error(&envelope).0, code, "{path}: {}", envelope.text);
+        assert!(
+            !project.is_named_in(&envelope.text) && !envelope.text.contains("root:"),
+            "{}",
+            envelope.text
+        );
         if code == "BINARY_FILE" {
-            assert!(answer.text.contains("binary not supported"));
+            assert!(envelope.text.contains("binary not supported"));
         }
     }
 }
@@ -222,8 +233,8 @@ fn no_error_contains_a_local_path_when_the_skill_is_deleted() {
             for required in definition.input_schema["required"].as_array().unwrap() {
                 params[required.as_str().unwrap()] = json!(if required == "name" { "a" } else { "SKILL.md" });
             }
-            let answer = checked(toolbox.call(&mut Session::default(), &definition.name, params));
-            assert!(!project.is_named_in(&answer.text), "{preset}: {}", answer.text);
+            let envelope = checked(toolbox.call(&mut Session::default(), &definition.name, params));
+            assert!(!project.is_named_in(&envelope.text), "{preset}: {}", envelope.text);
         }
     }
 }

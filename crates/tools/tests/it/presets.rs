@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::support::{CallTools, TestEnv, checked, error, one};
+use crate::support::{CallTools, TestEnv, checked, error, one_skill};
 use prowess::Preset;
 use prowess::activation::activate;
 use prowess::policy::ActivationMode;
@@ -22,7 +22,7 @@ fn s000_05_the_prompt_of_the_app() {
 
 #[test]
 fn s000_06_s000_07_s000_08_s000_09_s000_10_read_file() {
-    let (project, toolbox) = one(Preset::App, "Body.");
+    let (project, toolbox) = one_skill(Preset::App, "Body.");
     project
         .file("notes.txt", "N")
         .file("run.sh", "touch ran")
@@ -32,9 +32,9 @@ fn s000_06_s000_07_s000_08_s000_09_s000_10_read_file() {
     symlink(project.path("~/secret.md"), project.path("out.md")).unwrap();
     let read = |params: Value| checked(toolbox.call(&mut Session::default(), "ReadFile", params));
     for key in ["path", "relativePath"] {
-        let answer = read(json!({key: ".agents/skills/a/SKILL.md"}));
-        assert!(answer.text.contains("Body."));
-        assert_eq!(answer.data["path"], ".agents/skills/a/SKILL.md");
+        let envelope = read(json!({key: ".agents/skills/a/SKILL.md"}));
+        assert!(envelope.text.contains("Body."));
+        assert_eq!(envelope.data["path"], ".agents/skills/a/SKILL.md");
     }
     assert_eq!(read(json!({"path": "notes.txt"})).text, "N", "any allowed file under the run directory");
     assert_eq!(read(json!({"path": ".agents/skills/broken/SKILL.md"})).text, "no frontmatter");
@@ -55,16 +55,16 @@ fn s000_06_s000_07_s000_08_s000_09_s000_10_read_file() {
         (".agents", "IS_DIRECTORY"),
         (".", "IS_DIRECTORY"),
     ] {
-        let answer = read(json!({"path": path}));
-        assert_eq!(error(&answer).0, code, "{path}: {}", answer.text);
-        assert!(answer.text.len() < 200 && !project.is_named_in(&answer.text), "{}", answer.text);
+        let envelope = read(json!({"path": path}));
+        assert_eq!(error(&envelope).0, code, "{path}: {}", envelope.text);
+        assert!(envelope.text.len() < 200 && !project.is_named_in(&envelope.text), "{}", envelope.text);
     }
     assert_eq!(error(&read(json!({}))), ("INVALID_PARAM", "path is missing"));
 }
 
 #[test]
 fn s000_08_the_extensions_can_be_configured() {
-    let (mut project, _) = one(Preset::App, "x");
+    let (mut project, _) = one_skill(Preset::App, "x");
     project.policy.read_extensions = vec![".rs".to_owned()];
     project.file("main.rs", "fn main() {}");
     assert_eq!(project.call("ReadFile", json!({"path": "main.rs"})).text, "fn main() {}");
@@ -97,7 +97,7 @@ fn s001_09_s001_10_s001_11_s001_12_the_text_of_the_skill_tool() {
 
 #[test]
 fn s001_16_s001_17_the_system_prompt_has_the_rules_and_the_tool_s_text() {
-    let (_env, toolbox) = one(Preset::SkillTool, "BODY");
+    let (_env, toolbox) = one_skill(Preset::SkillTool, "BODY");
     let text = system_prompt(&toolbox, &Session::default(), None);
     insta::assert_snapshot!(text);
     assert!(text.contains(&toolbox.definitions()[0].description));
@@ -141,15 +141,15 @@ fn cuts_of_the_tiers_are_reported() {
         triggered(&project, &format!("skill-{number}"), "");
     }
     let request = PromptRequest { budget_chars: Some(300), ..PromptRequest::default() };
-    let made = render_prompt(&project.toolbox(), &request);
-    assert!(made.text.chars().count() <= 300, "{}", made.text);
-    assert_eq!(made.plan.total(), 50);
-    assert!(made.plan.cuts().count() > 0);
+    let prompt = render_prompt(&project.toolbox(), &request);
+    assert!(prompt.text.chars().count() <= 300, "{}", prompt.text);
+    assert_eq!(prompt.plan.total(), 50);
+    assert!(prompt.plan.cuts().count() > 0);
 }
 
 #[test]
 fn s004_11_the_prompt_of_the_chat_has_no_paths() {
-    let (project, toolbox) = one(Preset::Chat, "BODY");
+    let (project, toolbox) = one_skill(Preset::Chat, "BODY");
     let text = system_prompt(&toolbox, &Session::default(), None);
     let list: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     assert_eq!(list, json!({"available_skills": [{"name": "a", "description": "Does a."}]}));
@@ -158,34 +158,34 @@ fn s004_11_the_prompt_of_the_chat_has_no_paths() {
 
 #[test]
 fn s004_15_activation_returns_name_frontmatter_and_body() {
-    let (_env, toolbox) = one(Preset::Chat, "Body.");
+    let (_env, toolbox) = one_skill(Preset::Chat, "Body.");
     let call =
         |name: &str| checked(toolbox.call(&mut Session::default(), "skills.activate", json!({"name": name})));
-    let answer = call("a");
-    assert_eq!(answer.data["name"], "a");
-    assert_eq!(answer.data["frontmatter"], json!({"name": "a", "description": "Does a."}));
-    assert_eq!(answer.data["body"].as_str().unwrap().trim(), "Body.");
-    assert_eq!(answer.text, "Body.");
+    let envelope = call("a");
+    assert_eq!(envelope.data["name"], "a");
+    assert_eq!(envelope.data["frontmatter"], json!({"name": "a", "description": "Does a."}));
+    assert_eq!(envelope.data["body"].as_str().unwrap().trim(), "Body.");
+    assert_eq!(envelope.text, "Body.");
     assert_eq!(error(&call("no-such-skill-here")).0, "NOT_FOUND");
 }
 
 #[test]
 fn s004_16_a_resource_has_name_path_and_content() {
-    let (project, toolbox) = one(Preset::Chat, "x");
+    let (project, toolbox) = one_skill(Preset::Chat, "x");
     project.file(".skills/a/references/r.md", "R");
     let params = json!({"name": "a", "path": "./references/r.md"});
-    let answer = checked(toolbox.call(&mut Session::default(), "skills.readResource", params));
+    let envelope = checked(toolbox.call(&mut Session::default(), "skills.readResource", params));
     let expected = json!({"name": "a", "path": "references/r.md", "content": "R", "bytes": 1});
-    assert_eq!((Value::Object(answer.data), answer.text.as_str()), (expected, "R"));
+    assert_eq!((Value::Object(envelope.data), envelope.text.as_str()), (expected, "R"));
 }
 
 #[test]
 fn s004_22_long_files_are_truncated_with_a_notice() {
-    let (mut project, _) = one(Preset::Chat, &"x".repeat(1_000));
+    let (mut project, _) = one_skill(Preset::Chat, &"x".repeat(1_000));
     project.policy.limits.skill_md_bytes = 500;
-    let answer = project.call("skills.activate", json!({"name": "a"}));
-    assert_eq!(answer.data["truncated"], true);
-    assert!(answer.text.contains("500 of 1039 bytes"), "{}", answer.text);
+    let envelope = project.call("skills.activate", json!({"name": "a"}));
+    assert_eq!(envelope.data["truncated"], true);
+    assert!(envelope.text.contains("500 of 1039 bytes"), "{}", envelope.text);
     let toolbox = project.toolbox();
     for _ in 0..3 {
         toolbox.call(&mut Session::default(), "skills.activate", json!({"name": "a"}));
@@ -203,8 +203,8 @@ fn s004_23_every_activation_includes_allowed_tools() {
     let project = TestEnv::new(Preset::Chat);
     let text = "---\nname: a\ndescription: d\nallowed-tools: Bash(git:*) Read\n---\nx\n";
     project.file(".skills/a/SKILL.md", text);
-    let answer = project.call("skills.activate", json!({"name": "a"}));
-    assert_eq!(answer.data["allowed_tools"], json!(["Bash(git:*)", "Read"]));
+    let envelope = project.call("skills.activate", json!({"name": "a"}));
+    assert_eq!(envelope.data["allowed_tools"], json!(["Bash(git:*)", "Read"]));
 }
 
 #[test]
@@ -226,19 +226,20 @@ fn search_returns_the_best_match_first_with_reasons() {
     assert_eq!(one.data["matches"].as_array().unwrap().len(), 1);
     assert_eq!(project.call("skills.search", json!({"query": "zzz"})).text, "No matching skill found.\n");
     for k in [json!(0), json!(51), json!(-1), json!("3"), json!(1.5)] {
-        let answer = project.call("skills.search", json!({"query": "x", "k": k}));
-        assert_eq!(error(&answer), ("INVALID_PARAM", "k must be an integer from 1 to 50"));
+        let envelope = project.call("skills.search", json!({"query": "x", "k": k}));
+        assert_eq!(error(&envelope), ("INVALID_PARAM", "k must be an integer from 1 to 50"));
     }
 }
 
 #[test]
 fn listing_is_sorted_with_sizes() {
-    let (project, toolbox) = one(Preset::Standard, "x");
+    let (project, toolbox) = one_skill(Preset::Standard, "x");
     project.file("~/.agents/skills/a/scripts/b.sh", "12").file("~/.agents/skills/a/references/a.md", "123");
-    let answer = checked(toolbox.call(&mut Session::default(), "skills.listResources", json!({"name": "a"})));
-    let files: Vec<_> = answer.text.lines().collect();
+    let envelope =
+        checked(toolbox.call(&mut Session::default(), "skills.listResources", json!({"name": "a"})));
+    let files: Vec<_> = envelope.text.lines().collect();
     assert_eq!(files[1..], ["references/a.md (3 bytes)", "scripts/b.sh (2 bytes)"]);
-    assert_eq!(answer.data["files"][1], json!({"path": "references/a.md", "bytes": 3}));
+    assert_eq!(envelope.data["files"][1], json!({"path": "references/a.md", "bytes": 3}));
 }
 
 #[test]
@@ -260,7 +261,7 @@ fn s002_06_the_token_costs_of_each_tier() {
 /// For models without tools, the server adds the requested skill to that one request.
 #[test]
 fn s004_14_a_requested_skill_can_be_added_to_one_request() {
-    let (_env, toolbox) = one(Preset::Chat, "BODY");
+    let (_env, toolbox) = one_skill(Preset::Chat, "BODY");
     let snapshot = toolbox.snapshot();
     let called = slash("/a now", |name| snapshot.get(name).is_some()).unwrap();
     assert_eq!((called.name, called.rest), ("a", "now"));
@@ -275,13 +276,13 @@ fn prompts_only_mention_available_tools() {
     for (activation, called) in
         [(ActivationMode::ReadFile, "ReadFile"), (ActivationMode::SkillTool, "tool Skill")]
     {
-        let (mut project, _) = one(Preset::Standard, "Body.");
+        let (mut project, _) = one_skill(Preset::Standard, "Body.");
         project.policy.activation = activation;
         let toolbox = project.toolbox();
-        let told = system_prompt(&toolbox, &Session::default(), Some("do it"));
-        assert!(told.contains(called) && !told.contains("skills."), "{told}");
+        let prompt = system_prompt(&toolbox, &Session::default(), Some("do it"));
+        assert!(prompt.contains(called) && !prompt.contains("skills."), "{prompt}");
         let tools = toolbox.definitions_in(&Session::default());
         assert!(tools.iter().all(|tool| !tool.name.starts_with("skills.")), "{tools:?}");
-        insta::assert_snapshot!(told.lines().next().unwrap_or_default().to_owned());
+        insta::assert_snapshot!(prompt.lines().next().unwrap_or_default().to_owned());
     }
 }

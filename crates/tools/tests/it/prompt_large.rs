@@ -9,7 +9,7 @@ use prowess_tools::{PromptRequest, render_prompt, tokens};
 const SKILLS: usize = 100_000;
 
 /// The queries and the matching skills, which are neither first in the catalog nor special in form.
-const ASKED: [(&str, &str, &str); 3] = [
+const QUERIES: [(&str, &str, &str); 3] = [
     (
         "how many grams are three cups of flour in this recipe?",
         "zz-kitchen",
@@ -35,29 +35,29 @@ fn the_matching_skill_is_in_every_format_and_budget() {
         let name = format!("skill-{number}");
         project.file(&format!("~/.agents/skills/{name}/SKILL.md"), skill_md(&name, &about));
     }
-    for (_, name, about) in ASKED {
+    for (_, name, about) in QUERIES {
         project.file(&format!("~/.agents/skills/{name}/SKILL.md"), skill_md(name, about));
     }
     let toolbox = project.toolbox();
-    assert_eq!(toolbox.snapshot().enabled().count(), SKILLS + ASKED.len());
-    let holds = |query: &str, name: &str, about: &str, format: CatalogFormat| {
-        let asked = PromptRequest { query: Some(query), format: Some(format), ..PromptRequest::default() };
-        let made = render_prompt(&toolbox, &PromptRequest { budget_chars: Some(4_000), ..asked });
-        assert_eq!(made.routing.unwrap().matches[0].name, name, "{query}");
-        assert!(made.text.chars().count() <= 4_000, "{format:?}: {}", made.text.chars().count());
-        assert!(made.text.contains(first(about)), "{format:?}: {}", made.text);
+    assert_eq!(toolbox.snapshot().enabled().count(), SKILLS + QUERIES.len());
+    let assert_included = |query: &str, name: &str, about: &str, format: CatalogFormat| {
+        let request = PromptRequest { query: Some(query), format: Some(format), ..PromptRequest::default() };
+        let prompt = render_prompt(&toolbox, &PromptRequest { budget_chars: Some(4_000), ..request });
+        assert_eq!(prompt.routing.unwrap().matches[0].name, name, "{query}");
+        assert!(prompt.text.chars().count() <= 4_000, "{format:?}: {}", prompt.text.chars().count());
+        assert!(prompt.text.contains(first(about)), "{format:?}: {}", prompt.text);
     };
-    for (query, name, about) in ASKED {
-        holds(query, name, about, CatalogFormat::Xml);
+    for (query, name, about) in QUERIES {
+        assert_included(query, name, about, CatalogFormat::Xml);
     }
-    let (query, name, about) = ASKED[1];
+    let (query, name, about) = QUERIES[1];
     for format in [CatalogFormat::Json, CatalogFormat::Bullets, CatalogFormat::Tiers] {
-        holds(query, name, about, format);
+        assert_included(query, name, about, format);
     }
-    let asked = PromptRequest { query: Some(query), ..PromptRequest::default() };
-    let made = render_prompt(&toolbox, &PromptRequest { budget_tokens: Some(1_000), ..asked });
-    assert!(tokens::count(&made.text) <= 1_000, "{}", tokens::count(&made.text));
-    assert!(made.text.contains(first(about)), "{}", made.text);
+    let request = PromptRequest { query: Some(query), ..PromptRequest::default() };
+    let prompt = render_prompt(&toolbox, &PromptRequest { budget_tokens: Some(1_000), ..request });
+    assert!(tokens::count(&prompt.text) <= 1_000, "{}", tokens::count(&prompt.text));
+    assert!(prompt.text.contains(first(about)), "{}", prompt.text);
 }
 
 /// Returns the first sentence.

@@ -1,6 +1,6 @@
 //! The state of a conversation, and changes between calls.
 
-use crate::support::{TestEnv, error, one};
+use crate::support::{TestEnv, error, one_skill};
 use prowess::Preset;
 use prowess::policy::RefreshPolicy;
 use prowess_tools::{Session, Toolbox, system_prompt};
@@ -14,7 +14,7 @@ fn load(toolbox: &Toolbox, session: &mut Session, name: &str) -> String {
 #[test]
 fn loading_twice_returns_a_reminder_unless_the_skill_changed() {
     for preset in [Preset::Standard, Preset::SkillTool, Preset::Harness, Preset::Triggers, Preset::Chat] {
-        let (project, toolbox) = one(preset, "First text.");
+        let (project, toolbox) = one_skill(preset, "First text.");
         let (mut session, mut other) = (Session::default(), Session::default());
         assert!(load(&toolbox, &mut session, "a").contains("First text."), "{preset}");
         let reminder = load(&toolbox, &mut session, "a");
@@ -28,7 +28,7 @@ fn loading_twice_returns_a_reminder_unless_the_skill_changed() {
 
 #[test]
 fn arguments_return_the_text_again() {
-    let (_env, toolbox) = one(Preset::SkillTool, "Do $ARGUMENTS.");
+    let (_env, toolbox) = one_skill(Preset::SkillTool, "Do $ARGUMENTS.");
     let mut session = Session::default();
     let mut with = |args: &str| toolbox.call(&mut session, "Skill", json!({"name": "a", "args": args}));
     assert!(with("x").text.contains("Do x."));
@@ -42,7 +42,7 @@ fn arguments_return_the_text_again() {
 
 #[test]
 fn s004_12_s004_19_active_skills_are_in_the_next_prompt_by_name_only() {
-    let (_env, toolbox) = one(Preset::Chat, "SECRET BODY");
+    let (_env, toolbox) = one_skill(Preset::Chat, "SECRET BODY");
     let mut session = Session::default();
     let before = system_prompt(&toolbox, &session, None);
     assert!(before.contains("before you use its instructions") && !before.contains("already active"));
@@ -57,7 +57,7 @@ fn s004_12_s004_19_active_skills_are_in_the_next_prompt_by_name_only() {
 
 #[test]
 fn active_skills_are_not_mentioned_when_skills_are_disabled() {
-    let (mut project, toolbox) = one(Preset::Standard, "x");
+    let (mut project, toolbox) = one_skill(Preset::Standard, "x");
     let mut session = Session::default();
     load(&toolbox, &mut session, "a");
     project.policy.enabled = false;
@@ -73,11 +73,11 @@ fn s001_18_an_added_skill_is_available_on_the_next_call() {
         (Preset::Triggers, false),
         (Preset::Chat, false),
     ] {
-        let (project, toolbox) = one(preset, "x");
+        let (project, toolbox) = one_skill(preset, "x");
         project.skill("added", "Added.");
         let tool = toolbox.definitions()[0].name.clone();
-        let answer = toolbox.call(&mut Session::default(), &tool, json!({"name": "added"}));
-        assert_eq!(answer.error.is_none(), seen, "{preset}: {}", answer.text);
+        let envelope = toolbox.call(&mut Session::default(), &tool, json!({"name": "added"}));
+        assert_eq!(envelope.error.is_none(), seen, "{preset}: {}", envelope.text);
         assert_eq!(toolbox.definitions()[0].input_schema.to_string().contains("added"), seen, "{preset}");
     }
 }
@@ -89,8 +89,8 @@ fn s001_18_refreshing_can_be_disabled() {
     project.policy.refresh = RefreshPolicy::AtStart;
     let toolbox = project.toolbox();
     project.skill("added", "x");
-    let answer = toolbox.call(&mut Session::default(), "Skill", json!({"name": "added"}));
-    assert_eq!(error(&answer).0, "NOT_FOUND");
+    let envelope = toolbox.call(&mut Session::default(), "Skill", json!({"name": "added"}));
+    assert_eq!(error(&envelope).0, "NOT_FOUND");
 }
 
 #[test]
@@ -106,8 +106,8 @@ fn manual_skills_are_hidden_until_the_user_requests_them() {
         assert!(!serde_json::to_string(&toolbox.definitions()).unwrap().contains(name));
         assert!(!system_prompt(&toolbox, &session, Some("deploy and ship it")).contains(name));
         let mut call = |tool: &str, params| toolbox.call(&mut session, tool, params);
-        let answer = call("skills.activate", json!({"name": name}));
-        assert_eq!(error(&answer), ("NOT_FOUND", &*format!("skill {name} not found")));
+        let envelope = call("skills.activate", json!({"name": name}));
+        assert_eq!(error(&envelope), ("NOT_FOUND", &*format!("skill {name} not found")));
         assert!(call("skills.listResources", json!({"name": name})).error.is_some());
         assert!(call("skills.readResource", json!({"name": name, "path": "SKILL.md"})).error.is_some());
         assert_eq!(call("skills.search", json!({"query": name})).data["matches"], json!([]));

@@ -46,7 +46,7 @@ fn doing(body: &str) -> TestEnv {
     project
 }
 
-fn answer(project: &TestEnv) -> Envelope {
+fn call_tool(project: &TestEnv) -> Envelope {
     project.toolbox().call(&mut requesting(&["a"]), "t", json!({}))
 }
 
@@ -86,30 +86,30 @@ fn s003_09_definition_and_envelopes() {
 
 #[test]
 fn a_thrown_error_is_an_error() {
-    insta::assert_snapshot!("thrown", shown(&answer(&doing("throw new RangeError('no such thing');"))));
+    insta::assert_snapshot!("thrown", shown(&call_tool(&doing("throw new RangeError('no such thing');"))));
 }
 
 #[test]
 fn an_error_in_the_metadata_is_a_failure() {
-    let failed = answer(&doing(
+    let failed = call_tool(&doing(
         "return { title: 'Error', metadata: { error: 'NOT_FOUND' }, output: 'Error: no file\\nof that name' };",
     ));
     insta::assert_snapshot!("failed", shown(&failed));
-    let failed = answer(&doing("return { title: 'E', metadata: { error: true }, output: '' };"));
+    let failed = call_tool(&doing("return { title: 'E', metadata: { error: true }, output: '' };"));
     assert_eq!(failed.error.unwrap().code.as_str(), "EXECUTION_ERROR");
-    let fine = answer(&doing("return { title: 'E', metadata: { error: false }, output: 'fine' };"));
+    let fine = call_tool(&doing("return { title: 'E', metadata: { error: false }, output: 'fine' };"));
     assert!(fine.error.is_none());
 }
 
 #[test]
 fn attachments_and_console_output_are_returned() {
     let body = "console.log('seen'); return { title: 'P', metadata: {}, output: 'o', attachments: [{ mime: 'image/png', url: 'data:image/png;base64,AA==' }] };";
-    insta::assert_snapshot!("attachments", shown(&answer(&doing(body))));
+    insta::assert_snapshot!("attachments", shown(&call_tool(&doing(body))));
 }
 
 #[test]
 fn output_beyond_the_limit_is_partial() {
-    let envelope = answer(&doing("return 'x'.repeat(2 * 1024 * 1024);"));
+    let envelope = call_tool(&doing("return 'x'.repeat(2 * 1024 * 1024);"));
     let value = serde_json::to_value(&envelope).unwrap();
     assert_eq!((&value["status"], &value["data"]["truncated"]), (&json!("partial"), &json!(true)));
     assert!(envelope.text.ends_with("x\n\n[truncated: 1048576 bytes shown]"));
@@ -148,10 +148,13 @@ fn a_broken_toolset_is_reported_with_its_location() {
     toolset(&project, "a", "type T = 1;\nexport const Set = [nowhere];");
     let (toolbox, mut session) = (project.toolbox(), requesting(&["a"]));
     assert!(skill_tools(&toolbox, &session).is_empty());
-    let said = toolbox.take_diagnostics();
-    let place = said[0].diagnostic.location.unwrap();
-    assert_eq!((said.len(), said[0].diagnostic.code.as_str(), place.line, place.column), (1, "SK064", 4, 21));
-    assert!(said[0].path.ends_with("a/toolsets/index.ts"));
+    let diagnostics = toolbox.take_diagnostics();
+    let location = diagnostics[0].diagnostic.location.unwrap();
+    assert_eq!(
+        (diagnostics.len(), diagnostics[0].diagnostic.code.as_str(), location.line, location.column),
+        (1, "SK064", 4, 21)
+    );
+    assert!(diagnostics[0].path.ends_with("a/toolsets/index.ts"));
     let failed = toolbox.call(&mut session, "t", json!({}));
     assert_eq!(
         failed.text,
@@ -207,6 +210,6 @@ fn tools_receive_information_about_the_session() {
     session.info.session_id = "s-1".into();
     session.info.agent = "helper".into();
     session.info.extra.insert("k".into(), Value::from(1));
-    let told = project.toolbox().call(&mut session, "t", json!({}));
-    assert_eq!(told.text, r#"["s-1","","helper",{"k":1},"call-"]"#);
+    let result = project.toolbox().call(&mut session, "t", json!({}));
+    assert_eq!(result.text, r#"["s-1","","helper",{"k":1},"call-"]"#);
 }

@@ -20,7 +20,7 @@ fn attempting_program(attempts: &str) -> String {
 }
 
 #[test]
-fn no_file_of_the_user_or_the_system_is_read_or_written() {
+fn files_of_the_user_and_the_system_cannot_be_read_or_written() {
     let attempts = r#"
 for path in a.split():
     attempt("READ " + path, lambda: open(path, "rb").read(1))
@@ -39,12 +39,13 @@ attempt("read", lambda: open("SKILL.md").read())
 attempt("scratch", lambda: open(os.environ["HOME"] + "/x", "w").write("x"))
 "#;
     for tier in TIERS {
-        let scene = TestPrograms::with_program(&attempting_program(attempts)).on(tier);
-        let secret = scene.env.write("home/.ssh/id_rsa", "secret");
-        let other =
-            scene.env.write("home/.prowess/skills/other/SKILL.md", "---\nname: other\ndescription: x\n---\n");
-        let notes = scene.env.write("project/notes.txt", "notes");
-        let own = scene.env.skill_dir().join("SKILL.md");
+        let fixture = TestPrograms::with_program(&attempting_program(attempts)).on(tier);
+        let secret = fixture.env.write("home/.ssh/id_rsa", "secret");
+        let other = fixture
+            .env
+            .write("home/.prowess/skills/other/SKILL.md", "---\nname: other\ndescription: x\n---\n");
+        let notes = fixture.env.write("project/notes.txt", "notes");
+        let own = fixture.env.skill_dir().join("SKILL.md");
         for path in [&secret, &other, &notes, &own] {
             std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).unwrap();
         }
@@ -57,14 +58,14 @@ attempt("scratch", lambda: open(os.environ["HOME"] + "/x", "w").write("x"))
             })
         };
         let before = states();
-        let did = scene.call(json!({"a": paths})).unwrap().output;
+        let did = fixture.call(json!({"a": paths})).unwrap().output;
         assert_eq!(did, "read scratch", "{tier}");
         assert_eq!(states(), before, "{tier}");
     }
 }
 
 #[test]
-fn nobody_is_reached_over_the_network() {
+fn the_network_is_unreachable() {
     let attempts = r#"
 import socket
 tcp, udp, path, name = a.split()
@@ -77,21 +78,21 @@ attempt("BIND", lambda: socket.socket().bind(("127.0.0.1", 0)))
 did.append("done")
 "#;
     for tier in TIERS {
-        let scene = TestPrograms::with_program(&attempting_program(attempts)).on(tier);
+        let fixture = TestPrograms::with_program(&attempting_program(attempts)).on(tier);
         let (tcp, udp) = (TcpListener::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
-        let path = scene.env.path("service.sock");
+        let path = fixture.env.path("service.sock");
         let _unix = UnixListener::bind(&path).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)).unwrap();
         let name = format!("prowess-program-{}-{tier}", std::process::id());
         let _abstract = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
         let ports = (tcp.local_addr().unwrap().port(), udp.local_addr().unwrap().port());
         let arguments = format!("{} {} {} {name}", ports.0, ports.1, path.display());
-        assert_eq!(scene.call(json!({"a": arguments})).unwrap().output, "done", "{tier}");
+        assert_eq!(fixture.call(json!({"a": arguments})).unwrap().output, "done", "{tier}");
     }
 }
 
 #[test]
-fn nothing_is_learnt_of_the_environment_or_of_other_processes() {
+fn the_environment_and_other_processes_are_hidden() {
     let attempts = r#"
 host = int(a)
 did.append(",".join(sorted(k for k in os.environ if k != "LC_CTYPE")))
@@ -101,8 +102,8 @@ attempt("SIGNAL", lambda: os.kill(host, 0))
 attempt("PARENT", lambda: open(f"/proc/{os.getppid()}/environ", "rb").read())
 "#;
     for tier in TIERS {
-        let scene = TestPrograms::with_program(&attempting_program(attempts)).on(tier);
-        let did = scene.call(json!({"a": std::process::id().to_string()})).unwrap().output;
+        let fixture = TestPrograms::with_program(&attempting_program(attempts)).on(tier);
+        let did = fixture.call(json!({"a": std::process::id().to_string()})).unwrap().output;
         assert_eq!(did, "HOME,LANG,PATH,TMPDIR", "{tier}");
     }
     // Only variables that the skill requests and the user grants.
@@ -112,9 +113,9 @@ attempt("PARENT", lambda: open(f"/proc/{os.getppid()}/environ", "rb").read())
         &program_with_call("answer(call, str([os.environ.get('GIVEN'), os.environ.get('SECRET')]))"),
     );
     env.policy.run.env = vec!["s:GIVEN".to_owned()];
-    let scene = TestPrograms::with_project(env);
+    let fixture = TestPrograms::with_project(env);
     assert_eq!(
-        (scene.output().as_str(), &scene.log()[0].env[..]),
+        (fixture.output().as_str(), &fixture.log()[0].env[..]),
         ("['given', None]", &["GIVEN".to_owned()][..])
     );
 }
@@ -125,34 +126,38 @@ fn a_daemon_does_not_outlive_its_program() {
                 for fd in (0, 1, 2): os.close(fd)\n            while True: time.sleep(0.01)\n        os._exit(0)\n\
                 answer(call, os.path.dirname(os.environ['HOME']))";
     for tier in TIERS {
-        let scene = TestPrograms::with_call(body).on(tier);
-        let run_dir = scene.output();
+        let fixture = TestPrograms::with_call(body).on(tier);
+        let run_dir = fixture.output();
         assert!(wait_for(|| count_processes(&run_dir) >= 4), "{tier}");
-        scene.programs.keep_only(&scene.conversation, &[]);
+        fixture.programs.keep_only(&fixture.conversation, &[]);
         assert!(wait_for(|| count_processes(&run_dir) == 0), "{tier}");
     }
 }
 
 #[test]
-fn a_fork_bomb_stays_small_and_ends() {
+fn a_fork_bomb_is_limited_and_ended() {
     let body = "answer_to = os.path.dirname(os.environ['HOME'])\nopen(os.environ['HOME'] + '/x', 'w').write('x')\n\
                 while True:\n    try: os.fork()\n    except OSError: time.sleep(0.01)";
     for tier in TIERS {
-        let scene = TestPrograms::with_call(body).on(tier).timeout_ms(1500);
-        assert_eq!(scene.error(), "toolsets/tools.py did not answer within 1.5 s and was stopped", "{tier}");
+        let fixture = TestPrograms::with_call(body).on(tier).timeout_ms(1500);
+        assert_eq!(
+            fixture.error(),
+            "toolsets/tools.py did not answer within 1.5 s and was stopped",
+            "{tier}"
+        );
         let own = format!("/prowess-{:x}-", std::process::id());
         assert!(wait_for(|| count_processes(&own) == 0), "{tier}");
     }
 }
 
 #[test]
-fn ignoring_signals_and_running_for_ever_ends_in_time() {
+fn an_endless_program_that_ignores_signals_is_killed_in_time() {
     let body = "import signal\nfor n in (1, 2, 3, 15): signal.signal(n, signal.SIG_IGN)\nwhile True: pass";
     for tier in TIERS {
-        let scene = TestPrograms::with_call(body).on(tier).timeout_ms(500);
-        let error = scene.call(json!({})).unwrap_err();
-        assert_eq!((error.code(), scene.programs.running()), (ErrorCode::Timeout, 0), "{tier}");
-        let end = scene.log()[0].end.clone().unwrap();
+        let fixture = TestPrograms::with_call(body).on(tier).timeout_ms(500);
+        let error = fixture.call(json!({})).unwrap_err();
+        assert_eq!((error.code(), fixture.programs.running()), (ErrorCode::Timeout, 0), "{tier}");
+        let end = fixture.log()[0].end.clone().unwrap();
         assert_eq!(
             (end.signal, end.timed_out, &end.limits_hit[..]),
             (Some(9), true, &["time".to_owned()][..])
@@ -161,26 +166,26 @@ fn ignoring_signals_and_running_for_ever_ends_in_time() {
 }
 
 #[test]
-fn memory_and_files_are_bounded_while_it_works_and_while_it_rests() {
+fn memory_and_files_are_limited_during_and_between_calls() {
     let shared = "import mmap\nm = mmap.mmap(-1, 400 << 20)\nfor i in range(0, 400 << 20, 4096): m[i] = 1\ntime.sleep(20)";
     let scratch = "for n in range(99):\n    open(os.environ['HOME'] + f'/{n}', 'wb').write(b'x' * (1 << 20))\ntime.sleep(20)";
     // After the answer, while the program is idle.
     let resting = "answer(call, 'x')\nimport mmap\nm = mmap.mmap(-1, 400 << 20)\nfor i in range(0, 400 << 20, 4096): m[i] = 1\ntime.sleep(20)";
     for tier in TIERS {
-        let scene = |body: &str| {
-            let mut scene = TestPrograms::with_call(body).on(tier);
-            scene.env.policy.run.limits.memory_bytes = 256 << 20;
-            scene.env.policy.run.limits.scratch_bytes = 32 << 20;
-            scene
+        let fixture = |body: &str| {
+            let mut fixture = TestPrograms::with_call(body).on(tier);
+            fixture.env.policy.run.limits.memory_bytes = 256 << 20;
+            fixture.env.policy.run.limits.scratch_bytes = 32 << 20;
+            fixture
         };
-        assert_eq!(scene(shared).error(), "toolsets/tools.py was stopped at the limit of memory", "{tier}");
-        let full = scene(scratch);
+        assert_eq!(fixture(shared).error(), "toolsets/tools.py was stopped at the limit of memory", "{tier}");
+        let full = fixture(scratch);
         assert_eq!(full.error(), "toolsets/tools.py was stopped at the limit of scratch", "{tier}");
         assert_eq!(full.log()[0].end.as_ref().unwrap().limits_hit, ["scratch"]);
-        let scene = scene(resting);
-        assert_eq!(scene.output(), "x");
-        assert!(wait_for(|| scene.programs.running() == 0), "{tier}");
-        assert_eq!(scene.error(), "toolsets/tools.py was stopped at the limit of memory", "{tier}");
+        let fixture = fixture(resting);
+        assert_eq!(fixture.output(), "x");
+        assert!(wait_for(|| fixture.programs.running() == 0), "{tier}");
+        assert_eq!(fixture.error(), "toolsets/tools.py was stopped at the limit of memory", "{tier}");
     }
     let at_once =
         "try:\n    bytearray(3 << 30); answer(call, 'GOT')\nexcept MemoryError: answer(call, 'refused')";
@@ -190,12 +195,12 @@ fn memory_and_files_are_bounded_while_it_works_and_while_it_rests() {
 }
 
 #[test]
-fn output_without_end_is_ended_at_once() {
+fn endless_output_ends_the_program() {
     for tier in TIERS {
         for body in ["os.system('yes')", "os.system('yes >&2')", "while True: sys.stdout.write('{')"] {
-            let scene = TestPrograms::with_call(body).on(tier);
+            let fixture = TestPrograms::with_call(body).on(tier);
             // The error names the output, so the output limit ended it, not the time limit.
-            let message = scene.error();
+            let message = fixture.error();
             assert!(
                 message.contains("wrote more than") || message.contains("wrote a line"),
                 "{tier}: {message}"

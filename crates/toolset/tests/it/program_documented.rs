@@ -19,10 +19,10 @@ fn the_example_runs() {
     let manifest = block("yaml").replace("name: figures", "name: s");
     env.write("home/.prowess/skills/s/SKILL.md", &manifest);
     env.write("home/.prowess/skills/s/toolsets/tools.py", block("python"));
-    let scene = TestPrograms::with_project(env);
-    let loaded = scene.tools().unwrap();
+    let fixture = TestPrograms::with_project(env);
+    let loaded = fixture.tools().unwrap();
     assert_eq!((loaded.tools.len(), loaded.failures.len()), (1, 0), "{loaded:?}");
-    let call = |arguments| scene.call_with(ToolCall::new("summarize", arguments), &Cancel::default());
+    let call = |arguments| fixture.call_with(ToolCall::new("summarize", arguments), &Cancel::default());
     let result = call(json!({"numbers": [1, 2, 4]})).unwrap();
     assert_eq!(
         (result.title.as_str(), result.output.as_str()),
@@ -35,11 +35,11 @@ fn the_example_runs() {
         rejected.to_string(),
         "digits: must be at most 15; more is not allowed; numbers.0: must be a number, not a string"
     );
-    assert_eq!(scene.log().len(), 1);
+    assert_eq!(fixture.log().len(), 1);
 }
 
 #[test]
-fn the_limits_are_those() {
+fn the_documented_limits_are_correct() {
     let limits = ProgramLimits::default();
     let (kib, mib) = (1024, 1024 * 1024);
     for line in [

@@ -10,11 +10,11 @@ use serde_json::json;
 
 /// Returns the error of calling a program with this body.
 fn call_error(body: &str) -> String {
-    let scene = TestPrograms::with_call(body).timeout_ms(700);
-    let error = scene.error();
-    assert_eq!(scene.programs.running(), 0, "{error}");
+    let fixture = TestPrograms::with_call(body).timeout_ms(700);
+    let error = fixture.error();
+    assert_eq!(fixture.programs.running(), 0, "{error}");
     // The program was ended, and the log has the same error.
-    let end = scene.log()[0].end.clone().unwrap();
+    let end = fixture.log()[0].end.clone().unwrap();
     assert_eq!(end.error.map(|logged| format!("toolsets/tools.py {logged}")).as_ref(), Some(&error));
     error
 }
@@ -108,10 +108,10 @@ fn faults_of_listing_tools_are_reported() {
         "this is no Python",
     ];
     for program in programs {
-        let scene = TestPrograms::with_program(program)
+        let fixture = TestPrograms::with_program(program)
             .limits(|limits| limits.start_time = Duration::from_millis(900));
-        all.push(scene.failure());
-        assert!(scene.log()[0].end.as_ref().unwrap().error.is_some());
+        all.push(fixture.failure());
+        assert!(fixture.log()[0].end.as_ref().unwrap().error.is_some());
     }
     insta::assert_snapshot!(all.join("\n"), @r##"
     toolsets/tools.py wrote a message of type tools without an array of tools
@@ -142,9 +142,9 @@ fn faults_of_listing_tools_are_reported() {
 #[test]
 fn excessive_output_ends_the_program() {
     let flood = "while True: sys.stdout.write('x' * 65536)";
-    let scene = TestPrograms::with_call(flood);
-    assert_eq!(scene.error(), "toolsets/tools.py wrote a line of more than 8388608 bytes and was stopped");
-    assert_eq!(scene.log()[0].end.as_ref().unwrap().limits_hit, ["output"]);
+    let fixture = TestPrograms::with_call(flood);
+    assert_eq!(fixture.error(), "toolsets/tools.py wrote a line of more than 8388608 bytes and was stopped");
+    assert_eq!(fixture.log()[0].end.as_ref().unwrap().limits_hit, ["output"]);
     let lines = "while True: say(type='progress', id=call['id'], title='x' * 60000)";
     assert_eq!(
         TestPrograms::with_call(lines).error(),
@@ -161,40 +161,41 @@ fn excessive_output_ends_the_program() {
         "toolsets/tools.py wrote more than 1048576 bytes to standard error and was stopped"
     );
     // In all calls together.
-    let scene = TestPrograms::with_call("answer(call, 'x' * 60000)").limits(|limits| limits.total = 100_000);
-    assert_eq!(scene.output().len(), 60_000);
-    assert_eq!(scene.error(), "toolsets/tools.py wrote more than 100000 bytes in total and was stopped");
-    assert_eq!(scene.output().len(), 60_000);
+    let fixture =
+        TestPrograms::with_call("answer(call, 'x' * 60000)").limits(|limits| limits.total = 100_000);
+    assert_eq!(fixture.output().len(), 60_000);
+    assert_eq!(fixture.error(), "toolsets/tools.py wrote more than 100000 bytes in total and was stopped");
+    assert_eq!(fixture.output().len(), 60_000);
 }
 
 #[test]
 fn answers_are_limited() {
-    let scene = TestPrograms::with_call("answer(call, 'é' * 600000)");
-    let result = scene.call(json!({})).unwrap();
+    let fixture = TestPrograms::with_call("answer(call, 'é' * 600000)");
+    let result = fixture.call(json!({})).unwrap();
     assert_eq!(
         (result.output.len(), result.truncated),
-        (scene.env.policy.run.limits.output_bytes as usize, true)
+        (fixture.env.policy.run.limits.output_bytes as usize, true)
     );
-    let scene = TestPrograms::with_call("answer(call, '', metadata={'a': 'x' * 300000})");
+    let fixture = TestPrograms::with_call("answer(call, '', metadata={'a': 'x' * 300000})");
     assert_eq!(
-        scene.error(),
+        fixture.error(),
         "toolsets/tools.py: the metadata of the result have 300008 bytes; the maximum is 262144"
     );
-    let scene = TestPrograms::with_call("answer(call, '', attachments=['x' * 5000000])");
+    let fixture = TestPrograms::with_call("answer(call, '', attachments=['x' * 5000000])");
     assert_eq!(
-        scene.error(),
+        fixture.error(),
         "toolsets/tools.py: the attachments of the result have 5000004 bytes; the maximum is 4194304"
     );
-    assert_eq!((scene.programs.running(), scene.log().len()), (1, 1));
+    assert_eq!((fixture.programs.running(), fixture.log().len()), (1, 1));
 }
 
 /// Output after an answer belongs to no call: the next call reports it, and the one after it succeeds.
 #[test]
 fn a_duplicate_answer_is_reported_by_the_next_call() {
-    let scene = TestPrograms::with_call("answer(call, 'one')\nanswer(call, 'two')");
+    let fixture = TestPrograms::with_call("answer(call, 'one')\nanswer(call, 'two')");
     for _ in 0..2 {
-        assert_eq!(scene.output(), "one");
-        assert_eq!(scene.error(), "toolsets/tools.py answered call 1 twice");
+        assert_eq!(fixture.output(), "one");
+        assert_eq!(fixture.error(), "toolsets/tools.py answered call 1 twice");
     }
     let late = TestPrograms::with_call("answer(call, 'one')\ntime.sleep(0.5)\nanswer(call, 'two')");
     assert_eq!(late.output(), "one");
@@ -210,40 +211,42 @@ fn a_duplicate_answer_is_reported_by_the_next_call() {
 
 #[test]
 fn a_program_that_fails_repeatedly_is_suspended() {
-    let scene = TestPrograms::with_call("sys.exit(1)").limits(|limits| {
+    let fixture = TestPrograms::with_call("sys.exit(1)").limits(|limits| {
         limits.failures = 3;
         limits.pause = Duration::from_secs(600);
     });
     for _ in 0..3 {
-        assert_eq!(scene.error(), "toolsets/tools.py exited (exit code 1) without answering");
+        assert_eq!(fixture.error(), "toolsets/tools.py exited (exit code 1) without answering");
     }
-    let error = scene.call(json!({})).unwrap_err();
+    let error = fixture.call(json!({})).unwrap_err();
     let message = "toolsets/tools.py failed 3 times in a row and is suspended for 600 s; last failure: it exited (exit code 1) without answering";
     assert_eq!((error.to_string().as_str(), error.code()), (message, ErrorCode::Unavailable));
-    assert_eq!(scene.log().len(), 3);
+    assert_eq!(fixture.log().len(), 3);
     // A fixed program is another program.
-    scene.env.write("home/.prowess/skills/s/toolsets/tools.py", &program_with_call("answer(call, 'fixed')"));
-    assert_eq!(scene.output(), "fixed");
+    fixture
+        .env
+        .write("home/.prowess/skills/s/toolsets/tools.py", &program_with_call("answer(call, 'fixed')"));
+    assert_eq!(fixture.output(), "fixed");
     // A program that cannot list its tools is not started for every request, either.
-    let scene = TestPrograms::with_program("raise SystemExit(1)").limits(|limits| limits.failures = 2);
+    let fixture = TestPrograms::with_program("raise SystemExit(1)").limits(|limits| limits.failures = 2);
     for _ in 0..5 {
-        scene.tools().unwrap();
+        fixture.tools().unwrap();
     }
-    assert_eq!(scene.log().len(), 2);
+    assert_eq!(fixture.log().len(), 2);
     // After the pause it is tried again.
-    let scene = TestPrograms::with_program("raise SystemExit(1)")
+    let fixture = TestPrograms::with_program("raise SystemExit(1)")
         .limits(|limits| (limits.failures, limits.pause) = (1, Duration::ZERO));
-    (0..3).for_each(|_| drop(scene.tools()));
-    assert_eq!(scene.log().len(), 3);
+    (0..3).for_each(|_| drop(fixture.tools()));
+    assert_eq!(fixture.log().len(), 3);
 }
 
 #[test]
 fn a_program_that_answers_between_failures_is_not_suspended() {
     let body = "if call['arguments'].get('a'): sys.exit(1)\nanswer(call, 'x')";
-    let scene = TestPrograms::with_call(body).limits(|limits| limits.failures = 2);
+    let fixture = TestPrograms::with_call(body).limits(|limits| limits.failures = 2);
     for _ in 0..4 {
-        assert!(scene.call(json!({"a": "die"})).is_err());
-        assert_eq!(scene.output(), "x");
+        assert!(fixture.call(json!({"a": "die"})).is_err());
+        assert_eq!(fixture.output(), "x");
     }
 }
 
@@ -251,11 +254,11 @@ fn a_program_that_answers_between_failures_is_not_suspended() {
 fn a_program_that_ignores_the_end_of_its_input_is_killed() {
     let text = program_with_call("answer(call, os.path.dirname(os.environ['HOME']))")
         .replace("import json", "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\nimport json");
-    let scene = TestPrograms::with_program(&(text + "    while True: time.sleep(1)\n"));
-    let run_dir = scene.output();
-    scene.programs.keep_only(&scene.conversation, &[]);
+    let fixture = TestPrograms::with_program(&(text + "    while True: time.sleep(1)\n"));
+    let run_dir = fixture.output();
+    fixture.programs.keep_only(&fixture.conversation, &[]);
     assert!(wait_for(|| count_processes(&run_dir) == 0));
-    let end = scene.log()[0].end.clone().unwrap();
+    let end = fixture.log()[0].end.clone().unwrap();
     let expected = Some("did not exit after its input was closed, and was killed");
     assert_eq!((end.signal, end.error.as_deref()), (Some(9), expected));
 }
@@ -266,21 +269,21 @@ fn a_program_that_reads_nothing_is_ended_in_time() {
         "for line in sys.stdin:",
         "say(type='tools', tools=TOOLS)\n    time.sleep(9)\n    for line in sys.stdin:",
     );
-    let scene = TestPrograms::with_program(&text).timeout_ms(600);
-    let error = scene.call(json!({"a": "x".repeat(500_000)})).unwrap_err();
+    let fixture = TestPrograms::with_program(&text).timeout_ms(600);
+    let error = fixture.call(json!({"a": "x".repeat(500_000)})).unwrap_err();
     assert_eq!(error.to_string(), "toolsets/tools.py did not answer within 0.6 s and was stopped");
     assert_eq!(error.code(), ErrorCode::Timeout);
-    let end = scene.log()[0].end.clone().unwrap();
+    let end = fixture.log()[0].end.clone().unwrap();
     assert!(end.timed_out && end.limits_hit == ["time"]);
 }
 
 #[test]
 fn a_program_that_cannot_be_recorded_does_not_run() {
-    let scene = TestPrograms::with_project(ScriptEnv::with("toolsets: [toolsets/tools.py]\n"));
-    scene.env.write("home/.prowess/skills/s/toolsets/tools.py", &program_with_call("answer(call, 'x')"));
-    let log = prowess_sandbox::log::path(&scene.env.host_env()).unwrap();
+    let fixture = TestPrograms::with_project(ScriptEnv::with("toolsets: [toolsets/tools.py]\n"));
+    fixture.env.write("home/.prowess/skills/s/toolsets/tools.py", &program_with_call("answer(call, 'x')"));
+    let log = prowess_sandbox::log::path(&fixture.env.host_env()).unwrap();
     std::fs::create_dir_all(&log).unwrap();
-    assert!(scene.failure().starts_with("cannot run toolsets/tools.py: cannot record the run in "));
+    assert!(fixture.failure().starts_with("cannot run toolsets/tools.py: cannot record the run in "));
 }
 
 #[test]

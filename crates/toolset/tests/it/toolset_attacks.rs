@@ -279,7 +279,7 @@ fn polluted_prototypes_do_not_affect_other_skills() {
 }
 
 #[test]
-fn pollution_before_the_description_does_no_harm() {
+fn pollution_before_tools_are_described_is_harmless() {
     let env = TestSkills::with_module(
         "import { Tool } from '@agent/tools';\nObject.prototype.toJSON = () => 'x'; JSON.stringify = () => 'evil';\n\
          export const Set = [Tool.define('t', { description: 'D.', execute: async () => ({ output: 'fine' }) })];\n",

@@ -29,7 +29,7 @@ fn the_example_runs() {
 }
 
 #[test]
-fn the_limits_are_those() {
+fn the_documented_limits_are_correct() {
     let ToolsetLimits {
         load_time,
         call_time,

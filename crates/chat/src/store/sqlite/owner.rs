@@ -95,10 +95,10 @@ mod tests {
     fn an_owner_is_alive_while_its_lock_is_held() {
         let dir = tempfile::tempdir().unwrap();
         let store = dir.path().join("chats.sqlite3");
-        let (one, other) = (OwnerLock::acquire(&store).unwrap(), OwnerLock::acquire(&store).unwrap());
-        assert!(!is_gone(&store, one.id()).unwrap() && !is_gone(&store, other.id()).unwrap());
-        let id = one.id().to_owned();
-        drop(one);
+        let (first, other) = (OwnerLock::acquire(&store).unwrap(), OwnerLock::acquire(&store).unwrap());
+        assert!(!is_gone(&store, first.id()).unwrap() && !is_gone(&store, other.id()).unwrap());
+        let id = first.id().to_owned();
+        drop(first);
         assert!(is_gone(&store, &id).unwrap() && !is_gone(&store, other.id()).unwrap());
         assert!(is_gone(&store, "../chats.sqlite3").unwrap());
     }

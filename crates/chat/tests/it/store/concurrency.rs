@@ -10,10 +10,10 @@ both![concurrent_writers_lose_nothing, only_one_of_two_turns_starts];
 
 async fn concurrent_writers_lose_nothing(fixture: &mut TestStore) {
     fixture.options.busy_timeout = Duration::from_secs(60);
-    let (one, chat) = fixture.chat().await;
+    let (first, chat) = fixture.chat().await;
     let other = fixture.open().await;
     let mut tasks = Vec::new();
-    for (n, store) in [one.clone(), other.clone(), one.clone(), other.clone()].into_iter().enumerate() {
+    for (n, store) in [first.clone(), other.clone(), first.clone(), other.clone()].into_iter().enumerate() {
         let id = chat.id.clone();
         tasks.push(tokio::spawn(async move {
             for m in 0..15 {
@@ -33,7 +33,7 @@ async fn concurrent_writers_lose_nothing(fixture: &mut TestStore) {
         let mine: Vec<_> = texts.iter().filter(|text| text.starts_with(&format!("{n}-"))).cloned().collect();
         assert_eq!(mine, (0..15).map(|m| format!("{n}-{m}")).collect::<Vec<_>>());
     }
-    assert_eq!(one.chat_ids(None, 100).await.unwrap().len(), 5);
+    assert_eq!(first.chat_ids(None, 100).await.unwrap().len(), 5);
     let uses = other.skill_uses().await.unwrap();
     assert_eq!(uses.iter().find(|used| used.name == "pdf").unwrap().count, 4);
 }
@@ -52,16 +52,16 @@ async fn only_one_of_two_turns_starts(fixture: &mut TestStore) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn servers_notify_each_other() {
     let fixture = TestStore::postgres();
-    let (one, chat) = fixture.chat().await;
+    let (first, chat) = fixture.chat().await;
     let other = fixture.open().await;
     let (mut announced, mut subscription) = (other.announcements(), other.subscribe(&chat.id));
-    one.announce(Topic::Skills);
+    first.announce(Topic::Skills);
     assert_eq!(announced.next().await, Some(Topic::Skills));
-    let turn = one.begin_turn(&chat.id).await.unwrap();
-    one.append_events(&turn, turn.first, &[delta("x")]).await.unwrap();
+    let turn = first.begin_turn(&chat.id).await.unwrap();
+    first.append_events(&turn, turn.first, &[delta("x")]).await.unwrap();
     subscription.changed().await;
     assert_eq!(other.events_after(&chat.id, 0).await.unwrap().events.len(), 1);
-    one.rename_chat(&chat.id, "another").await.unwrap();
+    first.rename_chat(&chat.id, "another").await.unwrap();
     assert_eq!(announced.next().await, Some(Topic::Chats));
 }
 

@@ -36,7 +36,7 @@ async fn a_killed_process_loses_no_stored_text(fixture: &mut TestStore) {
         assert!(numbers.len() > last, "{} of {last}", numbers.len());
         assert_eq!(
             interruption(&stored[1]),
-            "the process that was answering stopped; this is the reply up to that point"
+            "the process that was replying stopped; this is the reply up to that point"
         );
 
         // Followers see the end, and a new turn can start.

@@ -11,8 +11,8 @@ both![many_processes_open_at_once, a_newer_store_is_not_changed, reopening_chang
 async fn many_processes_open_at_once(fixture: &mut TestStore) {
     fixture.options.busy_timeout = std::time::Duration::from_secs(60);
     let mut processes: Vec<_> = (0..4).map(|_| Process::start(fixture, Job::Open)).collect();
-    let (one, other) = tokio::join!(fixture.try_open(), fixture.try_open());
-    one.unwrap();
+    let (first, other) = tokio::join!(fixture.try_open(), fixture.try_open());
+    first.unwrap();
     other.unwrap().check().await.unwrap();
     for process in &mut processes {
         assert!(process.wait());

@@ -100,10 +100,10 @@ async fn following_a_deleted_chat_fails(fixture: &mut TestStore) {
 
 async fn announcements_reach_all_subscribers(fixture: &mut TestStore) {
     let store = fixture.open().await;
-    let (mut one, mut other) = (store.announcements(), store.announcements());
+    let (mut first, mut other) = (store.announcements(), store.announcements());
     store.announce(Topic::Skills);
-    assert_eq!((one.next().await, other.next().await), (Some(Topic::Skills), Some(Topic::Skills)));
+    assert_eq!((first.next().await, other.next().await), (Some(Topic::Skills), Some(Topic::Skills)));
     let chat = crate::store::support::new_chat(&store).await;
     store.delete_chat(&chat.id).await.unwrap();
-    assert_eq!(one.next().await, Some(Topic::Chats));
+    assert_eq!(first.next().await, Some(Topic::Chats));
 }

@@ -20,22 +20,24 @@ pub(super) fn audit_skill(skill: &Skill) -> AuditedSkill {
     }
     if skill.is_outside_known_dirs() {
         let target = skill.link().map(|link| link.target.to_string_lossy().into_owned());
-        let link = AuditFile::link(".", target.as_deref());
+        let link = AuditFile::symlink(".", target.as_deref());
         return AuditedSkill { dir: skill.dir(), name, verdict: audit([link].into_iter()) };
     }
     AuditedSkill { dir: skill.dir(), name, verdict: audit_files(&skill.canonical_dir()) }
 }
 
 /// Audits the files of a directory.
-pub(super) fn audit_dir(folder: &Path, name: Option<String>) -> AuditedSkill {
-    AuditedSkill { dir: folder.to_owned(), name, verdict: audit_files(folder) }
+pub(super) fn audit_dir(dir: &Path, name: Option<String>) -> AuditedSkill {
+    AuditedSkill { dir: dir.to_owned(), name, verdict: audit_files(dir) }
 }
 
-fn audit_files(folder: &Path) -> Verdict {
+fn audit_files(dir: &Path) -> Verdict {
     let mut auditor = Auditor::default();
-    visit_files(folder, SCAN_MAX as u64 + 1, &mut |path, each| match each {
+    visit_files(dir, SCAN_MAX as u64 + 1, &mut |path, each| match each {
         VisitedEntry::File { executable, bytes } => auditor.add(&AuditFile::new(path, executable, &bytes)),
-        VisitedEntry::Link(target) => auditor.add(&AuditFile::link(path, Some(&target.to_string_lossy()))),
+        VisitedEntry::Symlink(target) => {
+            auditor.add(&AuditFile::symlink(path, Some(&target.to_string_lossy())))
+        }
         VisitedEntry::Skipped(why) => auditor.add(&AuditFile::unread(path, &why)),
     });
     auditor.verdict()

@@ -16,12 +16,12 @@ pub(super) fn write(
     skipped: &[PathBuf],
 ) -> io::Result<()> {
     let skills: Vec<_> = audited.iter().map(skill).collect();
-    let mut answer = json!({"schema": 1, "rules": RULES_VERSION, "skills": skills, "summary": summary});
+    let mut value = json!({"schema": 1, "rules": RULES_VERSION, "skills": skills, "summary": summary});
     if !skipped.is_empty() {
         let paths: Vec<_> = skipped.iter().map(|path| path.to_string_lossy()).collect();
-        answer["passed_over"] = json!(paths);
+        value["passed_over"] = json!(paths);
     }
-    output.write_json(&answer)
+    output.write_json(&value)
 }
 
 fn skill(skill: &AuditedSkill) -> Value {
@@ -35,14 +35,14 @@ fn skill(skill: &AuditedSkill) -> Value {
 }
 
 fn finding(finding: &Finding) -> Value {
-    let place = |number: u32| (number > 0).then_some(number);
+    let non_zero = |number: u32| (number > 0).then_some(number);
     json!({
         "rule": finding.rule,
         "family": finding.family.as_str(),
         "severity": finding.severity.as_str(),
         "path": finding.path,
-        "line": place(finding.line),
-        "column": place(finding.column),
+        "line": non_zero(finding.line),
+        "column": non_zero(finding.column),
         "message": finding.message,
         "excerpt": finding.excerpt,
         "help": finding.help,

@@ -148,8 +148,8 @@ fn audit_path(
     }
     let audited = parallel_map(&checked, 1, |checked| {
         let is_file = checked.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
-        let folder = if is_file { checked.path.parent().unwrap_or(&checked.path) } else { &checked.path };
-        collect::audit_dir(folder, checked.name.clone())
+        let dir = if is_file { checked.path.parent().unwrap_or(&checked.path) } else { &checked.path };
+        collect::audit_dir(dir, checked.name.clone())
     });
     Ok((audited, tree.skipped_dirs))
 }

@@ -172,7 +172,7 @@ impl Conversation<'_> {
             lines.push(("$NAME".to_owned(), "Call a skill anywhere in a message.".to_owned()));
         }
         lines.extend(COMMANDS.map(|(word, about)| (word.to_owned(), about.to_owned())));
-        lines.push(("Ctrl-C".to_owned(), "Stop the answer; press again to quit.".to_owned()));
+        lines.push(("Ctrl-C".to_owned(), "Stop the reply; press again to quit.".to_owned()));
         lines.push(("\\ Enter".to_owned(), "Insert a line break; pasted lines are one message.".to_owned()));
         lines.push((
             "Up, Ctrl-R".to_owned(),

@@ -249,8 +249,8 @@ mod tests {
 
     #[test]
     fn skills_that_are_not_user_invocable_are_not_completed() {
-        let folder = tempfile::tempdir().unwrap();
-        let home = folder.path().canonicalize().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().canonicalize().unwrap();
         for (name, more) in [("for-all", ""), ("for-models", "user-invocable: false\n")] {
             let skill = home.join(".agents/skills").join(name);
             std::fs::create_dir_all(&skill).unwrap();

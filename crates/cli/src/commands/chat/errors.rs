@@ -1,6 +1,6 @@
 //! Failures of a chat, with hints.
 
-use prowess_chat::provider::{ModelError, SecretError, SetupError};
+use prowess_chat::provider::{ModelError, ModelSetupError, SecretError};
 use prowess_chat::store::StoreError;
 use prowess_chat::turn::TurnError;
 
@@ -14,7 +14,7 @@ pub(in crate::commands) fn store_failure(error: StoreError) -> Failure {
     match error {
         StoreError::ChatNotFound => failure.hint("run `prowess chats` for a list"),
         StoreError::TurnInProgress => {
-            failure.hint("another process is answering in this chat; wait for it, or start a new chat")
+            failure.hint("another process is replying in this chat; wait for it, or start a new chat")
         }
         StoreError::Busy(_) => failure.hint("try again later, or stop the program that uses it"),
         StoreError::Full => failure.hint("free some disk space and try again"),
@@ -46,16 +46,16 @@ pub(in crate::commands) fn unknown_chat(id: &str) -> Failure {
 }
 
 /// Converts an error of the model setup.
-pub(super) fn setup_failure(error: &SetupError) -> Failure {
+pub(super) fn setup_failure(error: &ModelSetupError) -> Failure {
     let failure = Failure::new(error.code(), error.to_string());
     match error {
-        SetupError::NoModel(_) => {
+        ModelSetupError::NoModel(_) => {
             failure.hint("set it in ~/.prowess/config.toml, under [chat]: model = \"…\"")
         }
-        SetupError::Secret(SecretError::NotSet(name)) => {
+        ModelSetupError::Secret(SecretError::NotSet(name)) => {
             failure.hint(format!("set it to your API key: export {}=…", clean(name)))
         }
-        SetupError::Secret(SecretError::TooPermissive { .. }) => failure,
+        ModelSetupError::Secret(SecretError::TooPermissive { .. }) => failure,
         _ => failure.hint("run `prowess config` to see the settings and their origins"),
     }
 }

@@ -65,7 +65,7 @@ pub(super) async fn print_chats(store: &dyn Store, limit: usize, output: &mut Ou
     for chat in &chats {
         let title = if chat.title.is_empty() { "(empty)" } else { &chat.title };
         let more = match &chat.writing {
-            Some(_) => "answer in progress".to_owned(),
+            Some(_) => "reply in progress".to_owned(),
             None => pluralize(usize::try_from(chat.messages).unwrap_or(usize::MAX), "message"),
         };
         let (id, when) = (output.styled_text(TextStyle::Strong, &chat.id), format_time(chat.updated));

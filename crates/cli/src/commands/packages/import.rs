@@ -95,9 +95,7 @@ fn request(source: Source, reference: Option<String>, pick: SkillChoice, call: &
 fn request_name(request: &InstallRequest) -> String {
     match (&request.skills, &request.source) {
         (SkillChoice::Named(names), _) => names.join(", "),
-        (_, Source::Directory(folder)) => {
-            folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
-        }
+        (_, Source::Directory(dir)) => dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         (_, source) => source.to_string(),
     }
 }
@@ -129,8 +127,8 @@ fn from_lock(path: &Path, call: &Import, context: &Context) -> Result<Vec<Instal
     let is_selected = |name: &String| call.skill.is_empty() || call.skill.contains(name);
     for skill in skills.iter().filter(|skill| is_selected(&skill.name)) {
         let inner = skill.skill_path.as_ref().map(|path| path.as_str().trim_end_matches("SKILL.md"));
-        let folder = inner.map(|path| path.trim_end_matches('/').to_owned());
-        let chosen = folder.unwrap_or_else(|| skill.name.clone());
+        let dir = inner.map(|path| path.trim_end_matches('/').to_owned());
+        let chosen = dir.unwrap_or_else(|| skill.name.clone());
         let text = skill.install_source();
         let known = requests
             .iter_mut()
@@ -175,21 +173,20 @@ fn from_agent(
         candidate.link_target.as_ref().is_none_or(|target| target.parent() != there.as_deref())
     };
     let mut found: Vec<agent_skills::AgentSkill> = Vec::new();
-    for folders in std::iter::once(first).chain(home) {
+    for dirs in std::iter::once(first).chain(home) {
         let has = |name: &String| found.iter().any(|candidate| candidate.name == *name);
         if !found.is_empty() && call.skill.iter().all(has) {
             break;
         }
         let here =
-            agents.iter().flat_map(|agent| agent_skills::find_agent_skills(agent, folders)).filter(is_new);
+            agents.iter().flat_map(|agent| agent_skills::find_agent_skills(agent, dirs)).filter(is_new);
         let here: Vec<_> = here.filter(|candidate| !has(&candidate.name)).collect();
         found.extend(here);
     }
     if found.is_empty() {
-        let folder =
-            |folders: link::AgentScope<'_>| agents.first().and_then(|agent| folders.agent_dir(agent));
-        let searched = std::iter::once(first).chain(home).filter_map(folder);
-        let searched: Vec<_> = searched.map(|folder| display_path(&folder, context)).collect();
+        let dir = |dirs: link::AgentScope<'_>| agents.first().and_then(|agent| dirs.agent_dir(agent));
+        let searched = std::iter::once(first).chain(home).filter_map(dir);
+        let searched: Vec<_> = searched.map(|dir| display_path(&dir, context)).collect();
         let message = format!("{name} has no skills to import in {}", searched.join(" or "));
         return Err(Failure::new(ErrorCode::NotFound, message).hint("pass --scope to search another scope"));
     }

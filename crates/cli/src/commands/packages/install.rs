@@ -136,11 +136,11 @@ fn show_invalid(error: &PackageError, output: &mut Output) {
 /// Prints which locked skills are not available because they are not trusted.
 fn print_untrusted(target: &InstallTarget, context: &Context, global: &Global, output: &mut Output) {
     let lock = prowess::lock::LockFile::read(&target.lock_path).unwrap_or_default();
-    let folders: Vec<_> = lock.skills.iter().filter_map(|locked| target.dir(locked).ok()).collect();
+    let dirs: Vec<_> = lock.skills.iter().filter_map(|locked| target.dir(locked).ok()).collect();
     let snapshot = context.registry(global).snapshot();
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for skill in snapshot.all().iter().filter(|skill| matches!(skill.status(), SkillStatus::Untrusted(_))) {
-        let Some(reason) = skill.reason().filter(|_| folders.contains(&skill.dir())) else { continue };
+        let Some(reason) = skill.reason().filter(|_| dirs.contains(&skill.dir())) else { continue };
         let name = clean(&skill.name()).into_owned();
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, names)) => names.push(name),

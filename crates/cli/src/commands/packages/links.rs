@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use prowess_package::agents::{self, Agent};
+use prowess_package::agents::{self, KnownAgent};
 use prowess_package::interchange::copies::{SkillCopy, find_copies};
 use prowess_package::interchange::link::{self, LinkError, LinkMode};
 use prowess_package::{InstallPlan, InstallScope, InstallTarget, PlanAction, PlanItem};
@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 
 /// Returns the agents with these names.
-pub(super) fn agents(names: &[String]) -> Result<Vec<&'static Agent>, Failure> {
+pub(super) fn agents(names: &[String]) -> Result<Vec<&'static KnownAgent>, Failure> {
     let unknown = |error: agents::UnknownAgentError| {
         let failure = Failure::usage(format!("unknown agent {}", crate::output::clean(&error.name)));
         failure.hint(match error.suggestion {
@@ -28,10 +28,10 @@ fn known_agents() -> String {
     ids.join(", ")
 }
 
-/// The links to create after the installation.
+/// The symlinks and copies to create after the installation.
 pub(super) struct PlannedLinks {
-    links: Vec<(PathBuf, &'static Agent)>,
-    place: InstallTarget,
+    links: Vec<(PathBuf, &'static KnownAgent)>,
+    target: InstallTarget,
     how: LinkMode,
 }
 
@@ -53,39 +53,39 @@ enum LinkKind {
     Removed,
 }
 
-/// Plans the links before the installation, so that a conflict in an agent's directory stops it.
+/// Plans the symlinks and copies before the installation, so that a conflict in an agent's directory stops it.
 pub(super) fn plan_links(
     plan: &InstallPlan,
-    agents: &[&'static Agent],
+    agents: &[&'static KnownAgent],
     how: LinkMode,
 ) -> Result<PlannedLinks, Failure> {
     let items = plan.items.iter().filter(|item| !matches!(item.action, PlanAction::Skip(_)));
     let links = items.flat_map(|item| agents.iter().map(|agent| (item.dir.clone(), *agent))).collect();
-    let planned = PlannedLinks { links, place: plan.target.clone(), how };
+    let planned = PlannedLinks { links, target: plan.target.clone(), how };
     planned.preview()?;
     Ok(planned)
 }
 
 impl PlannedLinks {
-    /// Returns the links that would be created.
+    /// Returns the symlinks and copies that would be created.
     pub(super) fn preview(&self) -> Result<Vec<AgentLink>, Failure> {
         self.each(link::plan_link_before_install)
     }
 
     pub(super) fn perform(&self) -> Result<Vec<AgentLink>, Failure> {
-        self.each(|skill, agent, place, how| {
-            let plan = link::plan_link(skill, agent, place, how)?;
+        self.each(|skill, agent, scope, how| {
+            let plan = link::plan_link(skill, agent, scope, how)?;
             link::apply_link(skill, &plan).map(|()| plan)
         })
     }
 
     fn each(
         &self,
-        decide: impl Fn(&Path, &Agent, link::AgentScope<'_>, LinkMode) -> Result<link::LinkPlan, LinkError>,
+        decide: impl Fn(&Path, &KnownAgent, link::AgentScope<'_>, LinkMode) -> Result<link::LinkPlan, LinkError>,
     ) -> Result<Vec<AgentLink>, Failure> {
-        let Some(place) = link_place(&self.place) else { return Ok(Vec::new()) };
-        let decide = |(skill, agent): &(PathBuf, &'static Agent)| {
-            let (kind, at) = match decide(skill, agent, place, self.how).map_err(failure)? {
+        let Some(scope) = agent_scope(&self.target) else { return Ok(Vec::new()) };
+        let decide = |(skill, agent): &(PathBuf, &'static KnownAgent)| {
+            let (kind, at) = match decide(skill, agent, scope, self.how).map_err(failure)? {
                 link::LinkPlan::SameDirectory => (LinkKind::SharedDir, skill.clone()),
                 link::LinkPlan::Exists(at) => (LinkKind::Existing, at),
                 link::LinkPlan::Symlink { path: at, .. } => (LinkKind::Link, at),
@@ -98,7 +98,7 @@ impl PlannedLinks {
 }
 
 impl AgentLink {
-    /// Returns the description of the link.
+    /// Returns the description of the symlink or copy.
     pub(super) fn describe(&self, done: bool, context: &Context) -> String {
         let (agent, at) = (self.agent, display_path(&self.at, context));
         match (self.kind, done) {
@@ -125,11 +125,11 @@ impl AgentLink {
     }
 }
 
-/// Removes the links and copies of a removed skill, or with `done` unset only returns them.
-pub(super) fn remove_links(item: &PlanItem, place: &InstallTarget, done: bool) -> Vec<AgentLink> {
-    let Some(place) = link_place(place) else { return Vec::new() };
+/// Removes the symlinks and copies of a removed skill; if `done` is `false`, only returns them.
+pub(super) fn remove_links(item: &PlanItem, target: &InstallTarget, done: bool) -> Vec<AgentLink> {
+    let Some(scope) = agent_scope(target) else { return Vec::new() };
     let skill = &item.dir;
-    let removed_link = |agent: &'static Agent, at| AgentLink {
+    let removed_link = |agent: &'static KnownAgent, at| AgentLink {
         skill: skill.clone(),
         agent: agent.id,
         kind: LinkKind::Removed,
@@ -139,14 +139,14 @@ pub(super) fn remove_links(item: &PlanItem, place: &InstallTarget, done: bool) -
     for agent in agents::AGENTS {
         // A symlink that cannot be removed is dangling and will be reported by discovery.
         let removed = match done {
-            true => link::unlink(skill, agent, place),
-            false => link::find_link(skill, agent, place),
+            true => link::unlink(skill, agent, scope),
+            false => link::find_link(skill, agent, scope),
         };
         // Some agents share a directory.
         let at = removed.ok().flatten().filter(|at| !links.iter().any(|known: &AgentLink| known.at == *at));
         links.extend(at.map(|at| removed_link(agent, at)));
     }
-    for copied in copies_of(item, place) {
+    for copied in copies_of(item, scope) {
         // A copy that cannot be removed is not reported.
         if !done || copied.remove().is_ok() {
             links.push(removed_link(copied.agent, copied.path));
@@ -158,13 +158,13 @@ pub(super) fn remove_links(item: &PlanItem, place: &InstallTarget, done: bool) -
 /// Updates the copies of updated skills.
 pub(super) fn refresh_copies(
     items: &[PlanItem],
-    place: &InstallTarget,
+    target: &InstallTarget,
     done: bool,
 ) -> Result<Vec<AgentLink>, Failure> {
-    let Some(place) = link_place(place) else { return Ok(Vec::new()) };
+    let Some(scope) = agent_scope(target) else { return Ok(Vec::new()) };
     let mut links = Vec::new();
     for item in items.iter().filter(|item| item.action == PlanAction::Replace) {
-        for copied in copies_of(item, place) {
+        for copied in copies_of(item, scope) {
             if done {
                 copied.refresh(&item.dir).map_err(failure)?;
             }
@@ -175,14 +175,14 @@ pub(super) fn refresh_copies(
     Ok(links)
 }
 
-fn copies_of(item: &PlanItem, place: link::AgentScope<'_>) -> Vec<SkillCopy> {
+fn copies_of(item: &PlanItem, scope: link::AgentScope<'_>) -> Vec<SkillCopy> {
     let tree = item.before.as_ref().map(|before| before.tree.as_str());
-    tree.map(|tree| find_copies(&item.dir, tree, place)).unwrap_or_default()
+    tree.map(|tree| find_copies(&item.dir, tree, scope)).unwrap_or_default()
 }
 
-fn link_place(place: &InstallTarget) -> Option<link::AgentScope<'_>> {
-    let base = place.base()?;
-    Some(match place.scope {
+fn agent_scope(target: &InstallTarget) -> Option<link::AgentScope<'_>> {
+    let base = target.base()?;
+    Some(match target.scope {
         InstallScope::Project => link::AgentScope::Project(base),
         InstallScope::User => link::AgentScope::Home(base),
     })

@@ -44,14 +44,14 @@ fn install_target(context: &Context, scope: &ScopeArgs) -> Result<InstallTarget,
 pub(super) fn install_targets(context: &Context, scope: &ScopeArgs) -> Result<Vec<InstallTarget>, Failure> {
     let (policy, host_env) = (context.policy(), &context.host_env);
     if scope.explicit().is_some() {
-        return install_target(context, scope).map(|place| vec![place]);
+        return install_target(context, scope).map(|target| vec![target]);
     }
-    let places: Vec<InstallTarget> = [InstallScope::Project, InstallScope::User]
+    let targets: Vec<InstallTarget> = [InstallScope::Project, InstallScope::User]
         .into_iter()
         .filter_map(|scope| InstallTarget::new(scope, policy, host_env).ok())
         .collect();
-    let same = places.len() == 2 && places[0].lock_path == places[1].lock_path;
-    Ok(places.into_iter().take(if same { 1 } else { 2 }).collect())
+    let same = targets.len() == 2 && targets[0].lock_path == targets[1].lock_path;
+    Ok(targets.into_iter().take(if same { 1 } else { 2 }).collect())
 }
 
 /// Returns whether `file://` URLs are allowed.

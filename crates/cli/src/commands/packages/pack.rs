@@ -13,8 +13,8 @@ use crate::output::{Output, TextStyle, clean, clean_path, pluralize};
 
 pub(in crate::commands) fn pack(call: &Pack, output: &mut Output) -> CommandResult {
     let to = call.output.clone().unwrap_or_else(|| ".".into());
-    require_dir(&call.folder)?;
-    let packed = pack::pack_skill(&call.folder, &to).map_err(|error| failure(error.into()))?;
+    require_dir(&call.dir)?;
+    let packed = pack::pack_skill(&call.dir, &to).map_err(|error| failure(error.into()))?;
     if output.json() {
         output.write_json(&json!({
             "schema": 1, "name": packed.name, "path": packed.path, "digest": packed.digest,
@@ -30,8 +30,8 @@ pub(in crate::commands) fn pack(call: &Pack, output: &mut Output) -> CommandResu
 }
 
 pub(in crate::commands) fn index(call: &Index, output: &mut Output) -> CommandResult {
-    require_dir(&call.folder)?;
-    let published = pack::publish_site(&call.folder, &call.output).map_err(|error| failure(error.into()))?;
+    require_dir(&call.dir)?;
+    let published = pack::publish_site(&call.dir, &call.output).map_err(|error| failure(error.into()))?;
     if output.json() {
         let skills: Vec<_> = published
             .skills
@@ -49,10 +49,10 @@ pub(in crate::commands) fn index(call: &Index, output: &mut Output) -> CommandRe
 }
 
 /// Fails if a directory does not exist.
-fn require_dir(folder: &Path) -> Result<(), Failure> {
-    match folder.symlink_metadata() {
+fn require_dir(dir: &Path) -> Result<(), Failure> {
+    match dir.symlink_metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(Failure::missing_path(format!("{} does not exist", clean_path(folder))))
+            Err(Failure::missing_path(format!("{} does not exist", clean_path(dir))))
         }
         _ => Ok(()),
     }

@@ -78,8 +78,8 @@ fn installed_plugin(
     snapshot: &Snapshot,
     context: &Context,
 ) -> Result<InstalledPlugin, Failure> {
-    let folder = target.dir(locked).map_err(failure)?;
-    let canonical = std::fs::canonicalize(&folder).ok();
+    let dir = target.dir(locked).map_err(failure)?;
+    let canonical = std::fs::canonicalize(&dir).ok();
     let skill = snapshot.all().iter().find(|skill| Some(skill.canonical_dir()) == canonical);
     let (status, reason) = match skill {
         Some(skill) => (PluginStatus::from_skill(skill), skill.reason()),
@@ -87,7 +87,7 @@ fn installed_plugin(
             PluginStatus::Unavailable,
             Some(format!(
                 "this preset does not search {}",
-                display_path(folder.parent().unwrap_or(&folder), context)
+                display_path(dir.parent().unwrap_or(&dir), context)
             )),
         ),
         None => (
@@ -95,18 +95,18 @@ fn installed_plugin(
             Some("directory not found; to restore it: prowess install --locked".to_owned()),
         ),
     };
-    let folders = match (target.scope, target.base()) {
+    let dirs = match (target.scope, target.base()) {
         (prowess_package::InstallScope::Project, Some(base)) => {
-            link::agents_with(&folder, link::AgentScope::Project(base))
+            link::agents_with(&dir, link::AgentScope::Project(base))
         }
         (prowess_package::InstallScope::User, Some(base)) => {
-            link::agents_with(&folder, link::AgentScope::Home(base))
+            link::agents_with(&dir, link::AgentScope::Home(base))
         }
         (_, None) => Vec::new(),
     };
-    let agents: Vec<&str> = folders.into_iter().map(|agent| agent.id).collect();
+    let agents: Vec<&str> = dirs.into_iter().map(|agent| agent.id).collect();
     let json = json!({
-        "name": locked.name, "scope": target.scope.as_str(), "folder": folder,
+        "name": locked.name, "scope": target.scope.as_str(), "folder": dir,
         "url": locked.source, "ref": locked.reference, "commit": locked.commit, "path": locked.path,
         "tree": locked.tree, "audit": locked.audit.verdict,
         "enabled": status == PluginStatus::Enabled, "installed_at": locked.installed_at,

@@ -20,8 +20,8 @@ use crate::output::{Output, clean};
 /// A skill to remove.
 struct RemovalTarget {
     name: String,
-    folder: PathBuf,
-    place: InstallTarget,
+    dir: PathBuf,
+    install_target: InstallTarget,
     /// A warning if there may be no other copy of it.
     warning: Option<String>,
 }
@@ -60,19 +60,20 @@ pub(in crate::commands) fn run(
     }
     let (mut items, mut links): (Vec<PlanItem>, Vec<AgentLink>) = (Vec::new(), Vec::new());
     for group in group_removals(&targets) {
-        let Some(place) = group.first().map(|target| &target.place) else { continue };
+        let Some(install_target) = group.first().map(|target| &target.install_target) else { continue };
         let skills: Vec<(&str, &Path)> =
-            group.iter().map(|target| (target.name.as_str(), target.folder.as_path())).collect();
-        let plan = prowess_package::plan_remove(&skills, place).map_err(failure)?;
+            group.iter().map(|target| (target.name.as_str(), target.dir.as_path())).collect();
+        let plan = prowess_package::plan_remove(&skills, install_target).map_err(failure)?;
         let removed = if call.dry_run { plan.items } else { plan.commit().map_err(failure)? };
-        links.extend(removed.iter().flat_map(|item| links::remove_links(item, place, !call.dry_run)));
+        links
+            .extend(removed.iter().flat_map(|item| links::remove_links(item, install_target, !call.dry_run)));
         items.extend(removed);
     }
     if output.json() {
         let skills: Vec<_> = items.iter().map(render::item_json).collect();
         let links: Vec<_> = links.iter().map(AgentLink::json).collect();
-        let answer = json!({"schema": 1, "dry_run": call.dry_run, "skills": skills, "links": links});
-        output.write_json(&answer)?;
+        let value = json!({"schema": 1, "dry_run": call.dry_run, "skills": skills, "links": links});
+        output.write_json(&value)?;
         return Ok(SUCCESS);
     }
     render::print_items(&items, &links, !call.dry_run, false, context, output)?;
@@ -85,15 +86,16 @@ pub(in crate::commands) fn run(
 /// Groups the skills that can be removed in one step: same lock file, same file system, different directory names.
 fn group_removals(targets: &[RemovalTarget]) -> Vec<Vec<&RemovalTarget>> {
     let device = |target: &RemovalTarget| {
-        let parent = target.folder.parent().and_then(|parent| std::fs::metadata(parent).ok());
+        let parent = target.dir.parent().and_then(|parent| std::fs::metadata(parent).ok());
         parent.map(|parent| prowess_fs::device_id(&parent))
     };
     let mut groups: Vec<Vec<&RemovalTarget>> = Vec::new();
     for one in targets {
         let fits = |group: &&mut Vec<&RemovalTarget>| {
             group.iter().all(|other| {
-                let same_place = other.place.lock_path == one.place.lock_path && device(other) == device(one);
-                same_place && other.folder.file_name() != one.folder.file_name()
+                let is_same_target = other.install_target.lock_path == one.install_target.lock_path
+                    && device(other) == device(one);
+                is_same_target && other.dir.file_name() != one.dir.file_name()
             })
         };
         match groups.iter_mut().find(fits) {
@@ -114,35 +116,39 @@ fn find_target(
 ) -> Result<RemovalTarget, Failure> {
     let resolved = snapshot.get(name).map(|skill| skill.canonical_dir());
     let mut installed: Vec<RemovalTarget> = Vec::new();
-    for place in install_targets {
-        let lock = LockFile::read(&place.lock_path).map_err(|error| failure(error.into()))?;
+    for install_target in install_targets {
+        let lock = LockFile::read(&install_target.lock_path).map_err(|error| failure(error.into()))?;
         for locked in lock.skills.iter().filter(|locked| locked.name == name) {
-            let folder = place.dir(locked).map_err(failure)?;
-            let warning = modified_warning(locked, &folder);
-            installed.push(RemovalTarget { name: name.to_owned(), folder, place: place.clone(), warning });
+            let dir = install_target.dir(locked).map_err(failure)?;
+            let warning = modified_warning(locked, &dir);
+            installed.push(RemovalTarget {
+                name: name.to_owned(),
+                dir,
+                install_target: install_target.clone(),
+                warning,
+            });
         }
     }
     let at = installed
         .iter()
-        .position(|target| resolved.is_some() && std::fs::canonicalize(&target.folder).ok() == resolved)
+        .position(|target| resolved.is_some() && std::fs::canonicalize(&target.dir).ok() == resolved)
         .unwrap_or(0);
     if at < installed.len() {
         return Ok(installed.swap_remove(at));
     }
     let skill = find_skill(snapshot, name)?;
-    let place = removable_from(skill, install_targets, context)?;
-    let (name, folder) = (skill.name().into_owned(), skill.dir());
-    let warning =
-        format!("{} was not installed by prowess: {}", clean(&name), display_path(&folder, context));
-    Ok(RemovalTarget { name, folder, place, warning: Some(warning) })
+    let install_target = removable_from(skill, install_targets, context)?;
+    let (name, dir) = (skill.name().into_owned(), skill.dir());
+    let warning = format!("{} was not installed by prowess: {}", clean(&name), display_path(&dir, context));
+    Ok(RemovalTarget { name, dir, install_target, warning: Some(warning) })
 }
 
 /// Returns a warning if a skill was modified since it was installed.
-fn modified_warning(locked: &LockEntry, folder: &Path) -> Option<String> {
-    if std::fs::symlink_metadata(folder).map_or(true, |there| there.is_symlink()) {
+fn modified_warning(locked: &LockEntry, dir: &Path) -> Option<String> {
+    if std::fs::symlink_metadata(dir).map_or(true, |there| there.is_symlink()) {
         return None;
     }
-    let difference = compare_with_lock(locked, &HashedTree::from_dir(folder));
+    let difference = compare_with_lock(locked, &HashedTree::from_dir(dir));
     let message = || format!("{} was modified since it was installed: {difference}", clean(&locked.name));
     (!difference.is_unchanged()).then(message)
 }
@@ -176,14 +182,15 @@ fn removable_from(
     if skill.link().is_some() {
         return Err(refuse("it is a symlink; delete the symlink, or remove its target".to_owned()));
     }
-    let below =
-        |place: &&InstallTarget| root.path().starts_with(place.base().unwrap_or(Path::new("/nowhere")));
-    let place = install_targets
+    let below = |install_target: &&InstallTarget| {
+        root.path().starts_with(install_target.base().unwrap_or(Path::new("/nowhere")))
+    };
+    let install_target = install_targets
         .iter()
-        .find(|place| place.root == root.path())
+        .find(|install_target| install_target.root == root.path())
         .or_else(|| install_targets.iter().find(below));
-    match place {
-        Some(place) => Ok(place.clone()),
+    match install_target {
+        Some(install_target) => Ok(install_target.clone()),
         None => Err(refuse(format!(
             "it is in {}, outside the project and the home directory",
             display_path(root.path(), context)

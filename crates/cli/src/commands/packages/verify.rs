@@ -137,8 +137,8 @@ fn print_skill(
     let name = output.styled_text(TextStyle::Strong, &verified.name);
     let status = verified.status.as_str();
     let space = " ".repeat(width.saturating_sub(clean(&verified.name).width()));
-    let folder = display_path(&verified.dir, context);
-    output.line(format!("{mark} {name}{space}  {status:<8}{accepted}  {folder}"))?;
+    let dir = display_path(&verified.dir, context);
+    output.line(format!("{mark} {name}{space}  {status:<8}{accepted}  {dir}"))?;
     for (path, change) in &verified.files {
         output.line(format!("    {:<8} {}", change.as_str(), clean(path)))?;
     }

@@ -106,11 +106,11 @@ fn one_answer_at_a_time_in_a_chat() {
         (result.err.as_str(), result.code),
         (
             "error: a reply is being written in this chat; wait for it or stop it\n\
-             hint: another process is answering in this chat; wait for it, or start a new chat\n",
+             hint: another process is replying in this chat; wait for it, or start a new chat\n",
             1
         )
     );
-    assert!(env.run(&["chats"]).out.contains("answer in progress"));
+    assert!(env.run(&["chats"]).out.contains("reply in progress"));
     child.kill().unwrap();
     child.wait().unwrap();
     drop(server);

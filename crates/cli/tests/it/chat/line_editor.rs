@@ -11,7 +11,7 @@ use crate::support::terminal::TerminalSession;
 fn env() -> (BlockingModelServer, TestEnv) {
     let (server, env) = model_answering("Fine.");
     let env = env.variable("TERM", "xterm-256color").variable("NO_COLOR", "1");
-    env.described("~/.agents/skills/nothing-much", "Does nothing, and takes long to say so.");
+    env.skill_with_description("~/.agents/skills/nothing-much", "Does nothing, and takes long to say so.");
     (server, env)
 }
 

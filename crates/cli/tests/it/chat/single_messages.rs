@@ -75,12 +75,12 @@ fn continuing_a_chat() {
 
 #[test]
 fn escape_sequences_of_the_model_are_escaped() {
-    let answer = "a\u{1b}[31m\u{1b}]0;owned\u{7}\u{9b}2J\rb\u{202e}c\n";
+    let reply = "a\u{1b}[31m\u{1b}]0;owned\u{7}\u{9b}2J\rb\u{202e}c\n";
     let (_server, env) = model_answering("a\u{1b}[31m\u{1b}]0;owned\u{7}\u{9b}2J\rb\u{202e}c\n");
     let result = env.run(&["chat", "x"]);
     assert_eq!(result.out, "a\\u{1b}[31m\\u{1b}]0;owned\\u{7}\\u{9b}2Jb\u{202e}c\n");
     // The stored text is unescaped.
-    assert_eq!(messages(&env)[1]["parts"][0]["text"], answer);
+    assert_eq!(messages(&env)[1]["parts"][0]["text"], reply);
     let shown = env.run(&["chat", "--continue", "x", "--json"]);
     assert!(!shown.out.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{}", shown.out);
 }

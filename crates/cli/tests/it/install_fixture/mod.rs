@@ -81,12 +81,12 @@ impl InstallFixture {
 
     /// Adds the scope options of the install target to arguments.
     pub fn call<'c>(&self, words: &[&'c str]) -> Vec<&'c str> {
-        let place: &[&str] = match self.kind {
+        let scope_args: &[&str] = match self.kind {
             Kind::Project => &["--project"],
             Kind::User => &["--user"],
             Kind::Harness => &["--user", "--preset", "harness"],
         };
-        [words, place].concat()
+        [words, scope_args].concat()
     }
 
     pub fn root(&self) -> PathBuf {
@@ -191,8 +191,8 @@ impl InstallFixture {
                 || [".busy", ".new", ".prowess-new"].iter().any(|end| name.ends_with(end))
         };
         let mut left: Vec<String> = Vec::new();
-        for folder in [self.env.path(""), self.env.path("~/")] {
-            walk(&folder, &mut |path| {
+        for dir in [self.env.path(""), self.env.path("~/")] {
+            walk(&dir, &mut |path| {
                 if is_left(&path.file_name().unwrap_or_default().to_string_lossy()) {
                     left.push(self.env.redact(&path.to_string_lossy()));
                 }
@@ -218,13 +218,13 @@ fn content(name: &str, version: Version) -> Content {
 }
 
 /// Reads the files of a directory, or returns `None` if it is missing.
-fn read_files(folder: &Path) -> Option<Content> {
-    fs::symlink_metadata(folder).ok()?;
+fn read_files(dir: &Path) -> Option<Content> {
+    fs::symlink_metadata(dir).ok()?;
     let mut files = Content::new();
-    walk(folder, &mut |path| {
+    walk(dir, &mut |path| {
         let is_run = fs::symlink_metadata(path).is_ok_and(|there| there.permissions().mode() & 0o100 != 0);
         if let Ok(bytes) = fs::read(path) {
-            let inner = path.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
+            let inner = path.strip_prefix(dir).unwrap().to_string_lossy().into_owned();
             files.insert(inner, (bytes, is_run));
         }
     });
@@ -232,8 +232,8 @@ fn read_files(folder: &Path) -> Option<Content> {
 }
 
 /// Visits all files below a directory, without following symlinks.
-fn walk(folder: &Path, each: &mut impl FnMut(&Path)) {
-    for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
+fn walk(dir: &Path, each: &mut impl FnMut(&Path)) {
+    for entry in fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok) {
         each(&entry.path());
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             walk(&entry.path(), each);

@@ -8,21 +8,21 @@ use std::path::Path;
 /// Paths with a description of their contents. Symlinks are not followed.
 pub type Listing = BTreeMap<String, String>;
 
-pub fn listing(folder: &Path) -> Listing {
+pub fn listing(dir: &Path) -> Listing {
     let mut listing = Listing::new();
-    add(folder, folder, &mut listing);
+    add(dir, dir, &mut listing);
     listing
 }
 
-fn add(base: &Path, folder: &Path, listing: &mut Listing) {
-    for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
+fn add(base: &Path, dir: &Path, listing: &mut Listing) {
+    for entry in fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok) {
         let (path, kind) = (entry.path(), entry.file_type().unwrap());
         let what = match kind {
             kind if kind.is_dir() => {
                 add(base, &path, listing);
-                "folder".to_owned()
+                "directory".to_owned()
             }
-            kind if kind.is_symlink() => format!("link to {}", fs::read_link(&path).unwrap().display()),
+            kind if kind.is_symlink() => format!("symlink to {}", fs::read_link(&path).unwrap().display()),
             kind if kind.is_file() => beginning(&path),
             _ => "special".to_owned(),
         };

@@ -18,7 +18,7 @@ const BARE: &str = r#"scan.roots = [".agents/skills", ".claude/skills", "~/.agen
 use listing::{Listing, listing};
 
 pub struct TestEnv {
-    folder: tempfile::TempDir,
+    temp_dir: tempfile::TempDir,
     /// Additional environment variables.
     variables: Vec<(String, String)>,
 }
@@ -26,11 +26,11 @@ pub struct TestEnv {
 impl TestEnv {
     /// Creates an empty project and an empty home directory, with no commands on `PATH`.
     pub fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let temp_dir = tempfile::tempdir().unwrap();
         for name in ["project", "home", "bin"] {
-            fs::create_dir(folder.path().join(name)).unwrap();
+            fs::create_dir(temp_dir.path().join(name)).unwrap();
         }
-        Self { folder, variables: Vec::new() }
+        Self { temp_dir, variables: Vec::new() }
     }
 
     /// Creates an environment without bundled skills.
@@ -47,7 +47,7 @@ impl TestEnv {
     }
 
     fn base(&self) -> PathBuf {
-        self.folder.path().canonicalize().unwrap()
+        self.temp_dir.path().canonicalize().unwrap()
     }
 
     /// Returns a path in the project, or in the home directory if it starts with `~/`.
@@ -67,8 +67,8 @@ impl TestEnv {
     pub fn tree(&self, inner: &str) -> Vec<String> {
         let top = self.path(inner);
         let (mut open, mut found) = (vec![top.clone()], Vec::new());
-        while let Some(folder) = open.pop() {
-            for entry in fs::read_dir(folder).into_iter().flatten() {
+        while let Some(dir) = open.pop() {
+            for entry in fs::read_dir(dir).into_iter().flatten() {
                 let path = entry.unwrap().path();
                 let name = path.strip_prefix(&top).unwrap().display().to_string();
                 match fs::read_link(&path) {
@@ -96,15 +96,15 @@ impl TestEnv {
     }
 
     /// Creates a valid skill in this directory, with the same name.
-    pub fn skill(&self, folder: &str) -> &Self {
-        let name = Path::new(folder).file_name().unwrap().to_str().unwrap();
-        self.described(folder, &format!("Does {name}."))
+    pub fn skill(&self, dir: &str) -> &Self {
+        let name = Path::new(dir).file_name().unwrap().to_str().unwrap();
+        self.skill_with_description(dir, &format!("Does {name}."))
     }
 
     /// Creates a valid skill in this directory with this description.
-    pub fn described(&self, folder: &str, description: &str) -> &Self {
-        let name = Path::new(folder).file_name().unwrap().to_str().unwrap();
-        self.file(&format!("{folder}/SKILL.md"), skill_md(name, description))
+    pub fn skill_with_description(&self, dir: &str, description: &str) -> &Self {
+        let name = Path::new(dir).file_name().unwrap().to_str().unwrap();
+        self.file(&format!("{dir}/SKILL.md"), skill_md(name, description))
     }
 
     /// Creates a command on `PATH`.
@@ -218,8 +218,8 @@ impl RunOutput {
 
     /// Returns code and message of the error object.
     pub fn error(&self) -> (String, String) {
-        let answer = self.json();
-        let text = |key: &str| answer["error"][key].as_str().unwrap().to_owned();
+        let json = self.json();
+        let text = |key: &str| json["error"][key].as_str().unwrap().to_owned();
         (text("code"), text("message"))
     }
 }

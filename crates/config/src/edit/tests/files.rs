@@ -9,10 +9,10 @@ fn append(text: &str) -> Result<String, super::super::EditError> {
 
 #[test]
 fn mode_and_symlink_stay() {
-    let folder = tempfile::tempdir().unwrap();
-    let (real, link) = (folder.path().join("dotfiles/real.toml"), folder.path().join("home/config.toml"));
-    fs::create_dir(folder.path().join("dotfiles")).unwrap();
-    fs::create_dir(folder.path().join("home")).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let (real, link) = (dir.path().join("dotfiles/real.toml"), dir.path().join("home/config.toml"));
+    fs::create_dir(dir.path().join("dotfiles")).unwrap();
+    fs::create_dir(dir.path().join("home")).unwrap();
     fs::write(&real, "a\n").unwrap();
     fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
     symlink("../dotfiles/real.toml", &link).unwrap();
@@ -22,31 +22,31 @@ fn mode_and_symlink_stay() {
     assert_eq!(fs::read_to_string(&real).unwrap(), "a\nb\n");
     assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
     assert!(!edit_file(&link, SymlinkPolicy::Followed, |text| Ok(text.to_owned())).unwrap());
-    assert_eq!(fs::read_dir(folder.path().join("dotfiles")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(dir.path().join("dotfiles")).unwrap().count(), 1);
 }
 
 #[test]
 fn a_missing_file_is_created_with_its_directory() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(".prowess/config.toml");
-    assert!(edit_file(&path, SymlinkPolicy::Rejected(folder.path()), append).unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(".prowess/config.toml");
+    assert!(edit_file(&path, SymlinkPolicy::Rejected(dir.path()), append).unwrap());
     assert_eq!(read_text(&path).unwrap().as_deref(), Some("b\n"));
 }
 
 #[test]
 fn leftovers_of_a_killed_process_are_removed() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("config.toml");
-    fs::write(folder.path().join(".config.toml.prowess-new"), "half").unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.toml");
+    fs::write(dir.path().join(".config.toml.prowess-new"), "half").unwrap();
     edit_file(&path, SymlinkPolicy::Followed, append).unwrap();
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     assert_eq!(fs::read_to_string(&path).unwrap(), "b\n");
 }
 
 #[test]
 fn a_project_file_behind_a_symlink_is_not_changed() {
-    let folder = tempfile::tempdir().unwrap();
-    let (project, elsewhere) = (folder.path().join("project"), folder.path().join("elsewhere"));
+    let dir = tempfile::tempdir().unwrap();
+    let (project, elsewhere) = (dir.path().join("project"), dir.path().join("elsewhere"));
     fs::create_dir(&project).unwrap();
     fs::create_dir(&elsewhere).unwrap();
     symlink(&elsewhere, project.join(".prowess")).unwrap();
@@ -58,8 +58,8 @@ fn a_project_file_behind_a_symlink_is_not_changed() {
 
 #[test]
 fn a_concurrent_change_is_not_overwritten() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("config.toml");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.toml");
     fs::write(&path, "a\n").unwrap();
     let error = edit_file(&path, SymlinkPolicy::Followed, |text| {
         fs::write(&path, "theirs\n").unwrap();
@@ -67,13 +67,13 @@ fn a_concurrent_change_is_not_overwritten() {
     });
     assert!(matches!(error, Err(EditFileError::ConcurrentChange { .. })));
     assert_eq!(fs::read_to_string(&path).unwrap(), "theirs\n");
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }
 
 #[test]
 fn concurrent_edits_lose_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("config.toml");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.toml");
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| edit_file(&path, SymlinkPolicy::Followed, append).unwrap());
@@ -84,40 +84,40 @@ fn concurrent_edits_lose_nothing() {
 
 #[test]
 fn only_regular_files_are_accepted() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("config.toml");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.toml");
     fs::create_dir(&path).unwrap();
     assert!(matches!(
         edit_file(&path, SymlinkPolicy::Followed, append),
         Err(EditFileError::Unsupported { .. })
     ));
-    let large = folder.path().join("large.toml");
+    let large = dir.path().join("large.toml");
     fs::write(&large, "#".repeat(300_000)).unwrap();
     assert!(matches!(read_text(&large), Err(EditFileError::Unsupported { .. })));
     fs::write(&large, b"\xff").unwrap();
     assert!(matches!(read_text(&large), Err(EditFileError::Unsupported { .. })));
-    let circle = folder.path().join("circle");
+    let circle = dir.path().join("circle");
     symlink("circle", &circle).unwrap();
     assert!(edit_file(&circle, SymlinkPolicy::Followed, append).is_err());
 }
 
 #[test]
 fn files_created_by_root_belong_to_the_owner_of_the_directory() {
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     // Only root can change the owner; other users own the file anyway.
-    let _ = chown(folder.path(), Some(12_345), Some(12_345));
-    let owner = fs::metadata(folder.path()).unwrap().uid();
-    let path = folder.path().join("a/b/config.toml");
+    let _ = chown(dir.path(), Some(12_345), Some(12_345));
+    let owner = fs::metadata(dir.path()).unwrap().uid();
+    let path = dir.path().join("a/b/config.toml");
     edit_file(&path, SymlinkPolicy::Followed, append).unwrap();
-    for made in [path.as_path(), path.parent().unwrap(), &folder.path().join("a")] {
-        assert_eq!(fs::metadata(made).unwrap().uid(), owner, "{}", made.display());
+    for created in [path.as_path(), path.parent().unwrap(), &dir.path().join("a")] {
+        assert_eq!(fs::metadata(created).unwrap().uid(), owner, "{}", created.display());
     }
 }
 
 #[test]
 fn an_empty_file_is_removed_and_the_target_of_a_symlink_is_emptied() {
-    let folder = tempfile::tempdir().unwrap();
-    let (path, link) = (folder.path().join("config.toml"), folder.path().join("link.toml"));
+    let dir = tempfile::tempdir().unwrap();
+    let (path, link) = (dir.path().join("config.toml"), dir.path().join("link.toml"));
     fs::write(&path, "a").unwrap();
     symlink("config.toml", &link).unwrap();
     let empty = |path: &std::path::Path| {

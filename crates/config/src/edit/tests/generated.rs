@@ -95,7 +95,7 @@ fn lost<'t>(before: &'t str, after: &str) -> Vec<&'t str> {
         .collect()
 }
 
-fn holds(text: &str, form: ListFormat) -> Result<(), TestCaseError> {
+fn check_invariants(text: &str, form: ListFormat) -> Result<(), TestCaseError> {
     let Ok(after) = add(text, form, DISABLED, "x-y") else { return Ok(()) };
     let names = |text: &str| -> Vec<String> {
         find(text, form, DISABLED).unwrap().into_iter().map(|found| found.text).collect()
@@ -125,12 +125,12 @@ fn holds(text: &str, form: ListFormat) -> Result<(), TestCaseError> {
 proptest! {
     #[test]
     fn lists_of_yaml(text in yaml()) {
-        holds(&text, ListFormat::Yaml)?;
+        check_invariants(&text, ListFormat::Yaml)?;
     }
 
     #[test]
     fn lists_of_toml(text in toml()) {
-        holds(&text, ListFormat::Toml)?;
+        check_invariants(&text, ListFormat::Toml)?;
     }
 
     #[test]
@@ -155,9 +155,9 @@ proptest! {
     #[test]
     fn no_text_causes_a_panic(text in "[a-c:\\-\\[\\]{},#&*!|>'\"\\n\\r\\t \u{feff}é]{0,60}") {
         for form in [ListFormat::Yaml, ListFormat::Toml] {
-            holds(&text, form)?;
-            holds(&format!("skills:\n  disabled: {text}"), form)?;
-            holds(&format!("[skills]\ndisabled = [{text}"), form)?;
+            check_invariants(&text, form)?;
+            check_invariants(&format!("skills:\n  disabled: {text}"), form)?;
+            check_invariants(&format!("[skills]\ndisabled = [{text}"), form)?;
         }
     }
 }

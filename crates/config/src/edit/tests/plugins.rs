@@ -40,7 +40,7 @@ fn third() -> HarnessPlugin {
 
 #[test]
 fn s002_16_plugins_are_read_as_the_document_writes_them() {
-    let told: Vec<_> = plugins(DOCUMENT)
+    let listed: Vec<_> = plugins(DOCUMENT)
         .unwrap()
         .iter()
         .map(|(plugin, line)| {
@@ -48,7 +48,7 @@ fn s002_16_plugins_are_read_as_the_document_writes_them() {
         })
         .collect();
     let another = ("another-skill".to_owned(), Some("v1.0.0".to_owned()), false, 8);
-    assert_eq!(told, [("my-skill".to_owned(), None, true, 4), another]);
+    assert_eq!(listed, [("my-skill".to_owned(), None, true, 4), another]);
 }
 
 #[test]

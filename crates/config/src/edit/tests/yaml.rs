@@ -86,27 +86,27 @@ fn items_are_removed() {
 
 #[test]
 fn unsafe_changes_are_rejected_with_the_line() {
-    let told = |text: &str| match add(text, Y, DISABLED, "x").unwrap_err() {
+    let edit_error = |text: &str| match add(text, Y, DISABLED, "x").unwrap_err() {
         EditError::Unsafe { line, why } => (line, why),
         EditError::Malformed { line, message } => (line, format!("malformed: {message}")),
         other => panic!("{other}"),
     };
-    let (line, why) = told("a: &a [b]\nskills:\n  disabled: *a\n");
+    let (line, why) = edit_error("a: &a [b]\nskills:\n  disabled: *a\n");
     assert!(line == 3 && why.contains("alias"), "{why}");
-    let (line, why) = told("skills:\n  disabled: &a [b]\nc: *a\n");
+    let (line, why) = edit_error("skills:\n  disabled: &a [b]\nc: *a\n");
     assert!(line == 2 && why.contains("anchor"), "{why}");
-    let (line, why) = told("skills:\n  disabled: &a\n    - b\nc: *a\n");
+    let (line, why) = edit_error("skills:\n  disabled: &a\n    - b\nc: *a\n");
     assert!(line == 2 && why.contains("anchor"), "{why}");
     assert_eq!(
-        told("skills:\n  a: 1\nskills:\n  b: 2\n"),
+        edit_error("skills:\n  a: 1\nskills:\n  b: 2\n"),
         (3, "duplicate key skills; delete one of them".to_owned())
     );
-    assert_eq!(told("skills:\n  disabled: []\n  disabled: []\n").0, 3);
-    assert!(told("a: 1\n---\nb: 2\n").1.contains("a second one starts here"));
-    assert!(told("skills:\n\tdisabled: []\n").1.starts_with("malformed"));
-    assert_eq!(told("- a\n"), (1, "this must be a mapping".to_owned()));
-    assert_eq!(told("skills:\n  disabled: gh\n"), (2, "this must be a list".to_owned()));
-    assert_eq!(told("skills:\n  disabled: [[a]]\n"), (2, "this is not a list of strings".to_owned()));
+    assert_eq!(edit_error("skills:\n  disabled: []\n  disabled: []\n").0, 3);
+    assert!(edit_error("a: 1\n---\nb: 2\n").1.contains("a second one starts here"));
+    assert!(edit_error("skills:\n\tdisabled: []\n").1.starts_with("malformed"));
+    assert_eq!(edit_error("- a\n"), (1, "this must be a mapping".to_owned()));
+    assert_eq!(edit_error("skills:\n  disabled: gh\n"), (2, "this must be a list".to_owned()));
+    assert_eq!(edit_error("skills:\n  disabled: [[a]]\n"), (2, "this is not a list of strings".to_owned()));
 }
 
 #[test]

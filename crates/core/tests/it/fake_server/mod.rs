@@ -127,8 +127,8 @@ impl RemoteSource for FakeServer {
 
 /// Opens a registry with these servers.
 pub fn open(env: &RegistryEnv, servers: &[&Arc<FakeServer>]) -> Registry {
-    let supplies = servers.iter().map(|server| Arc::clone(*server) as Arc<dyn RemoteSource>).collect();
-    Registry::open_with_sources(env.policy.clone(), env.host_env(), supplies, &ScanProgress::default())
+    let sources = servers.iter().map(|server| Arc::clone(*server) as Arc<dyn RemoteSource>).collect();
+    Registry::open_with_sources(env.policy.clone(), env.host_env(), sources, &ScanProgress::default())
 }
 
 pub fn empty() -> Map<String, Value> {

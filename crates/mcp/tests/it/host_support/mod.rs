@@ -136,13 +136,13 @@ pub struct TestHost {
 
 impl TestHost {
     pub fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir().unwrap();
         for name in ["home", "project"] {
-            std::fs::create_dir(folder.path().join(name)).unwrap();
+            std::fs::create_dir(dir.path().join(name)).unwrap();
         }
         let mut policy = Policy::default();
         policy.scan.roots.retain(|root| root.to_string() != "bundled");
-        Self { dir: folder, policy }
+        Self { dir, policy }
     }
 
     pub fn path(&self, inner: &str) -> PathBuf {
@@ -244,9 +244,9 @@ pub fn activate_skill(registry: &Registry, name: &str) -> Result<String, String>
 }
 
 /// Returns the paths of all files below a directory.
-pub fn list_files(folder: &Path) -> Vec<PathBuf> {
+pub fn list_files(dir: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
-    for entry in std::fs::read_dir(folder).into_iter().flatten().map(Result::unwrap) {
+    for entry in std::fs::read_dir(dir).into_iter().flatten().map(Result::unwrap) {
         match entry.file_type().unwrap().is_dir() {
             true => all.extend(list_files(&entry.path())),
             false => all.push(entry.path()),

@@ -45,7 +45,7 @@ pub fn serve_stdio(script: &ServerScript) {
             let notice = json!({"jsonrpc": "2.0", "method": "notifications/resources/list_changed"});
             while writeln!(out, "{notice}").is_ok() {}
         }
-        let answer = match method {
+        let response = match method {
             "server/discover" if raw == "ignores discover" => continue,
             "initialize" => json!({"result": {
                 "protocolVersion": "2025-06-18",
@@ -62,10 +62,10 @@ pub fn serve_stdio(script: &ServerScript) {
             _ if id.is_null() => continue,
             method => json!({"error": {"code": -32601, "message": format!("no method {method}")}}),
         };
-        let mut answer = answer;
-        answer["jsonrpc"] = json!("2.0");
-        answer["id"] = id.clone();
-        if writeln!(out, "{answer}").and_then(|()| out.flush()).is_err() {
+        let mut response = response;
+        response["jsonrpc"] = json!("2.0");
+        response["id"] = id.clone();
+        if writeln!(out, "{response}").and_then(|()| out.flush()).is_err() {
             return;
         }
     }

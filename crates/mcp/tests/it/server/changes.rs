@@ -89,8 +89,8 @@ async fn the_number_of_subscriptions_is_limited() {
     for at in 0..1000 {
         client.result("resources/subscribe", json!({"uri": format!("skill://a/{at}")})).await;
     }
-    let answer = client.request("resources/subscribe", json!({"uri": "skill://a/more"})).await;
-    assert_eq!(error_of(&answer), (-32602, "at most 1000 resources can be subscribed to"));
+    let response = client.request("resources/subscribe", json!({"uri": "skill://a/more"})).await;
+    assert_eq!(error_of(&response), (-32602, "at most 1000 resources can be subscribed to"));
     // Subscribing again does not count.
     client.result("resources/subscribe", json!({"uri": "skill://a/7"})).await;
     client.result("resources/unsubscribe", json!({"uri": "skill://a/7"})).await;
@@ -133,8 +133,8 @@ async fn the_newest_revision_subscribes_with_a_filter() {
         client.send_request("subscriptions/listen", json!({"notifications": {}})).await;
         client.notification("notifications/subscriptions/acknowledged").await;
     }
-    let answer = client.request("subscriptions/listen", json!({"notifications": {}})).await;
-    assert_eq!(error_of(&answer), (-32602, "at most 32 subscription requests are allowed"));
+    let response = client.request("subscriptions/listen", json!({"notifications": {}})).await;
+    assert_eq!(error_of(&response), (-32602, "at most 32 subscription requests are allowed"));
 }
 
 #[tokio::test]

@@ -42,10 +42,10 @@ async fn a_listing_is_complete() {
         assert!(got["ttlMs"].is_u64() && got["cacheScope"] == "private" && got.get("nextCursor").is_none());
     }
     let site = HttpTestServer::start(&server).await;
-    let answer = site.stateless_request(1, "skills/list", json!({})).send().await.message().await;
-    assert_eq!(answer["result"]["skills"][0]["uri"], "skill://pdf/SKILL.md");
+    let response = site.stateless_request(1, "skills/list", json!({})).send().await.message().await;
+    assert_eq!(response["result"]["skills"][0]["uri"], "skill://pdf/SKILL.md");
     let mut session = site.session("2025-11-25").await;
-    assert_eq!(session.result("skills/list", json!({})).await["skills"], answer["result"]["skills"]);
+    assert_eq!(session.result("skills/list", json!({})).await["skills"], response["result"]["skills"]);
     site.stop().await;
 }
 
@@ -79,8 +79,8 @@ async fn directories_are_listed_one_level_at_a_time() {
     for uri in
         ["skill://pdf/SKILL.md", "skill://pdf/none", "skill://pdf/", "skill://none", "skill://pdf/LICENSE"]
     {
-        let answer = client.request("resources/directory/read", json!({"uri": uri})).await;
-        assert_eq!(error_of(&answer).0, -32602, "{uri}");
+        let response = client.request("resources/directory/read", json!({"uri": uri})).await;
+        assert_eq!(error_of(&response).0, -32602, "{uri}");
     }
 }
 
@@ -200,9 +200,9 @@ async fn skills_that_hosts_would_reject_are_not_listed() {
         let uri = resource["uri"].as_str().unwrap();
         // Everything that is listed can be read.
         assert!(!read_bytes(&mut client, uri).await.is_empty(), "{uri}");
-        let answer = client.request("skills/get", json!({"uri": uri})).await;
-        if answer.get("error").is_some() {
-            reasons.push(format!("{} {}", error_of(&answer).0, error_of(&answer).1));
+        let response = client.request("skills/get", json!({"uri": uri})).await;
+        if response.get("error").is_some() {
+            reasons.push(format!("{} {}", error_of(&response).0, error_of(&response).1));
         }
     }
     insta::assert_snapshot!(reasons.join("\n"));
@@ -226,8 +226,8 @@ async fn a_nested_skill_belongs_to_the_outer_one() {
     assert!(String::from_utf8(read_bytes(&mut client, files[1]).await).unwrap().contains("Inner body."));
     // It is a separate skill only if it is listed as one.
     let is_listed = entries.iter().any(|entry| entry["frontmatter"]["name"] == "inner");
-    let answer = client.request("skills/get", json!({"uri": "skill://outer/skills/inner/SKILL.md"})).await;
-    assert!(!is_listed && error_of(&answer).0 == -32602, "{entries:?}");
+    let response = client.request("skills/get", json!({"uri": "skill://outer/skills/inner/SKILL.md"})).await;
+    assert!(!is_listed && error_of(&response).0 == -32602, "{entries:?}");
 }
 
 #[tokio::test]
@@ -243,8 +243,8 @@ async fn only_the_uri_of_a_skill_md_is_accepted() {
         "skill://",
         "other",
     ] {
-        let answer = client.request("skills/get", json!({"uri": uri})).await;
-        report.push(format!("{uri}: {} {}", error_of(&answer).0, error_of(&answer).1));
+        let response = client.request("skills/get", json!({"uri": uri})).await;
+        report.push(format!("{uri}: {} {}", error_of(&response).0, error_of(&response).1));
     }
     insta::assert_snapshot!(report.join("\n"));
 }

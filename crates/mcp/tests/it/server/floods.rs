@@ -74,10 +74,10 @@ async fn a_client_that_reads_late_gets_every_response() {
     let (mut seen, mut reader) = (std::collections::BTreeSet::new(), client.take_reader());
     let reading = async {
         while seen.len() < REQUESTS as usize {
-            let answer = reader.next().await.unwrap();
-            if answer.get("method").is_none() {
-                assert!(answer["result"].is_object(), "{answer}");
-                assert!(seen.insert(answer["id"].as_i64().unwrap()));
+            let response = reader.next().await.unwrap();
+            if response.get("method").is_none() {
+                assert!(response["result"].is_object(), "{response}");
+                assert!(seen.insert(response["id"].as_i64().unwrap()));
             }
         }
     };
@@ -123,8 +123,8 @@ async fn two_hundred_sessions_at_once() {
             );
             assert_eq!(again["structuredContent"]["already_active"], true);
             let params = json!({"name": "skills_activate", "arguments": {"name": "a"}});
-            let answer = site.stateless_request(1, "tools/call", params).send().await.message().await;
-            assert!(answer["result"].is_object());
+            let response = site.stateless_request(1, "tools/call", params).send().await.message().await;
+            assert!(response["result"].is_object());
             session.delete().await;
         });
     }

@@ -13,10 +13,10 @@ async fn connected() -> (TestHome, StdioTestClient) {
 
 /// Returns the id, code and message of the next error response.
 async fn next_error(client: &mut StdioTestClient) -> (Value, i64, String) {
-    let answer = client.next().await.unwrap();
-    let (code, message) = error_of(&answer);
-    assert_eq!(answer["jsonrpc"], "2.0");
-    (answer["id"].clone(), code, message.to_owned())
+    let response = client.next().await.unwrap();
+    let (code, message) = error_of(&response);
+    assert_eq!(response["jsonrpc"], "2.0");
+    (response["id"].clone(), code, message.to_owned())
 }
 
 #[tokio::test]
@@ -123,9 +123,9 @@ async fn deep_nesting_does_not_overflow_the_stack() {
                  \"params\":{{\"name\":\"skills_search\",\"arguments\":{{\"query\":{nested}}}}}}}"
             );
             client.send_line(call).await;
-            let answer = client.next().await.unwrap();
-            let is_answered = answer["result"]["isError"] == true || error_of(&answer).0 == -32700;
-            assert!(is_answered, "{depth}: {answer}");
+            let response = client.next().await.unwrap();
+            let is_answered = response["result"]["isError"] == true || error_of(&response).0 == -32700;
+            assert!(is_answered, "{depth}: {response}");
         }
     }
 }
@@ -178,8 +178,8 @@ async fn invalid_parameters_are_reported() {
             invalid.push(Value::Null);
         }
         for params in invalid {
-            let answer = client.request(method, params.clone()).await;
-            let (code, message) = error_of(&answer);
+            let response = client.request(method, params.clone()).await;
+            let (code, message) = error_of(&response);
             assert!([-32602, -32600].contains(&code), "{method} {params}: {code} {message}");
             assert!(!message.is_empty() && message.len() < 500, "{method} {params}: {message}");
         }
@@ -198,11 +198,11 @@ async fn invalid_parameters_are_reported() {
     for method in
         ["nothing/here", "", "tools", "tasks/get", "sampling/createMessage", "roots/list", "skills/delete"]
     {
-        let answer = client.request(method, json!({})).await;
-        assert_eq!(error_of(&answer).0, -32601, "{method}: {answer}");
+        let response = client.request(method, json!({})).await;
+        assert_eq!(error_of(&response).0, -32601, "{method}: {response}");
     }
-    let answer = client.request(&"m".repeat(1_000_000), json!({})).await;
-    assert!(error_of(&answer).0 == -32601 && error_of(&answer).1.len() < 1000);
+    let response = client.request(&"m".repeat(1_000_000), json!({})).await;
+    assert!(error_of(&response).0 == -32601 && error_of(&response).1.len() < 1000);
 }
 
 #[tokio::test]
@@ -220,10 +220,10 @@ async fn an_id_that_is_in_use_is_rejected() {
     };
     for id in 100..120 {
         client.send(format!("{}\n{}\n", search(id), search(id))).await;
-        let (one, two) = (client.next().await.unwrap(), client.next().await.unwrap());
-        for answer in [one, two] {
-            let is_rejected = answer["id"].is_null() && error_of(&answer).0 == -32600;
-            assert!(answer["id"] == id || is_rejected, "{answer}");
+        let (first, second) = (client.next().await.unwrap(), client.next().await.unwrap());
+        for response in [first, second] {
+            let is_rejected = response["id"].is_null() && error_of(&response).0 == -32600;
+            assert!(response["id"] == id || is_rejected, "{response}");
         }
     }
 }

@@ -79,14 +79,14 @@ async fn digests_match_for_every_kind_of_file() {
     sorted.dedup();
     assert_eq!(sorted.len(), uris.len(), "each file is listed once");
     // The directories contain the same files.
-    let (mut found, mut folders) = (Vec::new(), vec!["skill://a".to_owned()]);
-    while let Some(folder) = folders.pop() {
-        for child in client.result("resources/directory/read", json!({"uri": folder})).await["resources"]
+    let (mut found, mut dirs) = (Vec::new(), vec!["skill://a".to_owned()]);
+    while let Some(dir) = dirs.pop() {
+        for child in client.result("resources/directory/read", json!({"uri": dir})).await["resources"]
             .as_array()
             .unwrap()
         {
             let uri = child["uri"].as_str().unwrap().to_owned();
-            if child["mimeType"] == "inode/directory" { folders.push(uri) } else { found.push(uri) }
+            if child["mimeType"] == "inode/directory" { dirs.push(uri) } else { found.push(uri) }
         }
     }
     found.sort();
@@ -191,7 +191,7 @@ async fn frontmatter_always_has_a_name_and_a_description() {
         (Preset::Standard, SKILLS_DIR),
     ] {
         let home = TestHome::new(preset);
-        for (folder, head) in [
+        for (dir, head) in [
             ("good", "name: good\ndescription: D."),
             ("no-name", "description: D."),
             ("no-description", "name: no-description"),
@@ -203,7 +203,7 @@ async fn frontmatter_always_has_a_name_and_a_description() {
             ("spaced", "name: \" spaced \"\ndescription: D."),
             ("nothing", ""),
         ] {
-            home.write_file(&format!("{root}/{folder}/SKILL.md"), format!("---\n{head}\n---\nB\n"));
+            home.write_file(&format!("{root}/{dir}/SKILL.md"), format!("---\n{head}\n---\nB\n"));
         }
         let mut client = connected(&home).await;
         let listed = client.result("skills/list", json!({})).await;
@@ -232,20 +232,20 @@ async fn a_locked_skill_that_was_modified_is_not_served() {
     let registry = home.registry();
     let host_env = registry.host();
     trust::trust(&host_env.project, false, registry.policy(), host_env).unwrap();
-    let folder = ".agents/skills/locked".to_owned();
-    let tree = HashedTree::from_dir(&home.path(&folder)).unwrap();
-    let locked = LockEntry { name: "locked".to_owned(), folder: folder.clone(), ..LockEntry::default() }
-        .with_tree(&tree);
+    let dir = ".agents/skills/locked".to_owned();
+    let tree = HashedTree::from_dir(&home.path(&dir)).unwrap();
+    let locked =
+        LockEntry { name: "locked".to_owned(), folder: dir.clone(), ..LockEntry::default() }.with_tree(&tree);
     let mut lock = LockFile::default();
-    lock.set(&folder, Some(locked));
+    lock.set(&dir, Some(locked));
     fs::write(lock::project_lock_path(&host_env.project), lock.to_bytes()).unwrap();
     let mut client = connected(&home).await;
     let before = entry(&mut client, "locked").await;
     assert_eq!(verify_files(&mut client, &before).await.len(), 2);
     home.write_file(".agents/skills/locked/x.txt", "not as installed");
     let uri = json!({"uri": "skill://locked/SKILL.md"});
-    let answer = client.request("skills/get", uri.clone()).await;
-    let (code, message) = error_of(&answer);
+    let response = client.request("skills/get", uri.clone()).await;
+    let (code, message) = error_of(&response);
     assert_eq!(code, -32602);
     insta::assert_snapshot!(message);
     assert_eq!(client.result("skills/list", json!({})).await["skills"], json!([]));

@@ -24,9 +24,9 @@ fn home() -> TestHome {
 async fn the_handshake_describes_the_server() {
     let home = home();
     let mut client = StdioTestClient::unconnected(&home.server());
-    let answer = client.request("initialize", initialize_params("2025-11-25")).await;
-    insta::assert_snapshot!(pretty(&answer));
-    let instructions = answer["result"]["instructions"].as_str().unwrap();
+    let response = client.request("initialize", initialize_params("2025-11-25")).await;
+    insta::assert_snapshot!(pretty(&response));
+    let instructions = response["result"]["instructions"].as_str().unwrap();
     insta::assert_snapshot!(instructions);
     assert!(!instructions.contains("Body of pdf") && !instructions.contains("secret"));
 }
@@ -37,8 +37,8 @@ async fn clients_get_instructions_in_the_preset_harness_too() {
     let home = TestHome::new(Preset::Harness);
     home.write_skill(&format!("{}/pdf", skills_dir(Preset::Harness)), "Body of pdf.");
     let mut client = StdioTestClient::unconnected(&home.server());
-    let answer = client.request("initialize", initialize_params("2025-11-25")).await;
-    let instructions = answer["result"]["instructions"].as_str().unwrap();
+    let response = client.request("initialize", initialize_params("2025-11-25")).await;
+    let instructions = response["result"]["instructions"].as_str().unwrap();
     insta::assert_snapshot!(home.redact_path(instructions));
 }
 
@@ -46,8 +46,8 @@ async fn clients_get_instructions_in_the_preset_harness_too() {
 async fn discovery_returns_the_same_without_a_handshake() {
     let home = home();
     let mut client = StdioTestClient::stateless(&home.server(), NEWEST_VERSION);
-    let answer = client.request("server/discover", json!({})).await;
-    insta::assert_snapshot!(pretty(&answer));
+    let response = client.request("server/discover", json!({})).await;
+    insta::assert_snapshot!(pretty(&response));
 }
 
 #[tokio::test]
@@ -70,8 +70,8 @@ async fn unsupported_revisions_get_a_supported_one() {
     // Older and unknown revisions, and the one without a handshake: the client may accept the offered one.
     for version in ["2024-11-05", "2025-03-26", "1999-01-01", "v999.0.0", "", NEWEST_VERSION, "2099-01-01"] {
         let mut client = StdioTestClient::unconnected(&server);
-        let answer = client.request("initialize", initialize_params(version)).await;
-        assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{version}");
+        let response = client.request("initialize", initialize_params(version)).await;
+        assert_eq!(response["result"]["protocolVersion"], "2025-11-25", "{version}");
         client.notify("notifications/initialized", json!({})).await;
         assert!(client.result("tools/list", json!({})).await["tools"].is_array());
 
@@ -103,8 +103,8 @@ async fn the_newest_revision_needs_no_handshake() {
     for (id, first) in [(1, "tools/list"), (2, "skills/list"), (3, "server/discover")] {
         let mut reply = site.stateless_request(id, first, json!({})).send().await;
         assert_eq!((reply.status, reply.header("mcp-session-id")), (200, None));
-        let answer = reply.message().await;
-        assert_eq!((&answer["id"], &answer["result"]["resultType"]), (&json!(id), &json!("complete")));
+        let response = reply.message().await;
+        assert_eq!((&response["id"], &response["result"]["resultType"]), (&json!(id), &json!("complete")));
     }
     for removed in
         ["ping", "resources/subscribe", "resources/unsubscribe", "logging/setLevel", "nothing/here"]
@@ -123,8 +123,8 @@ async fn a_probe_may_be_followed_by_a_handshake() {
     let probe = json!({"_meta": meta(NEWEST_VERSION)});
     let found = client.result("server/discover", probe).await;
     assert_eq!(found["supportedVersions"], json!(["2025-06-18", "2025-11-25", "2026-07-28"]));
-    let answer = client.request("initialize", initialize_params("2025-06-18")).await;
-    assert_eq!(answer["result"]["protocolVersion"], "2025-06-18");
+    let response = client.request("initialize", initialize_params("2025-06-18")).await;
+    assert_eq!(response["result"]["protocolVersion"], "2025-06-18");
     client.notify("notifications/initialized", json!({})).await;
     assert_eq!(client.result("ping", json!({})).await, json!({}));
 }
@@ -135,13 +135,13 @@ async fn requests_without_a_handshake_report_what_is_missing() {
     let server = home.server();
     let mut client = StdioTestClient::unconnected(&server);
     for params in [json!({}), json!({"_meta": {}}), json!({"_meta": {"progressToken": 1}})] {
-        let answer = client.request("tools/list", params).await;
-        let (code, message) = error_of(&answer);
+        let response = client.request("tools/list", params).await;
+        let (code, message) = error_of(&response);
         assert_eq!(code, -32602);
         assert!(message.contains("_meta") && message.contains("protocolVersion"), "{message}");
     }
-    let answer = client.request("tools/list", with_meta(json!({}), "v999.0.0")).await;
-    insta::assert_snapshot!(pretty(&answer));
+    let response = client.request("tools/list", with_meta(json!({}), "v999.0.0")).await;
+    insta::assert_snapshot!(pretty(&response));
     // The session still works.
     assert_eq!(client.result("ping", json!({})).await, json!({}));
     client.request("initialize", initialize_params("2025-11-25")).await;
@@ -159,8 +159,12 @@ async fn requests_without_a_handshake_report_what_is_missing() {
         let request = request.clone();
         let request = value.map_or(request.clone().without(header), |value| request.with(header, value));
         let mut reply = request.send().await;
-        let answer = reply.message().await;
-        assert_eq!((reply.status, error_of(&answer).0, &answer["id"]), (status, code, &json!(5)), "{header}");
+        let response = reply.message().await;
+        assert_eq!(
+            (reply.status, error_of(&response).0, &response["id"]),
+            (status, code, &json!(5)),
+            "{header}"
+        );
     }
     site.stop().await;
 }
@@ -177,8 +181,8 @@ async fn messages_before_the_handshake_are_ignored() {
     ] {
         let mut client = StdioTestClient::unconnected(&home.server());
         client.send_line(&first).await;
-        let answer = client.request("initialize", initialize_params("2025-11-25")).await;
-        assert_eq!(answer["result"]["serverInfo"]["name"], "prowess", "{first}");
+        let response = client.request("initialize", initialize_params("2025-11-25")).await;
+        assert_eq!(response["result"]["serverInfo"]["name"], "prowess", "{first}");
     }
 }
 
@@ -189,8 +193,8 @@ async fn a_session_is_initialized_once() {
     let server = home.server();
     let mut client = StdioTestClient::connected(&server, "2025-11-25").await;
     client.call("skills_activate", json!({"name": "pdf"})).await;
-    let answer = client.request("initialize", initialize_params("2025-06-18")).await;
-    assert_eq!(error_of(&answer), (-32600, "the session is already initialized"));
+    let response = client.request("initialize", initialize_params("2025-06-18")).await;
+    assert_eq!(error_of(&response), (-32600, "the session is already initialized"));
     // Repeated initialized notifications do not cause repeated notifications.
     for _ in 0..5 {
         client.notify("notifications/initialized", json!({})).await;

@@ -37,9 +37,9 @@ async fn prompts_are_listed_and_returned() {
         json!({"name": 7}),
         json!({}),
     ] {
-        let answer = client.request("prompts/get", params).await;
-        if answer.get("error").is_some() {
-            let (code, message) = error_of(&answer);
+        let response = client.request("prompts/get", params).await;
+        if response.get("error").is_some() {
+            let (code, message) = error_of(&response);
             assert!(message.len() < 1000, "{} bytes in the message", message.len());
             report.push(format!("{code} {message}"));
         } else {

@@ -113,8 +113,8 @@ async fn long_lists_are_paginated() {
         (true, "resources/list", cursor),
     ] {
         let client = if is_other { &mut other_client } else { &mut client };
-        let answer = client.request(method, json!({"cursor": cursor})).await;
-        let (code, message) = error_of(&answer);
+        let response = client.request(method, json!({"cursor": cursor})).await;
+        let (code, message) = error_of(&response);
         assert_eq!(code, -32602, "{method} {cursor}");
         assert_eq!(message, "unknown cursor; start again without a cursor");
     }
@@ -173,20 +173,20 @@ async fn unavailable_skills_are_not_served() {
             }
         }
         for name in ["off", "broken", "foreign", "away", "none"] {
-            let (file, folder) = (format!("skill://{name}/SKILL.md"), format!("skill://{name}"));
+            let (file, dir) = (format!("skill://{name}/SKILL.md"), format!("skill://{name}"));
             for (method, params) in [
                 ("resources/read", json!({"uri": file})),
                 ("skills/get", json!({"uri": file})),
-                ("resources/directory/read", json!({"uri": folder})),
+                ("resources/directory/read", json!({"uri": dir})),
                 ("prompts/get", json!({"name": name})),
                 (
                     "completion/complete",
                     json!({"ref": {"type": "ref/prompt", "name": name}, "argument": {"name": "args", "value": ""}}),
                 ),
             ] {
-                let answer = client.request(method, params).await;
-                let (code, message) = error_of(&answer);
-                assert!([-32602, -32002].contains(&code), "{method} {name}: {answer}");
+                let response = client.request(method, params).await;
+                let (code, message) = error_of(&response);
+                assert!([-32602, -32002].contains(&code), "{method} {name}: {response}");
                 report.push(format!("{method} {name}: {code} {message}"));
             }
             for (tool, more) in [("skills_activate", None), ("skills_readResource", Some("SKILL.md"))] {
@@ -212,8 +212,8 @@ async fn unavailable_skills_are_not_served() {
                 .unwrap()
                 .contains("MARK")
         );
-        let folder = client.result("resources/directory/read", json!({"uri": "skill://good"})).await;
-        assert_eq!(folder["resources"].as_array().unwrap().len(), 1, "{folder}");
+        let dir = client.result("resources/directory/read", json!({"uri": "skill://good"})).await;
+        assert_eq!(dir["resources"].as_array().unwrap().len(), 1, "{dir}");
     }
     assert!(!report.iter().any(|line| line.contains("MARK") || line.contains("home/")), "{report:?}");
     insta::assert_snapshot!(report.join("\n"));

@@ -31,16 +31,16 @@ async fn a_skill_can_be_loaded_again() {
         assert_eq!(repeated["structuredContent"]["already_active"], true);
     }
     let site = HttpTestServer::start(&server).await;
-    let (mut one, mut two) = (site.session("2025-11-25").await, site.session("2025-06-18").await);
-    assert_ne!(one.id, two.id);
-    assert!(text(&one.call("skills_activate", load.clone()).await).contains("Body of pdf."));
-    assert!(text(&two.call("skills_activate", load.clone()).await).contains("Body of pdf."));
-    assert!(text(&one.call("skills_activate", load.clone()).await).contains("Body of pdf."));
+    let (mut newer, mut older) = (site.session("2025-11-25").await, site.session("2025-06-18").await);
+    assert_ne!(newer.id, older.id);
+    assert!(text(&newer.call("skills_activate", load.clone()).await).contains("Body of pdf."));
+    assert!(text(&older.call("skills_activate", load.clone()).await).contains("Body of pdf."));
+    assert!(text(&newer.call("skills_activate", load.clone()).await).contains("Body of pdf."));
     // Without sessions, there is no state.
     for id in 0..2 {
         let params = json!({"name": "skills_activate", "arguments": load});
-        let answer = site.stateless_request(id, "tools/call", params).send().await.message().await;
-        assert!(text(&answer["result"]).contains("Body of pdf."));
+        let response = site.stateless_request(id, "tools/call", params).send().await.message().await;
+        assert!(text(&response["result"]).contains("Body of pdf."));
     }
     site.stop().await;
 }
@@ -50,25 +50,25 @@ async fn tools_of_a_skill_appear_in_its_session_only() {
     let home = TestHome::with_skills(&["pdf"]);
     home.write_toolset("greet", "hello");
     let server = home.server();
-    let (mut one, mut two) = (
+    let (mut first, mut second) = (
         StdioTestClient::connected(&server, "2025-11-25").await,
         StdioTestClient::connected(&server, "2025-11-25").await,
     );
     let call = json!({"name": "hello", "arguments": {"a": "world"}});
-    assert_eq!(error_of(&one.request("tools/call", call.clone()).await).0, -32602);
-    one.call("skills_activate", json!({"name": "pdf"})).await;
-    one.call("skills_activate", json!({"name": "greet"})).await;
-    one.notification("notifications/tools/list_changed").await;
-    assert!(names(&one.result("tools/list", json!({})).await).contains(&"hello"));
-    let answer = one.result("tools/call", call.clone()).await;
-    insta::assert_snapshot!(crate::support::pretty(&answer));
+    assert_eq!(error_of(&first.request("tools/call", call.clone()).await).0, -32602);
+    first.call("skills_activate", json!({"name": "pdf"})).await;
+    first.call("skills_activate", json!({"name": "greet"})).await;
+    first.notification("notifications/tools/list_changed").await;
+    assert!(names(&first.result("tools/list", json!({})).await).contains(&"hello"));
+    let response = first.result("tools/call", call.clone()).await;
+    insta::assert_snapshot!(crate::support::pretty(&response));
     // Loading a skill without tools, or loading the skill again, causes no notification.
-    one.call("skills_activate", json!({"name": "greet"})).await;
-    assert_eq!(one.take_notifications().await, Vec::<Value>::new());
+    first.call("skills_activate", json!({"name": "greet"})).await;
+    assert_eq!(first.take_notifications().await, Vec::<Value>::new());
     // The other session got no notification and has no new tool.
-    assert_eq!(two.take_notifications().await, Vec::<Value>::new());
-    assert!(!names(&two.result("tools/list", json!({})).await).contains(&"hello"));
-    assert_eq!(error_of(&two.request("tools/call", call).await).0, -32602);
+    assert_eq!(second.take_notifications().await, Vec::<Value>::new());
+    assert!(!names(&second.result("tools/list", json!({})).await).contains(&"hello"));
+    assert_eq!(error_of(&second.request("tools/call", call).await).0, -32602);
 }
 
 #[tokio::test]
@@ -99,8 +99,8 @@ async fn tools_of_initially_active_skills_are_available() {
         assert!(text(&loaded).contains("Use it."), "{loaded}");
     }
     let site = HttpTestServer::start(&server).await;
-    let answer = site.stateless_request(1, "tools/call", call).send().await.message().await;
-    assert_eq!(text(&answer["result"]), "hello x");
+    let response = site.stateless_request(1, "tools/call", call).send().await.message().await;
+    assert_eq!(text(&response["result"]), "hello x");
     site.stop().await;
 }
 
@@ -109,11 +109,11 @@ async fn tool_changes_are_reported_over_http() {
     let home = TestHome::with_skills(&[]);
     home.write_toolset("greet", "hello");
     let site = HttpTestServer::start(&home.server()).await;
-    let (mut one, two) = (site.session("2025-11-25").await, site.session("2025-11-25").await);
-    let (mut notifications, mut other) = (one.listen().await, two.listen().await);
-    one.call("skills_activate", json!({"name": "greet"})).await;
+    let (mut first, second) = (site.session("2025-11-25").await, site.session("2025-11-25").await);
+    let (mut notifications, mut other) = (first.listen().await, second.listen().await);
+    first.call("skills_activate", json!({"name": "greet"})).await;
     assert_eq!(notifications.message().await["method"], "notifications/tools/list_changed");
-    assert!(names(&one.result("tools/list", json!({})).await).contains(&"hello"));
+    assert!(names(&first.result("tools/list", json!({})).await).contains(&"hello"));
     // The other session gets no notification until the server stops.
     site.stop().await;
     assert!(other.next_message().await.is_none());
@@ -123,19 +123,19 @@ async fn tool_changes_are_reported_over_http() {
 async fn the_log_level_is_set_per_session() {
     let home = TestHome::with_skills(&["pdf"]);
     let server = home.server();
-    let (mut one, mut two) = (
+    let (mut first, mut second) = (
         StdioTestClient::connected(&server, "2025-11-25").await,
         StdioTestClient::connected(&server, "2025-11-25").await,
     );
-    one.result("logging/setLevel", json!({"level": "debug"})).await;
-    for client in [&mut one, &mut two] {
+    first.result("logging/setLevel", json!({"level": "debug"})).await;
+    for client in [&mut first, &mut second] {
         client.call("skills_activate", json!({"name": "pdf"})).await;
     }
-    let message = one.notification("notifications/message").await;
+    let message = first.notification("notifications/message").await;
     assert_eq!(message["params"]["level"], "debug");
-    assert_eq!(two.take_notifications().await, Vec::<Value>::new());
-    one.result("logging/setLevel", json!({"level": "emergency"})).await;
-    one.call("skills_activate", json!({"name": "pdf"})).await;
-    assert_eq!(one.take_notifications().await, Vec::<Value>::new());
-    assert_eq!(error_of(&one.request("logging/setLevel", json!({"level": "loud"})).await).0, -32602);
+    assert_eq!(second.take_notifications().await, Vec::<Value>::new());
+    first.result("logging/setLevel", json!({"level": "emergency"})).await;
+    first.call("skills_activate", json!({"name": "pdf"})).await;
+    assert_eq!(first.take_notifications().await, Vec::<Value>::new());
+    assert_eq!(error_of(&first.request("logging/setLevel", json!({"level": "loud"})).await).0, -32602);
 }

@@ -125,7 +125,7 @@ async fn an_id_that_is_in_use_is_rejected_without_blocking() {
     assert_eq!((&rejection["error"]["code"], rejection.get("id")), (&json!(-32600), None));
     assert_eq!(read_rest(&mut first).await.last().unwrap(), "one\ntwo\nthree\n");
     // After the response, the id can be used again.
-    let answer = session.post(&ping).send().await.message().await;
-    assert_eq!(answer["result"], json!({}));
+    let response = session.post(&ping).send().await.message().await;
+    assert_eq!(response["result"], json!({}));
     site.stop().await;
 }

@@ -18,11 +18,11 @@ async fn connected(home: &TestHome) -> StdioTestClient {
     StdioTestClient::connected(&home.server(), "2025-11-25").await
 }
 
-fn add_files(home: &TestHome, folder: &str) {
-    home.write_skill(folder, "Read references/a.md.");
-    home.write_file(&format!("{folder}/references/a.md"), "# A\n\u{1b}[31mred\u{1b}[0m\n");
-    home.write_file(&format!("{folder}/assets/dot.png"), PNG);
-    home.write_file(&format!("{folder}/assets/data.bin"), b"\xff\0\xfe");
+fn add_files(home: &TestHome, dir: &str) {
+    home.write_skill(dir, "Read references/a.md.");
+    home.write_file(&format!("{dir}/references/a.md"), "# A\n\u{1b}[31mred\u{1b}[0m\n");
+    home.write_file(&format!("{dir}/assets/dot.png"), PNG);
+    home.write_file(&format!("{dir}/assets/data.bin"), b"\xff\0\xfe");
 }
 
 #[tokio::test]
@@ -154,8 +154,8 @@ async fn an_unknown_tool_is_an_error_of_the_request() {
     let mut client = connected(&home).await;
     let mut report = Vec::new();
     for tool in ["nothing", "skills_activat", "Skill", "ReadFile", "", "\u{1b}[31m\u{202e}"] {
-        let answer = client.request("tools/call", json!({"name": tool, "arguments": {"name": "a"}})).await;
-        let (code, message) = error_of(&answer);
+        let response = client.request("tools/call", json!({"name": tool, "arguments": {"name": "a"}})).await;
+        let (code, message) = error_of(&response);
         assert_eq!(code, -32602, "{tool}: {message}");
         report.push(message.to_owned());
     }

@@ -93,10 +93,10 @@ async fn only_files_of_skills_are_reachable() {
     for uri in hostile {
         for method in ["resources/read", "skills/get", "resources/directory/read"] {
             for (is_older, client) in [(true, &mut older), (false, &mut newer)] {
-                let answer = client.request(method, json!({"uri": uri})).await;
-                let (code, message) = error_of(&answer);
-                assert!([-32602, -32002].contains(&code), "{method} {uri:?}: {answer}");
-                assert!(answer.to_string().len() < 20_000 && !answer.to_string().contains("SECRET"));
+                let response = client.request(method, json!({"uri": uri})).await;
+                let (code, message) = error_of(&response);
+                assert!([-32602, -32002].contains(&code), "{method} {uri:?}: {response}");
+                assert!(response.to_string().len() < 20_000 && !response.to_string().contains("SECRET"));
                 if method == "resources/read" && is_older {
                     let uri: String = uri.chars().take(60).collect();
                     report.push(format!("{uri:?}: {code} {message}"));

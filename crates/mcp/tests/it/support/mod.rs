@@ -39,16 +39,16 @@ pub struct TestHome {
 impl TestHome {
     /// Creates an empty home directory and project, without bundled skills, with skills enabled.
     pub fn new(preset: Preset) -> Self {
-        let folder = tempfile::Builder::new().prefix("prowess-test-").tempdir().unwrap();
+        let dir = tempfile::Builder::new().prefix("prowess-test-").tempdir().unwrap();
         // Scripts that root starts run as another user.
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
         for name in ["project", "home", "bin"] {
-            fs::create_dir(folder.path().join(name)).unwrap();
+            fs::create_dir(dir.path().join(name)).unwrap();
         }
         let mut policy = Policy::from_preset(preset);
         policy.enabled = true;
         policy.scan.roots.retain(|root| root.to_string() != "bundled");
-        Self { dir: folder, policy }
+        Self { dir, policy }
     }
 
     /// Creates a home directory with these skills in the standard preset.
@@ -77,15 +77,15 @@ impl TestHome {
     }
 
     /// Writes a valid skill with the name of its directory.
-    pub fn write_skill(&self, folder: &str, body: &str) -> &Self {
-        self.write_skill_with(folder, "", body)
+    pub fn write_skill(&self, dir: &str, body: &str) -> &Self {
+        self.write_skill_with(dir, "", body)
     }
 
     /// Writes a valid skill with additional frontmatter.
-    pub fn write_skill_with(&self, folder: &str, frontmatter: &str, body: &str) -> &Self {
-        let name = Path::new(folder).file_name().unwrap().to_str().unwrap();
+    pub fn write_skill_with(&self, dir: &str, frontmatter: &str, body: &str) -> &Self {
+        let name = Path::new(dir).file_name().unwrap().to_str().unwrap();
         let head = format!("---\nname: {name}\ndescription: Does {name}.\n{frontmatter}---\n\n");
-        self.write_file(&format!("{folder}/SKILL.md"), format!("{head}{body}\n"))
+        self.write_file(&format!("{dir}/SKILL.md"), format!("{head}{body}\n"))
     }
 
     /// Writes a user skill with one tool, which returns its argument.
@@ -184,9 +184,9 @@ pub fn with_meta(mut params: Value, version: &str) -> Value {
 }
 
 /// Returns the code and message of an error response.
-pub fn error_of(answer: &Value) -> (i64, &str) {
-    let error = &answer["error"];
-    assert!(error.is_object(), "{answer}");
+pub fn error_of(response: &Value) -> (i64, &str) {
+    let error = &response["error"];
+    assert!(error.is_object(), "{response}");
     (error["code"].as_i64().unwrap(), error["message"].as_str().unwrap())
 }
 

@@ -59,8 +59,8 @@ impl StdioTestClient {
     /// Creates a client and performs the handshake.
     pub async fn connected(server: &McpServer, version: &str) -> Self {
         let mut client = Self::unconnected(server);
-        let answer = client.request("initialize", initialize_params(version)).await;
-        assert_eq!(answer["result"]["protocolVersion"], version);
+        let response = client.request("initialize", initialize_params(version)).await;
+        assert_eq!(response["result"]["protocolVersion"], version);
         client.notify("notifications/initialized", json!({})).await;
         client
     }

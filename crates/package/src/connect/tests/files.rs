@@ -20,7 +20,7 @@ fn write_file(home: &TestHome, inner: &str, text: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn a_foreign_entry_is_replaced_only_with_consent_and_keeps_its_other_fields() {
+fn an_unrelated_entry_is_replaced_only_with_consent_and_keeps_its_other_fields() {
     let home = TestHome::new();
     let path = write_file(
         &home,
@@ -52,7 +52,7 @@ fn a_foreign_entry_is_replaced_only_with_consent_and_keeps_its_other_fields() {
 }
 
 #[test]
-fn removing_a_foreign_entry_needs_consent() {
+fn removing_an_unrelated_entry_needs_consent() {
     let home = TestHome::new();
     write_file(&home, "home/.cursor/mcp.json", "{\"mcpServers\": {\"prowess\": {\"command\": \"other\"}}}");
     let plan = plan_uninstall(

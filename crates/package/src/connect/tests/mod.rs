@@ -14,20 +14,20 @@ use crate::install_target::InstallScope;
 
 /// A temporary home directory and project.
 struct TestHome {
-    folder: tempfile::TempDir,
+    temp_dir: tempfile::TempDir,
 }
 
 impl TestHome {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let temp_dir = tempfile::tempdir().unwrap();
         for inner in ["home", "project", "bin"] {
-            std::fs::create_dir(folder.path().join(inner)).unwrap();
+            std::fs::create_dir(temp_dir.path().join(inner)).unwrap();
         }
-        Self { folder }
+        Self { temp_dir }
     }
 
     fn path(&self, inner: &str) -> PathBuf {
-        self.folder.path().join(inner)
+        self.temp_dir.path().join(inner)
     }
 
     fn client_env(&self) -> ClientEnv {

@@ -33,20 +33,20 @@ pub(super) struct LocalRepository {
 
 impl LocalRepository {
     /// Opens the repository in a directory: its `.git`, or the directory itself.
-    pub(super) fn open(folder: &Path, url: String) -> Result<Self, GitError> {
+    pub(super) fn open(dir: &Path, url: String) -> Result<Self, GitError> {
         let not_found = || GitError::NotFound { url: url.clone() };
         let not_git =
             || GitError::NotGit { url: url.clone(), reason: "the directory has no repository".to_owned() };
-        let folder = fs::canonicalize(folder).map_err(|_| not_found())?;
-        let inside = folder.join(".git");
+        let dir = fs::canonicalize(dir).map_err(|_| not_found())?;
+        let inside = dir.join(".git");
         let own = if inside.is_dir() {
             inside
         } else if let Some(text) = read_text(&inside, REF_MAX)? {
             // A linked working tree or a submodule.
             let target = text.trim_end().strip_prefix("gitdir: ").ok_or_else(not_git)?;
-            folder.join(target)
+            dir.join(target)
         } else {
-            folder
+            dir
         };
         let common = match read_text(&own.join("commondir"), REF_MAX)? {
             Some(target) => own.join(target.trim_end()),
@@ -102,8 +102,8 @@ impl LocalRepository {
         steps: &mut usize,
     ) -> Result<(Option<ObjectId>, Option<String>), GitError> {
         // Each working tree has its own HEAD; branches and tags are shared.
-        let folder = if name.starts_with("refs/") { &self.common_dir } else { &self.git_dir };
-        let Some(text) = read_text(&folder.join(name), REF_MAX)? else {
+        let dir = if name.starts_with("refs/") { &self.common_dir } else { &self.git_dir };
+        let Some(text) = read_text(&dir.join(name), REF_MAX)? else {
             let found = packed_refs(packed).find(|(packed, _)| *packed == name);
             return Ok((found.map(|(_, id)| id), None));
         };
@@ -123,11 +123,11 @@ impl LocalRepository {
     }
 
     /// Adds the refs that have a file of their own. Only used for suggestions.
-    fn add_loose_refs(&self, folder: &str, depth: usize, into: &mut Vec<Ref>) {
-        let Ok(entries) = fs::read_dir(self.common_dir.join(folder)) else { return };
+    fn add_loose_refs(&self, dir: &str, depth: usize, into: &mut Vec<Ref>) {
+        let Ok(entries) = fs::read_dir(self.common_dir.join(dir)) else { return };
         for entry in entries.flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
-            let name = format!("{folder}/{name}");
+            let name = format!("{dir}/{name}");
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() && depth < 8 => self.add_loose_refs(&name, depth + 1, into),
                 Ok(kind) if kind.is_file() && into.len() < REFS_MAX => {
@@ -141,9 +141,9 @@ impl LocalRepository {
 
 /// Rejects special files among the objects: opening a FIFO would block.
 fn check_only_files(objects: &Path) -> Result<(), GitError> {
-    let list = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
-    for folder in list(objects).filter(|entry| entry.path().is_dir()) {
-        for entry in list(&folder.path()) {
+    let list = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten();
+    for dir in list(objects).filter(|entry| entry.path().is_dir()) {
+        for entry in list(&dir.path()) {
             let is_plain = entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_dir());
             if !is_plain && !entry.path().is_file() {
                 return Err(GitError::damaged("an object is not a file"));

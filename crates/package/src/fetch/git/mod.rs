@@ -89,7 +89,7 @@ pub fn fetch_commit(
     work: &Arc<Task>,
 ) -> Result<FetchedCommit, GitError> {
     let (objects, chosen) = match &source.url.0 {
-        GitLocation::Local(folder) => open_local(source, folder)?,
+        GitLocation::Local(dir) => open_local(source, dir)?,
         GitLocation::Https(_) | GitLocation::Ssh(_) => fetch_remote(source, scratch, options, work)?,
     };
     let name = source.reference.as_ref().map_or("HEAD", GitRef::as_str);
@@ -109,8 +109,8 @@ pub fn resolve_commit(
         return Ok((commit, ResolvedRef::Commit));
     }
     let chosen = match &source.url.0 {
-        GitLocation::Local(folder) => {
-            let (objects, chosen) = open_local(source, folder)?;
+        GitLocation::Local(dir) => {
+            let (objects, chosen) = open_local(source, dir)?;
             let name = source.reference.as_ref().map_or("HEAD", GitRef::as_str);
             ChosenCommit { commit: objects.peel_to_commit(chosen.commit, name)?, ..chosen }
         }
@@ -161,9 +161,9 @@ fn fetch_remote(
     Ok((ObjectDatabase::open(objects, format, filtered)?, chosen))
 }
 
-fn open_local(source: &GitSource, folder: &Path) -> Result<(ObjectDatabase, ChosenCommit), GitError> {
+fn open_local(source: &GitSource, dir: &Path) -> Result<(ObjectDatabase, ChosenCommit), GitError> {
     let url = source.url.to_string();
-    let repository = local::LocalRepository::open(folder, url.clone())?;
+    let repository = local::LocalRepository::open(dir, url.clone())?;
     let refs = repository.refs(source.reference.as_ref(), false)?;
     let any_id = refs.head.or_else(|| refs.all.first().map(|one| one.id));
     let exact_id = source.reference.as_ref().and_then(GitRef::as_commit);

@@ -41,11 +41,11 @@ pub(super) struct ObjectDatabase {
 }
 
 impl ObjectDatabase {
-    pub(super) fn open(folder: PathBuf, format: gix_hash::Kind, filtered: bool) -> Result<Self, GitError> {
+    pub(super) fn open(dir: PathBuf, format: gix_hash::Kind, filtered: bool) -> Result<Self, GitError> {
         let options =
             Options { slots: Slots::default(), alloc_limit_bytes: Some(STEP_MAX), ..Options::default() };
         // No replacement objects: an id always refers to its own object.
-        let store = Store::at_opts(folder, format, &mut None.into_iter(), options);
+        let store = Store::at_opts(dir, format, &mut None.into_iter(), options);
         let store = store.map_err(|error| GitError::io("open the repository", &error))?;
         Ok(Self { store: Arc::new(store), format, filtered, idle_handles: Mutex::default() })
     }
@@ -132,18 +132,18 @@ impl GitTree {
     }
 
     fn walk(&mut self, start: PendingTree, work: &Task) -> Result<(), GitError> {
-        let (mut buffer, mut folders, mut pending) = (Vec::new(), 0, vec![start]);
-        while let Some(folder) = pending.pop() {
+        let (mut buffer, mut dirs, mut pending) = (Vec::new(), 0, vec![start]);
+        while let Some(dir) = pending.pop() {
             work.check_cancelled()?;
             // Directories count as well: a few that contain each other many times could be expanded without a limit.
-            folders += 1;
-            if folders + self.entries.len() > ENTRIES_MAX {
+            dirs += 1;
+            if dirs + self.entries.len() > ENTRIES_MAX {
                 return Err(GitError::TooManyEntries);
             }
-            read_tree(&self.objects, &folder.id, &mut buffer)?;
+            read_tree(&self.objects, &dir.id, &mut buffer)?;
             for entry in TreeRefIter::from_bytes(&buffer, self.objects.format) {
                 let entry = entry.map_err(|_| GitError::damaged("a tree cannot be parsed"))?;
-                let path = join_path(&folder.path, entry.filename)?;
+                let path = join_path(&dir.path, entry.filename)?;
                 let kind = match entry.mode.kind() {
                     Mode::Tree => {
                         pending.push(PendingTree { id: entry.oid.to_owned(), path });
@@ -155,7 +155,7 @@ impl GitTree {
                     Mode::Link => SourceEntryKind::Link,
                     Mode::Commit => SourceEntryKind::Submodule,
                 };
-                if self.entries.len() + folders >= ENTRIES_MAX {
+                if self.entries.len() + dirs >= ENTRIES_MAX {
                     return Err(GitError::TooManyEntries);
                 }
                 self.entries.push(SourceEntry { path: path.into(), kind });
@@ -242,23 +242,22 @@ fn find_dir(
     root: ObjectId,
     inner: Option<&InnerPath>,
 ) -> Result<PendingTree, GitError> {
-    let mut folder = PendingTree { id: root, path: Vec::new() };
-    let Some(inner) = inner else { return Ok(folder) };
+    let mut dir = PendingTree { id: root, path: Vec::new() };
+    let Some(inner) = inner else { return Ok(dir) };
     let mut buffer = Vec::new();
     for component in inner.as_str().split('/') {
-        read_tree(objects, &folder.id, &mut buffer)?;
+        read_tree(objects, &dir.id, &mut buffer)?;
         let mut entries = TreeRefIter::from_bytes(&buffer, objects.format).flatten();
         let found = entries.find(|entry| entry.filename == component.as_bytes() && entry.mode.is_tree());
         let found = found.ok_or_else(|| GitError::NoDirectory { path: inner.as_str().to_owned() })?;
-        folder =
-            PendingTree { id: found.oid.to_owned(), path: join_path(&folder.path, component.as_bytes())? };
+        dir = PendingTree { id: found.oid.to_owned(), path: join_path(&dir.path, component.as_bytes())? };
     }
-    Ok(folder)
+    Ok(dir)
 }
 
-fn join_path(folder: &[u8], name: &[u8]) -> Result<Vec<u8>, GitError> {
-    if folder.len() + name.len() >= PATH_MAX {
+fn join_path(dir: &[u8], name: &[u8]) -> Result<Vec<u8>, GitError> {
+    if dir.len() + name.len() >= PATH_MAX {
         return Err(GitError::damaged("a path is too long"));
     }
-    Ok(if folder.is_empty() { name.to_vec() } else { [folder, b"/", name].concat() })
+    Ok(if dir.is_empty() { name.to_vec() } else { [dir, b"/", name].concat() })
 }

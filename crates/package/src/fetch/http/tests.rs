@@ -7,10 +7,10 @@ use prowess_testing::servers::with_test_certificates;
 
 /// Starts a server with a file of ten bytes.
 fn start_server(certificates: &Path) -> (tempfile::TempDir, HttpsServer) {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("ten"), "0123456789").unwrap();
-    let server = HttpsServer::start(folder.path(), certificates, "server");
-    (folder, server)
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("ten"), "0123456789").unwrap();
+    let server = HttpsServer::start(dir.path(), certificates, "server");
+    (dir, server)
 }
 
 fn read_body(mut response: HttpResponse) -> Result<String, HttpError> {
@@ -24,7 +24,7 @@ fn read_body(mut response: HttpResponse) -> Result<String, HttpError> {
 #[test]
 fn a_response_is_read_and_counted() {
     with_test_certificates(|certificates| {
-        let (_folder, server) = start_server(certificates);
+        let (_temp_dir, server) = start_server(certificates);
         let work = Arc::<Task>::default();
         let http = HttpClient::new(Arc::clone(&work));
         let url = server.url("file/ten");
@@ -50,7 +50,7 @@ fn a_response_is_read_and_counted() {
 #[test]
 fn a_redirect_is_followed_for_get_only() {
     with_test_certificates(|certificates| {
-        let (_folder, server) = start_server(certificates);
+        let (_temp_dir, server) = start_server(certificates);
         let response = HttpClient::new(Arc::default()).get(&server.url("moved/x"), 10, "*/*").unwrap();
         assert_eq!(response.url(), server.url("git/x"));
         // A request body is not sent to another URL.

@@ -86,7 +86,7 @@ fn a_copy_is_complete_and_replaces_nothing() {
 }
 
 #[test]
-fn foreign_directories_are_not_changed() {
+fn unrelated_directories_are_not_changed() {
     let project = TestProject::new();
     project.write_file(".claude/skills/pdf/SKILL.md", "theirs");
     let error = project.link("claude-code", LinkMode::Symlink).unwrap_err();

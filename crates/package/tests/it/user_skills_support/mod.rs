@@ -33,22 +33,22 @@ pub fn skill_md(name: &str, description: &str) -> String {
 
 impl TestHome {
     pub fn new(preset: Preset) -> Self {
-        let folder = TestDir::Temporary(tempfile::tempdir().unwrap());
-        let home = Self { dir: folder, policy: Policy { enabled: true, ..Policy::from_preset(preset) } };
+        let dir = TestDir::Temporary(tempfile::tempdir().unwrap());
+        let home = Self { dir, policy: Policy { enabled: true, ..Policy::from_preset(preset) } };
         fs::create_dir(home.path("")).unwrap();
         fs::create_dir(home.path("~/")).unwrap();
         home
     }
 
     /// Opens the directory of another process.
-    pub fn open(folder: &Path, preset: Preset) -> Self {
-        Self { dir: TestDir::Existing(folder.to_owned()), policy: Policy::from_preset(preset) }
+    pub fn open(dir: &Path, preset: Preset) -> Self {
+        Self { dir: TestDir::Existing(dir.to_owned()), policy: Policy::from_preset(preset) }
     }
 
     pub fn root(&self) -> PathBuf {
         match &self.dir {
-            TestDir::Temporary(folder) => folder.path().canonicalize().unwrap(),
-            TestDir::Existing(folder) => folder.clone(),
+            TestDir::Temporary(dir) => dir.path().canonicalize().unwrap(),
+            TestDir::Existing(dir) => dir.clone(),
         }
     }
 
@@ -67,9 +67,9 @@ impl TestHome {
         self
     }
 
-    pub fn write_skill(&self, folder: &str) -> &Self {
-        let name = Path::new(folder).file_name().unwrap().to_str().unwrap();
-        self.write_file(&format!("{folder}/SKILL.md"), skill_md(name, "Does."))
+    pub fn write_skill(&self, dir: &str) -> &Self {
+        let name = Path::new(dir).file_name().unwrap().to_str().unwrap();
+        self.write_file(&format!("{dir}/SKILL.md"), skill_md(name, "Does."))
     }
 
     pub fn symlink(&self, inner: &str, target: &str) -> &Self {
@@ -152,8 +152,8 @@ impl TestHome {
     }
 }
 
-fn add_files(folder: &Path, prefix: &str, all: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
+fn add_files(dir: &Path, prefix: &str, all: &mut Vec<String>) {
+    for entry in fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok) {
         let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
         match entry.file_type().unwrap().is_dir() {
             true => add_files(&entry.path(), &format!("{path}/"), all),

@@ -6,8 +6,8 @@ fn write_to_memory(postings: &BTreeMap<u32, u8>) -> (SegmentSource, ListLocation
     let list: Vec<_> = postings.iter().map(|(skill, impact)| (*skill, *impact)).collect();
     let mut bytes = Vec::new();
     write_list(&list, &mut bytes);
-    let place = ListLocation { start: 0, length: bytes.len() as u32, count: list.len() as u32 };
-    (SegmentSource::Memory(bytes), place)
+    let location = ListLocation { start: 0, length: bytes.len() as u32, count: list.len() as u32 };
+    (SegmentSource::Memory(bytes), location)
 }
 
 proptest! {
@@ -15,9 +15,9 @@ proptest! {
     fn lists_round_trip(
         postings in prop::collection::btree_map(0u32..5000, any::<u8>(), 0..700), window in 50u32..3000,
     ) {
-        let (source, place) = write_to_memory(&postings);
+        let (source, location) = write_to_memory(&postings);
         let mut read = BTreeMap::new();
-        let mut list = PostingList::open(&source, place).unwrap();
+        let mut list = PostingList::open(&source, location).unwrap();
         for from in (0..5000).step_by(window as usize) {
             let to = from + window;
             let (largest, count) = list.upper_bound(from, to).unwrap();
@@ -41,9 +41,9 @@ proptest! {
         postings in prop::collection::btree_map(0u32..5000, any::<u8>(), 0..700),
         wanted in prop::collection::btree_set(0u32..5000, 0..60),
     ) {
-        let (source, place) = write_to_memory(&postings);
+        let (source, location) = write_to_memory(&postings);
         let wanted: Vec<u32> = wanted.into_iter().collect();
-        let mut list = PostingList::open(&source, place).unwrap();
+        let mut list = PostingList::open(&source, location).unwrap();
         let found: Vec<_> = wanted
             .iter()
             .filter_map(|skill| Some((*skill, list.impact(*skill).unwrap()?)))
@@ -59,10 +59,10 @@ proptest! {
     ) {
         let mut wanted = wanted;
         wanted.sort_unstable();
-        let place = ListLocation { start: 0, length: bytes.len() as u32, count };
+        let location = ListLocation { start: 0, length: bytes.len() as u32, count };
         let source = SegmentSource::Memory(bytes);
         let mut max = 0;
-        if let Ok(mut list) = PostingList::open(&source, place) {
+        if let Ok(mut list) = PostingList::open(&source, location) {
             let _ = (list.upper_bound(0, 50), list.scan(0, 50, |skill, _| max = max.max(skill)));
             let _ = (list.upper_bound(50, 100), list.scan(50, 100, |skill, _| max = max.max(skill)));
             list.rewind();

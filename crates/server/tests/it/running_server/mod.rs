@@ -32,7 +32,7 @@ pub struct RunningServer {
     pub store: Arc<dyn Store>,
     pub http: reqwest::Client,
     served: JoinHandle<()>,
-    folder: tempfile::TempDir,
+    temp_dir: tempfile::TempDir,
 }
 
 /// Returns options with both tokens.
@@ -50,15 +50,15 @@ impl RunningServer {
 
     /// Starts a server with this user configuration.
     pub async fn configured(toml: &str, options: ServerOptions) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let temp_dir = tempfile::tempdir().unwrap();
         let host = HostEnv {
-            project: folder.path().join("project"),
-            home: Some(folder.path().join("home")),
+            project: temp_dir.path().join("project"),
+            home: Some(temp_dir.path().join("home")),
             path: Default::default(),
         };
-        std::fs::create_dir_all(folder.path().join("home/.prowess")).unwrap();
-        std::fs::create_dir_all(folder.path().join("project")).unwrap();
-        std::fs::write(folder.path().join("home/.prowess/config.toml"), toml).unwrap();
+        std::fs::create_dir_all(temp_dir.path().join("home/.prowess")).unwrap();
+        std::fs::create_dir_all(temp_dir.path().join("project")).unwrap();
+        std::fs::write(temp_dir.path().join("home/.prowess/config.toml"), toml).unwrap();
         let store = open(&StoreAddress::resolve(&host, None).unwrap()).await.unwrap();
         let load = move || {
             let configuration = load_strict(&ConfigInputs::new(host.clone()))?;
@@ -73,12 +73,12 @@ impl RunningServer {
         let served = tokio::spawn(async move { server.serve(listener).await.unwrap() });
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
-        Self { at, stop, store, http, served, folder }
+        Self { at, stop, store, http, served, temp_dir }
     }
 
     /// Replaces the user configuration atomically, so that the server never reads an empty file.
     pub fn configure(&self, toml: &str) {
-        let path = self.folder.path().join("home/.prowess/config.toml");
+        let path = self.temp_dir.path().join("home/.prowess/config.toml");
         let staged = path.with_extension("staged");
         std::fs::write(&staged, toml).unwrap();
         std::fs::rename(staged, path).unwrap();
@@ -130,9 +130,9 @@ impl RunningServer {
 
 /// Reads until the connection closes.
 pub async fn rest(stream: &mut TcpStream) -> String {
-    let mut answer = Vec::new();
-    let _ = tokio::time::timeout(Duration::from_secs(30), stream.read_to_end(&mut answer)).await.unwrap();
-    String::from_utf8_lossy(&answer).into_owned()
+    let mut response = Vec::new();
+    let _ = tokio::time::timeout(Duration::from_secs(30), stream.read_to_end(&mut response)).await.unwrap();
+    String::from_utf8_lossy(&response).into_owned()
 }
 
 /// Starts a model that streams one word, and the rest when a permit is added. Returns its base URL and the semaphore.

@@ -22,7 +22,7 @@ pub const USER: &str = "token-of-a-user-0123456789";
 pub const ADMIN: &str = "token-of-an-admin-0123456789";
 
 pub struct SkillServer {
-    folder: Arc<tempfile::TempDir>,
+    temp_dir: Arc<tempfile::TempDir>,
     preset: Preset,
     pub store: Arc<dyn Store>,
     base: String,
@@ -39,25 +39,25 @@ impl Drop for SkillServer {
 
 /// Builds the project and home directory of a server.
 pub struct ServerBuilder {
-    folder: Arc<tempfile::TempDir>,
+    temp_dir: Arc<tempfile::TempDir>,
     preset: Preset,
     guard: Guard,
 }
 
 pub fn site(preset: Preset) -> ServerBuilder {
-    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let temp_dir = Arc::new(tempfile::tempdir().unwrap());
     for name in ["project", "home", "bin"] {
-        fs::create_dir(folder.path().join(name)).unwrap();
+        fs::create_dir(temp_dir.path().join(name)).unwrap();
     }
-    ServerBuilder { folder, preset, guard: Guard::default() }
+    ServerBuilder { temp_dir, preset, guard: Guard::default() }
 }
 
 pub fn skill_md(name: &str, description: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n\n# {name}\n\nDo it.\n")
 }
 
-fn path(folder: &tempfile::TempDir, inner: &str) -> PathBuf {
-    let top = folder.path().canonicalize().unwrap();
+fn path(temp_dir: &tempfile::TempDir, inner: &str) -> PathBuf {
+    let top = temp_dir.path().canonicalize().unwrap();
     match inner.strip_prefix("~/") {
         Some(inner) => top.join("home").join(inner),
         None => top.join("project").join(inner),
@@ -71,14 +71,14 @@ fn write(path: PathBuf, content: &[u8]) {
 
 impl ServerBuilder {
     pub fn file(self, inner: &str, content: impl AsRef<[u8]>) -> Self {
-        write(path(&self.folder, inner), content.as_ref());
+        write(path(&self.temp_dir, inner), content.as_ref());
         self
     }
 
-    pub fn skill(self, folder: &str) -> Self {
-        let name = folder.rsplit('/').next().unwrap();
+    pub fn skill(self, dir: &str) -> Self {
+        let name = dir.rsplit('/').next().unwrap();
         let text = skill_md(name, &format!("Does {name}."));
-        self.file(&format!("{folder}/SKILL.md"), text)
+        self.file(&format!("{dir}/SKILL.md"), text)
     }
 
     /// Requires a token for users and one for administrators.
@@ -89,16 +89,17 @@ impl ServerBuilder {
     }
 
     pub async fn start(self) -> SkillServer {
-        let store = store::open(&StoreAddress::File(self.folder.path().join("chats.sqlite3"))).await.unwrap();
+        let store =
+            store::open(&StoreAddress::File(self.temp_dir.path().join("chats.sqlite3"))).await.unwrap();
         self.start_on(store).await
     }
 
     async fn start_on(self, store: Arc<dyn Store>) -> SkillServer {
-        let Self { folder, preset, guard } = self;
+        let Self { temp_dir, preset, guard } = self;
         let host = HostEnv {
-            project: path(&folder, "").components().collect(),
-            home: Some(path(&folder, "~/").components().collect()),
-            path: folder.path().join("bin").into(),
+            project: path(&temp_dir, "").components().collect(),
+            home: Some(path(&temp_dir, "~/").components().collect()),
+            path: temp_dir.path().join("bin").into(),
         };
         let enabled = ("PROWESS_SKILLS_ENABLED".to_owned(), "true".to_owned());
         let environment = Vec::from_iter((preset == Preset::Chat).then_some(enabled));
@@ -119,15 +120,18 @@ impl ServerBuilder {
         tokio::spawn(server.serve(listener));
         // The client requires a TLS provider even without TLS.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        SkillServer { folder, preset, store, base, client: Client::new(), token: None, stop }
+        SkillServer { temp_dir, preset, store, base, client: Client::new(), token: None, stop }
     }
 }
 
 impl SkillServer {
     /// Starts another server on the same directories and store.
     pub async fn second(&self) -> SkillServer {
-        let plan =
-            ServerBuilder { folder: Arc::clone(&self.folder), preset: self.preset, guard: Guard::default() };
+        let plan = ServerBuilder {
+            temp_dir: Arc::clone(&self.temp_dir),
+            preset: self.preset,
+            guard: Guard::default(),
+        };
         plan.start_on(Arc::clone(&self.store)).await
     }
 
@@ -138,7 +142,7 @@ impl SkillServer {
     }
 
     pub fn path(&self, inner: &str) -> PathBuf {
-        path(&self.folder, inner)
+        path(&self.temp_dir, inner)
     }
 
     pub fn file(&self, inner: &str, content: impl AsRef<[u8]>) {
@@ -166,13 +170,13 @@ impl SkillServer {
     }
 
     pub async fn get(&self, inner: &str) -> (u16, Value) {
-        answer(self.raw(inner).await).await
+        status_and_json(self.raw(inner).await).await
     }
 
     pub async fn send(&self, method: &str, inner: &str, body: Value) -> (u16, Value) {
         let request = self.request(method.parse().unwrap(), inner);
         let request = if body.is_null() { request } else { request.json(&body) };
-        answer(request.send().await.unwrap()).await
+        status_and_json(request.send().await.unwrap()).await
     }
 
     /// Sends a form with fields and files.
@@ -194,7 +198,7 @@ impl SkillServer {
         body.extend(b"--edge--\r\n");
         let request = self.request(Method::POST, inner).body(body);
         let request = request.header("content-type", "multipart/form-data; boundary=edge");
-        answer(request.send().await.unwrap()).await
+        status_and_json(request.send().await.unwrap()).await
     }
 
     /// Returns the ids of available skills.
@@ -216,12 +220,12 @@ impl SkillServer {
             assert!(entries.remove("request_id").is_some());
         }
         let text = serde_json::to_string_pretty(&value).unwrap();
-        let top = self.folder.path().canonicalize().unwrap();
+        let top = self.temp_dir.path().canonicalize().unwrap();
         format!("{status} {}", text.replace(top.to_str().unwrap(), "[DIR]"))
     }
 }
 
-async fn answer(response: Response) -> (u16, Value) {
+async fn status_and_json(response: Response) -> (u16, Value) {
     let status = response.status().as_u16();
     let kind = response.headers().get("content-type").map(|kind| kind.to_str().unwrap().to_owned());
     let bytes = response.bytes().await.unwrap();

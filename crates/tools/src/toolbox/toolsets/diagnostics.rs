@@ -10,12 +10,14 @@ pub(super) fn toolset_diagnostic(skill: &Skill, error: &ToolsetError) -> FileDia
     let diagnostic =
         Diagnostic::error(Code::ToolsetLoad, error.message()).help(error.hint().unwrap_or(default_hint));
     match (error.location(), error.program()) {
-        (Some(place), _) => {
-            let path = skill.dir().join(&place.file);
-            let bytes =
-                prowess::resources::read_bytes(skill, &place.file).map(|file| file.bytes).unwrap_or_default();
-            let start = offset(&bytes, place.line, place.column);
-            let at = Location { line: place.line, column: place.column, span: Span { start, end: start } };
+        (Some(location), _) => {
+            let path = skill.dir().join(&location.file);
+            let bytes = prowess::resources::read_bytes(skill, &location.file)
+                .map(|file| file.bytes)
+                .unwrap_or_default();
+            let start = offset(&bytes, location.line, location.column);
+            let at =
+                Location { line: location.line, column: location.column, span: Span { start, end: start } };
             FileDiagnostic::new(path, diagnostic.at(at))
         }
         (None, Some(program)) => FileDiagnostic::new(skill.dir().join(program), diagnostic),

@@ -53,8 +53,8 @@ fn error_code(metadata: &Value) -> Option<ErrorCode> {
 fn failure(skill: &str, tool: &str, error: &ToolsetError) -> Envelope {
     let text = error.to_string();
     let mut metadata = json!({"error": error.code().as_str()});
-    if let Some(place) = error.location() {
-        metadata["at"] = place.to_string().into();
+    if let Some(location) = error.location() {
+        metadata["at"] = location.to_string().into();
     }
     let data = json!({"skill": skill, "tool": tool, "title": tool, "metadata": metadata, "output": text});
     with_data(Envelope::error(ToolError::new(error.code(), text)), data)

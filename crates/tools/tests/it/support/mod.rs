@@ -28,7 +28,7 @@ impl CallTools for TestEnv {
 }
 
 /// Creates an environment with one skill `a` with this body, and its toolbox.
-pub fn one(preset: Preset, body: &str) -> (TestEnv, Arc<Toolbox>) {
+pub fn one_skill(preset: Preset, body: &str) -> (TestEnv, Arc<Toolbox>) {
     let env = TestEnv::new(preset);
     env.skill("a", body);
     let toolbox = env.toolbox();

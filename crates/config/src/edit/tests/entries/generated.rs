@@ -85,7 +85,7 @@ fn normalize(text: &str) -> String {
     text.strip_suffix("{}").unwrap_or(&text).to_owned()
 }
 
-fn holds(text: &str, form: ConfigFormat) -> Result<(), TestCaseError> {
+fn check_invariants(text: &str, form: ConfigFormat) -> Result<(), TestCaseError> {
     let Ok(known) = find(text, form, PATH) else { return Ok(()) };
     if known.is_some() {
         // An entry that existed before is gone after removing it.
@@ -120,17 +120,17 @@ proptest! {
 
     #[test]
     fn json_is_restored(text in json()) {
-        holds(&text, ConfigFormat::Json)?;
+        check_invariants(&text, ConfigFormat::Json)?;
     }
 
     #[test]
     fn no_text_causes_a_panic(text in "[{}\\[\\]a-c:,\"/* \\n\\r\\t1\\\\]{0,40}") {
         for form in [ConfigFormat::Json, ConfigFormat::Toml, ConfigFormat::Yaml] {
-            holds(&text, form)?;
-            holds(&format!("{{\"servers\": {{{text}"), form)?;
-            holds(&format!("{{\"servers\": {{}}{text}"), form)?;
-            holds(&format!("[servers]\n{text}"), form)?;
-            holds(&format!("servers:\n  {text}"), form)?;
+            check_invariants(&text, form)?;
+            check_invariants(&format!("{{\"servers\": {{{text}"), form)?;
+            check_invariants(&format!("{{\"servers\": {{}}{text}"), form)?;
+            check_invariants(&format!("[servers]\n{text}"), form)?;
+            check_invariants(&format!("servers:\n  {text}"), form)?;
         }
     }
 }

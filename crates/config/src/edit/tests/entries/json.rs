@@ -105,7 +105,7 @@ fn entries_of_other_tools_are_removed() {
 
 #[test]
 fn errors_have_a_location() {
-    for (text, told) in [
+    for (text, expected) in [
         ("{", "line 1, column 1: unterminated object"),
         ("{\n  \"a\": 1\n  \"b\": 2\n}", "line 2, column 9: expected comma"),
         ("{\n  'a': 1\n}", "line 2, column 3: single-quoted strings are not allowed"),
@@ -124,7 +124,7 @@ fn errors_have_a_location() {
         ),
         ("{\"a\": \u{1b}[}", "line 1, column 7: unexpected token"),
     ] {
-        assert_eq!(refused(J, text), told, "{text:?}");
+        assert_eq!(refused(J, text), expected, "{text:?}");
     }
     let deep = format!("{{\"a\": {}{}}}", "[".repeat(5_000), "]".repeat(5_000));
     assert!(refused(J, &deep).contains("nesting"), "{}", refused(J, &deep));

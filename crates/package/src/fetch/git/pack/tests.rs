@@ -72,8 +72,8 @@ fn pack(claimed_count: u32, objects: &[Object]) -> Vec<u8> {
 }
 
 fn store(pack: &[u8]) -> Result<PathBuf, GitError> {
-    let folder = tempfile::tempdir().unwrap();
-    store_pack(pack, folder.path(), Kind::Sha1, &Task::default())
+    let dir = tempfile::tempdir().unwrap();
+    store_pack(pack, dir.path(), Kind::Sha1, &Task::default())
 }
 
 /// A delta with claimed sizes of its base and its result.
@@ -123,7 +123,7 @@ fn false_sizes_do_not_allocate_memory() {
 
 #[test]
 fn a_pack_that_unpacks_to_too_much_is_rejected() {
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     let store = |all| {
         // Five bytes, repeated ten times.
         let copies = (0..4).map(|_| delta(5, 50, &[0b1001_0000, 5].repeat(10)));
@@ -132,7 +132,7 @@ fn a_pack_that_unpacks_to_too_much_is_rejected() {
         store_pack_within(
             UnpackLimits { total: all, ..BOUNDS },
             &*pack,
-            folder.path(),
+            dir.path(),
             Kind::Sha1,
             &Task::default(),
         )
@@ -145,7 +145,7 @@ fn a_pack_that_unpacks_to_too_much_is_rejected() {
 fn a_cancelled_task_ends() {
     let work = Task::default();
     work.cancel();
-    let folder = tempfile::tempdir().unwrap();
-    let error = store_pack(&*pack(1, &[blob(b"hello")]), folder.path(), Kind::Sha1, &work).unwrap_err();
+    let dir = tempfile::tempdir().unwrap();
+    let error = store_pack(&*pack(1, &[blob(b"hello")]), dir.path(), Kind::Sha1, &work).unwrap_err();
     assert_eq!(error, GitError::Cancelled);
 }
