@@ -50,13 +50,7 @@ impl RemoteServer {
     pub(super) fn new(endpoint: ServerEndpoint) -> Self {
         let cache = ServerCache::new(&endpoint.source, &endpoint.host);
         let connection = tokio::sync::Mutex::new(None);
-        Self {
-            endpoint: endpoint,
-            cache,
-            handler: ChangeHandler::default(),
-            connection,
-            state: Mutex::default(),
-        }
+        Self { endpoint, cache, handler: ChangeHandler::default(), connection, state: Mutex::default() }
     }
 
     pub(super) fn lock(&self) -> std::sync::MutexGuard<'_, ServerState> {
