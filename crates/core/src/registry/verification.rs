@@ -29,41 +29,21 @@ impl RegistryVerifier {
         Self { host: host.clone(), trust, locks, sources: sources.to_vec() }
     }
 
-    /// Verifies that a skill is still trusted. `hash` returns the tree hash of the files that are used; it is called
-    /// only if trust is pinned.
-    fn verify_trust(
-        &self,
-        skill: &Skill,
-        hash: impl Fn() -> Option<String>,
-    ) -> Result<(), ResourceUnavailable> {
+    /// Verifies that a skill is still trusted or approved, and that its file at `path` has these bytes if trust is
+    /// pinned.
+    fn verify_trust(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), ResourceUnavailable> {
         let is_trusted = match skill.remote() {
             Some(remote) => {
                 let approval = Approvals::load(&self.host).status(remote.label(), remote.entry());
                 matches!(approval, ApprovalStatus::Approved(_))
             }
-            None => self.trust.is_trusted(skill, hash),
-        };
-        match is_trusted {
-            true => Ok(()),
-            false => Err(ResourceUnavailable::Untrusted {
-                name: display_name(skill),
-                why: "it is not trusted any more",
+            None => self.trust.may_read(skill, || {
+                let tree = HashedTree::from_resolved_dir(&skill.canonical_dir()).ok()?;
+                let is_used = tree.file(path).is_some_and(|file| file.digest() == digest(bytes));
+                is_used.then(|| tree.hash())
             }),
-        }
-    }
-
-    /// Verifies that a skill is still trusted and that its file at `path` has these bytes if trust is pinned.
-    fn verify_trust_of_file(
-        &self,
-        skill: &Skill,
-        path: &str,
-        bytes: &[u8],
-    ) -> Result<(), ResourceUnavailable> {
-        self.verify_trust(skill, || {
-            let tree = HashedTree::from_resolved_dir(&skill.canonical_dir()).ok()?;
-            let is_used = tree.file(path).is_some_and(|file| file.digest() == digest(bytes));
-            is_used.then(|| tree.hash())
-        })
+        };
+        require_trust(is_trusted, skill)
     }
 
     /// Returns the source of a remote skill. Labels identify sources, also in approvals.
@@ -84,12 +64,12 @@ impl Verify for RegistryVerifier {
     }
 
     fn verify(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), ResourceUnavailable> {
-        self.verify_trust_of_file(skill, path, bytes)?;
+        self.verify_trust(skill, path, bytes)?;
         self.locks.verify(skill, path, bytes)
     }
 
     fn verify_file(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), ResourceUnavailable> {
-        self.verify_trust_of_file(skill, path, bytes)?;
+        self.verify_trust(skill, path, bytes)?;
         self.locks.verify_file(skill, path, bytes)
     }
 
@@ -99,7 +79,8 @@ impl Verify for RegistryVerifier {
         tree: &HashedTree,
         skipped: &[String],
     ) -> Result<(), ResourceUnavailable> {
-        self.verify_trust(skill, || skipped.is_empty().then(|| tree.hash()))?;
+        let may_run = self.trust.may_run(skill, || skipped.is_empty().then(|| tree.hash()));
+        require_trust(may_run, skill)?;
         self.locks.verify_tree(skill, tree, skipped)
     }
 
@@ -109,5 +90,15 @@ impl Verify for RegistryVerifier {
 
     fn fetch_skill_md(&self, remote: &RemoteSkill) -> Result<Vec<u8>, RemoteFileError> {
         verify::fetch_skill_md(self.source(remote, "SKILL.md")?, remote.entry())
+    }
+}
+
+fn require_trust(is_trusted: bool, skill: &Skill) -> Result<(), ResourceUnavailable> {
+    match is_trusted {
+        true => Ok(()),
+        false => Err(ResourceUnavailable::Untrusted {
+            name: display_name(skill),
+            why: "it is not trusted any more",
+        }),
     }
 }

@@ -17,7 +17,7 @@ pub use store::{TrustRecord, record_for, untrust};
 use crate::file_diagnostic::FileDiagnostic;
 use crate::host_env::HostEnv;
 use crate::policy::ProjectTrust;
-use crate::skill::{DiscoveredSkill, Root};
+use crate::skill::{DiscoveredSkill, Root, UntrustedReason};
 use prowess_fs::{Fingerprint, unix_now};
 
 /// Checks whether a skill is still trusted when its files are used, which may be long after the scan.
@@ -42,15 +42,32 @@ impl TrustCheck {
         Self { trust, host: host.clone(), roots, configured_targets, loaded: Mutex::default() }
     }
 
-    /// Returns `true` if a skill is trusted now. `hash` returns the tree hash of its files, which pinned trust needs.
-    pub(crate) fn is_trusted(&self, found: &DiscoveredSkill, hash: impl Fn() -> Option<String>) -> bool {
+    /// Returns `true` if the files of a skill may be read now. `hash` returns their tree hash, which pinned trust needs.
+    pub(crate) fn may_read(&self, found: &DiscoveredSkill, hash: impl Fn() -> Option<String>) -> bool {
+        self.trust == ProjectTrust::NotNeeded || self.untrusted_reason(found, hash).is_none()
+    }
+
+    /// Returns `true` if the files of a skill may run now. A pin holds even if the policy needs no trust.
+    pub(crate) fn may_run(&self, found: &DiscoveredSkill, hash: impl Fn() -> Option<String>) -> bool {
+        match self.untrusted_reason(found, hash) {
+            None => true,
+            Some(UntrustedReason::Changed(_) | UntrustedReason::Added(_)) => false,
+            Some(_) => self.trust == ProjectTrust::NotNeeded,
+        }
+    }
+
+    fn untrusted_reason(
+        &self,
+        found: &DiscoveredSkill,
+        hash: impl Fn() -> Option<String>,
+    ) -> Option<UntrustedReason> {
         let needs_trust = found.root().base().is_some() || found.link().is_some();
-        if self.trust == ProjectTrust::NotNeeded || !found.root().is_dir() || !needs_trust {
-            return true;
+        if !found.root().is_dir() || !needs_trust {
+            return None;
         }
         let decisions = self.load();
         let gate = TrustGate::new(&decisions, &self.roots, &self.configured_targets);
-        gate.untrusted_reason(found, &|_| hash()).is_none()
+        gate.untrusted_reason(found, &|_| hash())
     }
 
     fn load(&self) -> Arc<TrustDecisions> {
