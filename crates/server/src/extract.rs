@@ -110,37 +110,39 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T>
 }
 
 /// Reads the whole body; an error if it is longer than `max` bytes.
-pub(crate) async fn read_body(request: Request, max: usize) -> Result<axum::body::Bytes, Problem> {
-    let declared = request
-        .headers()
-        .get(header::CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    let too_large = || Problem::new(ErrorCode::TooLarge, format!("the body is longer than {max} bytes"));
-    if declared.is_some_and(|length| length > max as u64) {
-        // A client that is still sending may not read the response, so the rest of the body is read first, up to a limit.
-        let mut rest = request.into_body().into_data_stream();
-        let mut left = DRAINED_MAX;
-        while let Some(Ok(piece)) = rest.next().await
-            && left >= piece.len()
-        {
-            left -= piece.len();
+///
+/// A client that is still sending may not read the response, so more than `max` bytes are read and discarded, up to a limit.
+pub(crate) async fn read_body(request: Request, max: usize) -> Result<Vec<u8>, Problem> {
+    let (mut bytes, mut length) = (Vec::new(), 0);
+    let mut body = request.into_body().into_data_stream();
+    while let Some(received) = body.next().await {
+        let piece = match received {
+            Ok(piece) => piece,
+            Err(_) if length > max => break,
+            Err(error) => return Err(receive_error(&error)),
+        };
+        length += piece.len();
+        match length {
+            _ if length <= max => bytes.extend_from_slice(&piece),
+            _ if length <= max + DRAINED_MAX => bytes = Vec::new(),
+            _ => break,
         }
-        return Err(too_large());
     }
-    axum::body::to_bytes(request.into_body(), max).await.map_err(|error| {
-        let mut problem = Problem::invalid("cannot read the body");
-        let mut next: Option<&(dyn Error + 'static)> = Some(&error);
-        while let Some(cause) = next {
-            next = cause.source();
-            if cause.is::<BodyTimeout>() {
-                let (status, code) = (StatusCode::REQUEST_TIMEOUT, ErrorCode::Timeout);
-                problem = Problem::with_status(status, code, cause.to_string());
-            } else if cause.to_string().contains("length limit") {
-                problem = too_large();
-            }
+    match length <= max {
+        true => Ok(bytes),
+        false => Err(Problem::new(ErrorCode::TooLarge, format!("the body is longer than {max} bytes"))),
+    }
+}
+
+/// Describes an error that occurred while a body was received.
+fn receive_error(error: &(dyn Error + 'static)) -> Problem {
+    match std::iter::successors(Some(error), |&error| error.source()).find(|error| error.is::<BodyTimeout>())
+    {
+        Some(timeout) => {
+            Problem::with_status(StatusCode::REQUEST_TIMEOUT, ErrorCode::Timeout, timeout.to_string())
         }
-        problem
-    })
+        None => Problem::invalid("cannot read the body"),
+    }
 }
 
 /// Rejects bodies that are not declared as JSON: pages of other origins can send other types without a CORS preflight.

@@ -1,11 +1,18 @@
 //! Accepts connections. A client that does not send the head of its request in time is disconnected.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
-use hyper::body::Incoming;
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -63,7 +70,7 @@ impl Connections {
         let peer = Peer::new(client, stream.local_addr().ok());
         let service = service_fn(move |mut request: hyper::Request<Incoming>| {
             request.extensions_mut().insert(peer.clone());
-            router.clone().oneshot(request.map(Body::new))
+            respond(router.clone(), request)
         });
         let connection = self.open.watch(self.http.serve_connection(TokioIo::new(stream), service));
         async move {
@@ -78,5 +85,47 @@ impl Connections {
     pub async fn shutdown(self) {
         drop(self.listener);
         self.open.shutdown().await;
+    }
+}
+
+/// Responds to a request. If its body was not read completely, hyper closes the connection; the response says so, because a
+/// client would otherwise send the next request on it.
+async fn respond(router: Router, request: hyper::Request<Incoming>) -> Result<Response, Infallible> {
+    let is_read = Arc::new(AtomicBool::new(hyper::body::Body::is_end_stream(request.body())));
+    let request = request.map(|body| Body::new(TrackedBody { body, is_read: Arc::clone(&is_read) }));
+    let mut response = router.oneshot(request).await?;
+    if !is_read.load(Ordering::Relaxed) {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    Ok(response)
+}
+
+/// A request body that records whether it was read completely.
+struct TrackedBody {
+    body: Incoming,
+    is_read: Arc<AtomicBool>,
+}
+
+impl hyper::body::Body for TrackedBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if self.body.is_end_stream() || matches!(frame, Poll::Ready(None)) {
+            self.is_read.store(true, Ordering::Relaxed);
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }

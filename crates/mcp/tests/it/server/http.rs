@@ -177,6 +177,23 @@ async fn a_body_is_not_read_beyond_the_limit() {
 }
 
 #[tokio::test]
+async fn a_connection_is_closed_if_the_request_was_not_read() {
+    let home = TestHome::with_skills(&["a"]);
+    let site = HttpTestServer::start(&home.server()).await;
+    // The body that the head announces is never sent. It is read only for a POST request.
+    let head = format!("DELETE /mcp HTTP/1.1\r\nHost: {}\r\nContent-Length: 5\r\n\r\n", site.address);
+    let mut stream = TcpStream::connect(site.address).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    assert!(
+        response.starts_with("HTTP/1.1 400 ") && response.contains("\r\nconnection: close\r\n"),
+        "{response}"
+    );
+    site.stop().await;
+}
+
+#[tokio::test]
 async fn a_session_is_identified_by_its_id_only() {
     let home = TestHome::with_skills(&["a"]);
     let server = home.server();
