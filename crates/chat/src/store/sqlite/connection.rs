@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::types::{Value as Cell, ValueRef};
 use rusqlite::{CachedStatement, Connection, params_from_iter};
@@ -13,6 +14,9 @@ use super::{errors, owner};
 
 /// The size to which the log is truncated after a checkpoint.
 const LOG_MAX: &str = "67108864";
+
+/// How long to wait before a locked file is tried again.
+const BUSY_RETRY: Duration = Duration::from_millis(10);
 
 pub(super) struct SqliteConnection {
     connection: Connection,
@@ -46,13 +50,17 @@ impl SqliteConnection {
     }
 
     pub(super) fn prepare_to_write(&mut self) -> Result<(), StoreError> {
-        // With a write-ahead log, readers never wait for the writer. Deleted data is overwritten.
-        self.set_pragmas(&[
-            ("journal_mode", "WAL"),
-            ("foreign_keys", "ON"),
-            ("secure_delete", "ON"),
-            ("journal_size_limit", LOG_MAX),
-        ])
+        // With a write-ahead log, readers never wait for the writer. While another process creates the log, SQLite fails at
+        // once instead of waiting.
+        let deadline = Instant::now() + self.busy_timeout;
+        loop {
+            match self.set_pragmas(&[("journal_mode", "WAL")]) {
+                Err(StoreError::Busy(_)) if Instant::now() < deadline => thread::sleep(BUSY_RETRY),
+                result => break result?,
+            }
+        }
+        // With `secure_delete`, deleted data is overwritten.
+        self.set_pragmas(&[("foreign_keys", "ON"), ("secure_delete", "ON"), ("journal_size_limit", LOG_MAX)])
     }
 
     pub(super) fn prepare_to_read(&mut self) -> Result<(), StoreError> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use prowess_chat::store::{StoreError, Topic};
+use prowess_chat::store::{StoreAddress, StoreError, Topic, open};
 
 use crate::store::support::{TestStore, both, delta, exchange, message_text, messages, new_chat};
 
@@ -47,6 +47,23 @@ async fn only_one_of_two_turns_starts(fixture: &mut TestStore) {
     assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
     assert!(results.contains(&Err(StoreError::TurnInProgress)));
     assert_eq!(one.chat(&chat.id).await.unwrap().messages, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_file_can_be_opened_by_many_at_once() {
+    for _ in 0..10 {
+        let dir = tempfile::tempdir().unwrap();
+        let address = StoreAddress::File(dir.path().join("chats.sqlite3"));
+        let opening: Vec<_> = (0..8)
+            .map(|_| {
+                let address = address.clone();
+                tokio::spawn(async move { open(&address).await.map(drop) })
+            })
+            .collect();
+        for opened in opening {
+            opened.await.unwrap().unwrap();
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
