@@ -59,13 +59,13 @@ impl Context {
     /// have been printed already.
     pub(crate) fn configuration_failure(&self, output: &Output) -> Option<Failure> {
         let first = self.configuration.first_error()?;
-        let what = match output.json() {
+        let details = match output.json() {
             // The path of a variable is its name.
             true if !first.path.is_absolute() => format!(": {}", first.diagnostic.message),
             true => format!(": {}: {}", clean_path(&first.path), first.diagnostic.message),
             false => String::new(),
         };
-        Some(Failure::usage(format!("the configuration is invalid{what}")))
+        Some(Failure::usage(format!("the configuration is invalid{details}")))
     }
 
     /// Loads the configuration like [`Context::load`] and returns its first error, for servers that reload it.
@@ -144,21 +144,21 @@ pub(crate) fn require_paths(global: &Global) -> Result<(), Failure> {
 
 fn require_path(path: &PathBuf, flag: &str, directory: bool) -> Result<(), Failure> {
     let path = absolute(path)?;
-    let why = match std::fs::metadata(&path) {
-        Ok(found) if found.is_dir() == directory => return Ok(()),
+    let reason = match std::fs::metadata(&path) {
+        Ok(metadata) if metadata.is_dir() == directory => return Ok(()),
         Ok(_) if directory => "not a directory".to_owned(),
         Ok(_) => "is a directory".to_owned(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => "does not exist".to_owned(),
         Err(error) => error.kind().to_string(),
     };
-    Err(Failure::usage(format!("cannot open {} ({flag}): {why}", clean_path(&path))))
+    Err(Failure::usage(format!("cannot open {} ({flag}): {reason}", clean_path(&path))))
 }
 
 fn host_env(global: &Global) -> Result<HostEnv, Failure> {
     let mut host_env = HostEnv::from_process()?;
     if let Some(project) = &global.project {
-        let found = std::fs::canonicalize(project).ok().filter(|found| found.is_dir());
-        host_env.project = found.ok_or_else(|| {
+        let canonical = std::fs::canonicalize(project).ok().filter(|canonical| canonical.is_dir());
+        host_env.project = canonical.ok_or_else(|| {
             Failure::usage(format!("project {} is not a directory", clean_path(project))).hint(
                 "set --project or PROWESS_PROJECT to a directory, or omit both to use the current directory",
             )

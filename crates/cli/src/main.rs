@@ -40,7 +40,8 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             // The error quotes arguments, so it is created again from escaped ones.
-            let escaped = typed.iter().map(|word| output::clean(&word.to_string_lossy()).into_owned());
+            let escaped =
+                typed.iter().map(|argument| output::clean(&argument.to_string_lossy()).into_owned());
             return failure::report_parse_error(&Args::try_parse_from(escaped).err().unwrap_or(error));
         }
     };

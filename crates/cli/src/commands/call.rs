@@ -93,8 +93,8 @@ fn require_available(skill: &Skill) -> Result<(), Failure> {
         SkillStatus::Shadowed(_) => ErrorCode::NotFound,
         SkillStatus::Invalid => ErrorCode::InternalError,
     };
-    let (status, rest) = status_and_reason(skill).unwrap_or_default();
-    Err(Failure::new(code, format!("{} is {status} {rest}", clean(&skill.name()))))
+    let (status, reason) = status_and_reason(skill).unwrap_or_default();
+    Err(Failure::new(code, format!("{} is {status} {reason}", clean(&skill.name()))))
 }
 
 /// Returns a session in which these skills are active.

@@ -21,10 +21,10 @@ use crate::output::{Output, TextStyle, clean, pluralize};
 pub(super) fn approve(
     context: &Context,
     global: &Global,
-    call: &McpTrustArgs,
+    args: &McpTrustArgs,
     output: &mut Output,
 ) -> CommandResult {
-    let name = call.name.as_deref().unwrap_or_default();
+    let name = args.name.as_deref().unwrap_or_default();
     let source = source(context, name)?;
     request_by_uri(source, name)?;
     let snapshot = context.registry(global).snapshot();
@@ -32,31 +32,31 @@ pub(super) fn approve(
     let remote = require_remote(skill)?;
     let entry = remote.entry();
     if skill.manifest().is_none() {
-        let why = skill.reason().unwrap_or_default();
+        let reason = skill.reason().unwrap_or_default();
         return Err(Failure::new(
             ErrorCode::AccessDenied,
-            format!("cannot approve {}: {why}", clean(&entry.name)),
+            format!("cannot approve {}: {reason}", clean(&entry.name)),
         ));
     }
-    let grants = ApprovalGrants { allow_tools: call.allow_tools, allow_run: call.allow_run };
-    let instructions = match call.dry_run {
+    let grants = ApprovalGrants { allow_tools: args.allow_tools, allow_run: args.allow_run };
+    let instructions = match args.dry_run {
         true => Some(instructions(skill)?),
         false => None,
     };
-    let before = match call.dry_run {
+    let previous = match args.dry_run {
         true => Approvals::load(&context.host_env).get(remote.label(), &entry.uri).cloned(),
         false => record_approval(remote.label(), entry, grants, &context.host_env).map_err(trust::failure)?,
     };
     if output.json() {
         let mut answer = json::remote_json(remote);
-        let approved = if call.dry_run { answer["approved"].clone() } else { json!(true) };
+        let approved = if args.dry_run { answer["approved"].clone() } else { json!(true) };
         for (key, value) in [
             ("schema", json!(1)),
             ("name", json!(entry.name)),
             ("description", json!(skill.description())),
-            ("dry_run", json!(call.dry_run)),
+            ("dry_run", json!(args.dry_run)),
             ("approved", approved),
-            ("was_approved", json!(before.as_ref().is_some_and(|before| !before.revoked))),
+            ("was_approved", json!(previous.as_ref().is_some_and(|previous| !previous.revoked))),
             ("allow_tools", json!(grants.allow_tools)),
             ("allow_run", json!(grants.allow_run)),
             ("allowed_tools", json!(skill.manifest().and_then(|manifest| manifest.allowed_tools()))),
@@ -67,7 +67,7 @@ pub(super) fn approve(
         output.write_json(&answer)?;
         return Ok(SUCCESS);
     }
-    if !call.dry_run {
+    if !args.dry_run {
         output.line(format!(
             "{} approved the current version of {}",
             output.styled_text(TextStyle::Good, "✓"),
@@ -123,8 +123,8 @@ fn print_skill(
 
 /// Reads `SKILL.md` for review, verified like any other read.
 fn instructions(skill: &Skill) -> Result<String, Failure> {
-    let read = skill.fetch_for_review("SKILL.md").ok_or_else(|| not_remote(skill))?;
-    let bytes = read.map_err(|error| Failure::new(error.code(), error.to_string()))?;
+    let fetched = skill.fetch_for_review("SKILL.md").ok_or_else(|| not_remote(skill))?;
+    let bytes = fetched.map_err(|error| Failure::new(error.code(), error.to_string()))?;
     Ok(prowess::contained::strip_terminal_escapes(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
@@ -171,8 +171,8 @@ fn is_approved(context: &Context, label: &str, uri: &str) -> bool {
 /// Returns the server of a skill name.
 fn source<'c>(context: &'c Context, name: &str) -> Result<&'c Arc<McpRemoteSource>, Failure> {
     let label = name.split('/').next().unwrap_or_default();
-    let found = context.sources.get(label).filter(|_| name.contains('/'));
-    found.ok_or_else(|| {
+    let source = context.sources.get(label).filter(|_| name.contains('/'));
+    source.ok_or_else(|| {
         let labels: Vec<_> = context.sources.all().iter().map(|source| source.label()).collect();
         let failure =
             Failure::new(ErrorCode::NotFound, format!("no MCP server is configured for {}", clean(name)));
@@ -192,8 +192,8 @@ fn request_by_uri(source: &McpRemoteSource, name: &str) -> Result<(), Failure> {
     let Some((_, uri)) = name.split_once('/').filter(|(_, inner)| inner.contains("://")) else {
         return Ok(());
     };
-    let found: Result<Arc<RemoteEntry>, _> = source.add_by_uri(uri);
-    found.map(|_| ()).map_err(|error| Failure::new(error.code(), format!("{}: {error}", clean(name))))
+    let added: Result<Arc<RemoteEntry>, _> = source.add_by_uri(uri);
+    added.map(|_| ()).map_err(|error| Failure::new(error.code(), format!("{}: {error}", clean(name))))
 }
 
 fn find_remote<'s>(
@@ -229,7 +229,7 @@ pub(super) fn rows(remote: &RemoteSkill) -> Vec<(String, String)> {
                 (grants.allow_run, "running scripts of other skills"),
             ];
             let granted: Vec<_> =
-                granted.iter().filter(|(granted, _)| *granted).map(|(_, what)| *what).collect();
+                granted.iter().filter(|(granted, _)| *granted).map(|(_, description)| *description).collect();
             if granted.is_empty() { "yes".to_owned() } else { format!("yes, with {}", granted.join(" and ")) }
         }
     };

@@ -31,7 +31,7 @@ struct CheckedSkillJson<'a> {
     diagnostics: &'a FileReport<'a>,
 }
 
-// Both serialize iterators, so that no intermediate list is allocated.
+// Both functions serialize iterators, so that no intermediate list is allocated.
 
 fn serialize_skills<S: Serializer>(reports: &[FileReport<'_>], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(reports.iter().map(|report| CheckedSkillJson {
@@ -44,7 +44,7 @@ fn serialize_skills<S: Serializer>(reports: &[FileReport<'_>], serializer: S) ->
 
 fn serialize_diagnostics<S: Serializer>(report: &FileReport<'_>, serializer: S) -> Result<S::Ok, S::Error> {
     let own = report.diagnostics.iter().map(|diagnostic| DiagnosticJson::new(report.path, diagnostic));
-    let others = report.other_files.iter().map(|other| DiagnosticJson::new(&other.path, &other.diagnostic));
+    let others = report.other_files.iter().map(|file| DiagnosticJson::new(&file.path, &file.diagnostic));
     serializer.collect_seq(own.chain(others))
 }
 

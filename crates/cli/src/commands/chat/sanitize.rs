@@ -35,7 +35,7 @@ impl StreamSanitizer {
                     let is_escaped = hidden::is_hidden(self.previous) || is_control(self.previous);
                     let before = if is_escaped { ' ' } else { self.previous };
                     match hidden::find_hidden(&String::from_iter([before, c])) {
-                        Some((at, _)) if at > 0 => out.extend(c.escape_unicode()),
+                        Some((index, _)) if index > 0 => out.extend(c.escape_unicode()),
                         _ => out.push(c),
                     }
                 }

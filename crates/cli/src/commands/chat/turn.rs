@@ -46,7 +46,7 @@ impl StopSignals {
 }
 
 pub(super) enum TurnEnd {
-    /// It ended regularly.
+    /// It ended without an error.
     Ended(EndReason),
     /// It failed; the chat is saved.
     Failed(Failure),

@@ -35,8 +35,8 @@ pub(super) fn scripts(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck
         ScriptPolicy::Allowed => "run without confirmation".to_owned(),
     };
     let mut findings = vec![
-        DoctorCheck { what: "sandbox", state, message, help },
-        DoctorCheck { what: "scripts", state: CheckState::Fine, message: allowed, help: None },
+        DoctorCheck { subject: "sandbox", state, message, help },
+        DoctorCheck { subject: "scripts", state: CheckState::Fine, message: allowed, help: None },
     ];
     let environment: Vec<_> = std::env::vars_os().collect();
     for skill in snapshot.enabled() {
@@ -61,5 +61,5 @@ fn missing_variable(skill: &Skill, variable: &prowess_sandbox::RequestedVariable
             ),
         ),
     };
-    Some(DoctorCheck { what: "variable", state: CheckState::Note, message, help: Some(help) })
+    Some(DoctorCheck { subject: "variable", state: CheckState::Note, message, help: Some(help) })
 }

@@ -19,15 +19,18 @@ pub(super) fn contact_all(context: &Context) -> Vec<ServerResponse> {
         let configured = context.configuration.mcp_sources.iter();
         let responses: Vec<_> = configured
             .map(|source| {
-                let found = context.sources.get(&source.label);
-                (source.label.clone(), found.map(|source| scope.spawn(|| source.refresh())))
+                let remote = context.sources.get(&source.label);
+                (source.label.clone(), remote.map(|remote| scope.spawn(|| remote.refresh())))
             })
             .collect();
         responses
             .into_iter()
             .map(|(label, answer)| {
-                let lost = |_| Err(FetchError::Malformed("the request failed".to_owned()));
-                ServerResponse { label, answer: answer.map(|answer| answer.join().unwrap_or_else(lost)) }
+                let request_failed = |_| Err(FetchError::Malformed("the request failed".to_owned()));
+                ServerResponse {
+                    label,
+                    answer: answer.map(|answer| answer.join().unwrap_or_else(request_failed)),
+                }
             })
             .collect()
     })
@@ -39,7 +42,7 @@ pub(super) fn findings(responses: Vec<ServerResponse>, snapshot: &Snapshot) -> V
 }
 
 fn finding(ServerResponse { label, answer }: ServerResponse, snapshot: &Snapshot) -> DoctorCheck {
-    let what = "mcp source";
+    let subject = "mcp source";
     let (state, message, help) = match answer {
         None => (CheckState::Note, format!("{label} is disabled"), None),
         Some(Err(error)) => (
@@ -66,5 +69,5 @@ fn finding(ServerResponse { label, answer }: ServerResponse, snapshot: &Snapshot
             }
         }
     };
-    DoctorCheck { what, state, message, help }
+    DoctorCheck { subject, state, message, help }
 }

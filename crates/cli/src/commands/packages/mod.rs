@@ -50,8 +50,8 @@ pub(super) fn install_targets(context: &Context, scope: &ScopeArgs) -> Result<Ve
         .into_iter()
         .filter_map(|scope| InstallTarget::new(scope, policy, host_env).ok())
         .collect();
-    let same = targets.len() == 2 && targets[0].lock_path == targets[1].lock_path;
-    Ok(targets.into_iter().take(if same { 1 } else { 2 }).collect())
+    let share_lock = targets.len() == 2 && targets[0].lock_path == targets[1].lock_path;
+    Ok(targets.into_iter().take(if share_lock { 1 } else { 2 }).collect())
 }
 
 /// Returns whether `file://` URLs are allowed.
