@@ -107,11 +107,11 @@ impl ActiveTurn<'_> {
 
     /// Returns an id that no other call of this conversation has.
     fn unique_id(&mut self, id: &str) -> String {
-        let plain = summary::safe_id(if id.is_empty() { "call" } else { id });
-        let mut unique = plain.clone();
+        let base = summary::safe_id(if id.is_empty() { "call" } else { id });
+        let mut unique = base.clone();
         let mut number = 2;
         while !self.call_ids.insert(unique.clone()) {
-            unique = summary::safe_id(&format!("{plain}_{number}"));
+            unique = summary::safe_id(&format!("{base}_{number}"));
             number += 1;
         }
         unique

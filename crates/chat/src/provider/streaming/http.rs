@@ -207,11 +207,11 @@ impl ResponseBody {
 
 /// Runs a future until the earlier of two deadlines.
 async fn with_deadlines<T>(
-    one: (Instant, TimeoutPhase),
-    other: (Instant, TimeoutPhase),
+    first: (Instant, TimeoutPhase),
+    second: (Instant, TimeoutPhase),
     future: impl Future<Output = T>,
 ) -> Result<T, ModelError> {
-    let (deadline, phase) = if one.0 <= other.0 { one } else { other };
+    let (deadline, phase) = if first.0 <= second.0 { first } else { second };
     timeout_at(deadline, future).await.map_err(|_| ModelError::Timeout(phase))
 }
 

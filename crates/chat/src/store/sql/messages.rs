@@ -39,7 +39,7 @@ pub(super) async fn insert(
 }
 
 /// Adds a message of the user.
-pub(super) async fn say(
+pub(super) async fn insert_user_message(
     tx: &mut dyn SqlTransaction,
     chat: String,
     text: String,

@@ -78,7 +78,7 @@ fn remove_stale(dir: &Path) {
 }
 
 fn is_same_file(metadata: &fs::Metadata, file: &File) -> bool {
-    file.metadata().is_ok_and(|own| file_id(&own) == file_id(metadata))
+    file.metadata().is_ok_and(|locked| file_id(&locked) == file_id(metadata))
 }
 
 fn owners_dir(store: &Path) -> PathBuf {
