@@ -118,12 +118,12 @@ pub(crate) async fn read_body(request: Request, max: usize) -> Result<axum::body
     let too_large = || Problem::new(ErrorCode::TooLarge, format!("the body is longer than {max} bytes"));
     if declared.is_some_and(|length| length > max as u64) {
         // A client that is still sending may not read the response, so the rest of the body is read first, up to a limit.
-        let mut rest = request.into_body().into_data_stream();
-        let mut left = DRAINED_MAX;
-        while let Some(Ok(piece)) = rest.next().await
-            && left >= piece.len()
+        let mut stream = request.into_body().into_data_stream();
+        let mut remaining = DRAINED_MAX;
+        while let Some(Ok(piece)) = stream.next().await
+            && remaining >= piece.len()
         {
-            left -= piece.len();
+            remaining -= piece.len();
         }
         return Err(too_large());
     }

@@ -120,9 +120,9 @@ async fn follow_announcements(app: App, mut announcements: Announcements) {
         if matches!(topic, Topic::Skills | Topic::Missed) {
             let work = app.clone();
             let error_changed = tokio::task::spawn_blocking(move || {
-                let before = work.reloadable.error();
+                let previous_error = work.reloadable.error();
                 work.reloadable.refresh();
-                before != work.reloadable.error()
+                previous_error != work.reloadable.error()
             });
             // Pages reloaded before the configuration error changed, so they are notified again.
             if error_changed.await.unwrap_or(false) {
