@@ -83,7 +83,7 @@ impl ProcessPool {
     /// Returns the tools of a program, if they are known.
     pub(super) fn known_tools(&self, key: &ProgramKey) -> Option<Arc<Vec<ProgramTool>>> {
         let state = self.state();
-        state.known_tools.iter().find(|known| known.key == *key).map(|known| Arc::clone(&known.tools))
+        state.known_tools.iter().find(|entry| entry.key == *key).map(|entry| Arc::clone(&entry.tools))
     }
 
     fn state(&self) -> MutexGuard<'_, PoolState> {
@@ -128,9 +128,9 @@ impl ProcessPool {
         // The files may have changed meanwhile; use the hash of those it runs with.
         let key = ProgramKey { tree: process.tree.clone(), ..key.clone() };
         let mut state = self.state();
-        state.known_tools.retain(|known| known.key.dir != key.dir || known.key.file != key.file);
-        let old = state.known_tools.len().saturating_sub(KNOWN_MAX - 1);
-        state.known_tools.drain(..old);
+        state.known_tools.retain(|entry| entry.key.dir != key.dir || entry.key.file != key.file);
+        let excess = state.known_tools.len().saturating_sub(KNOWN_MAX - 1);
+        state.known_tools.drain(..excess);
         state.known_tools.push(KnownTools { key: key.clone(), tools: Arc::clone(&process.tools) });
         state.processes.push(PooledProcess {
             owner: owner.clone(),
@@ -199,11 +199,17 @@ impl ProcessPool {
 
     pub(super) fn record_failure(&self, key: &ProgramKey, fault: ProgramFault) -> ToolsetError {
         let mut state = self.state();
-        let before = state.failures.iter().find(|failed| failed.key == *key).map_or(0, |failed| failed.times);
+        let previous =
+            state.failures.iter().find(|failed| failed.key == *key).map_or(0, |failed| failed.times);
         state.failures.retain(|failed| failed.key.dir != key.dir || failed.key.file != key.file);
         let (key, at) = (key.clone(), Instant::now());
         let file = key.file.clone();
-        state.failures.push(FailureRecord { key, times: before.saturating_add(1), last: fault.clone(), at });
+        state.failures.push(FailureRecord {
+            key,
+            times: previous.saturating_add(1),
+            last: fault.clone(),
+            at,
+        });
         drop(state);
         self.remove(|pooled| pooled.process.has_ended());
         ToolsetError::Program { file, fault }

@@ -81,7 +81,7 @@ impl ProgramSession {
     }
 
     /// Requests the tools.
-    pub(super) fn tools(&mut self, all: &prowess_sandbox::Cancel) -> Result<Vec<Value>, CallFailure> {
+    pub(super) fn tools(&mut self, cancel: &prowess_sandbox::Cancel) -> Result<Vec<Value>, CallFailure> {
         let started = Instant::now();
         self.send_request(&protocol::tools_request());
         loop {
@@ -93,7 +93,7 @@ impl ProgramSession {
                 Some(other) => return Err(ProgramFault::Unsolicited(other.kind()).into()),
                 None => {}
             }
-            if all.is_cancelled() {
+            if cancel.is_cancelled() {
                 return Err(CallFailure::Cancelled);
             }
             if started.elapsed() >= self.limits.start_time {
@@ -228,12 +228,12 @@ impl ProgramSession {
         if self.script.scratch_exceeded() {
             return ProgramFault::Limit(RunLimit::Scratch);
         }
-        let how = match (exit.code, exit.signal) {
+        let status = match (exit.code, exit.signal) {
             (Some(code), _) => format!("exit code {code}"),
             (None, Some(signal)) => format!("signal {signal}"),
             (None, None) => "unknown reason".to_owned(),
         };
-        ProgramFault::Exited { how, last_stderr: self.output.last_stderr_line() }
+        ProgramFault::Exited { status, last_stderr: self.output.last_stderr_line() }
     }
 
     /// Reads output, and waits for it at most this long.
@@ -247,8 +247,8 @@ impl ProgramSession {
                 prowess_sandbox::sandbox::ProcessEvent::Output(OutputStream::Err, bytes) => {
                     self.output.push_stderr(&bytes, &self.limits, self.script.limits.output_bytes)?;
                 }
-                prowess_sandbox::sandbox::ProcessEvent::NotStarted(why) => {
-                    return Err(ProgramFault::NotStarted(why));
+                prowess_sandbox::sandbox::ProcessEvent::NotStarted(reason) => {
+                    return Err(ProgramFault::NotStarted(reason));
                 }
                 prowess_sandbox::sandbox::ProcessEvent::Exited { code, signal, .. } => {
                     self.exit.get_or_insert(ProgramExit { code, signal, at: Instant::now() });
