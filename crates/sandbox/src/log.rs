@@ -113,8 +113,8 @@ pub fn read_records(path: &Path, limit: usize) -> Vec<RunRecord> {
         let bytes = prowess::read_bounded(&path, READ_MAX).unwrap_or_default();
         for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let Ok(record) = serde_json::from_slice::<RunRecord>(line) else { continue };
-            match records.iter_mut().rev().find(|known| known.id == record.id) {
-                Some(known) => *known = record,
+            match records.iter_mut().rev().find(|earlier| earlier.id == record.id) {
+                Some(earlier) => *earlier = record,
                 None => records.push(record),
             }
         }

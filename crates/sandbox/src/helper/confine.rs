@@ -95,7 +95,7 @@ pub(super) fn confine(order: &SandboxOrder, is_first: bool) -> Result<u32, Strin
 fn set_limits(limits: &Rlimits, is_first: bool) -> Result<(), rustix::io::Errno> {
     // The kernel counts the processes of a user in this namespace. Without a namespace, existing processes count, too.
     // The first process of a namespace stays beside the script; otherwise this process becomes the script.
-    let others = match is_first {
+    let other_processes = match is_first {
         true => 1,
         false => processes::count_user_threads(rustix::process::getuid().as_raw()).saturating_sub(1),
     };
@@ -105,7 +105,7 @@ fn set_limits(limits: &Rlimits, is_first: bool) -> Result<(), rustix::io::Errno>
         (Resource::Data, limits.memory),
         (Resource::Fsize, limits.file),
         (Resource::Nofile, limits.open_files),
-        (Resource::Nproc, limits.processes + others),
+        (Resource::Nproc, limits.processes + other_processes),
     ] {
         // Keep lower existing limits.
         let hard = rustix::process::getrlimit(resource).maximum.map_or(limit, |now| now.min(limit));
