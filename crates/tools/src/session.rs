@@ -1,4 +1,4 @@
-//! A conversation.
+//! The state of a conversation.
 
 use std::collections::BTreeSet;
 use std::fmt;
