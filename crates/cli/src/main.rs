@@ -66,6 +66,6 @@ fn print_version() -> Option<ExitCode> {
         return None;
     }
     let text = concat!("prowess ", env!("CARGO_PKG_VERSION"), "\n");
-    let written = std::io::stdout().write_all(text.as_bytes());
-    Some(if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) })
+    let result = std::io::stdout().write_all(text.as_bytes());
+    Some(if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }

@@ -204,8 +204,9 @@ fn check_toolsets(checked: &CheckedSkill) -> Vec<FileDiagnostic> {
         };
         let path = dir.join(&location.file);
         let start = read_source(&path).map_or(0, |source| offset(&source, location.line, location.column));
-        let at = Location { line: location.line, column: location.column, span: Span { start, end: start } };
-        FileDiagnostic::new(path, diagnostic.at(at))
+        let position =
+            Location { line: location.line, column: location.column, span: Span { start, end: start } };
+        FileDiagnostic::new(path, diagnostic.at(position))
     };
     errors.into_iter().map(located).collect()
 }

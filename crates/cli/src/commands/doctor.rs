@@ -42,10 +42,10 @@ pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Co
     let responses = sources::contact_all(context);
     let registry = context.registry(global);
     let snapshot = registry.snapshot();
-    let mut findings = check_environment(context, &snapshot);
-    findings.extend(sources::findings(responses, &snapshot));
-    findings.extend(embeddings::embeddings(context));
-    let healthy = !findings.iter().any(|finding| finding.state == CheckState::Problem);
+    let mut checks = check_environment(context, &snapshot);
+    checks.extend(sources::checks(responses, &snapshot));
+    checks.extend(embeddings::check(context));
+    let healthy = !checks.iter().any(|check| check.state == CheckState::Problem);
     let mut diagnostics = context.configuration.diagnostics.clone();
     diagnostics.extend(snapshot.general_diagnostics().cloned());
     for located in &mut diagnostics {
@@ -55,7 +55,7 @@ pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Co
         }
     }
     if output.json() {
-        let findings: Vec<_> = findings
+        let checks: Vec<_> = checks
             .iter()
             .map(|f| json!({"what": f.subject, "state": f.state.as_str(), "message": f.message, "help": f.help}))
             .collect();
@@ -67,12 +67,12 @@ pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Co
             "schema": 1,
             "version": env!("CARGO_PKG_VERSION"),
             "healthy": healthy,
-            "findings": findings,
+            "findings": checks,
             "diagnostics": diagnostics,
         }))?;
     } else {
         output.line(format!("prowess {}", env!("CARGO_PKG_VERSION")))?;
-        for DoctorCheck { subject, state, message, help } in &findings {
+        for DoctorCheck { subject, state, message, help } in &checks {
             let (mark, tone) = match state {
                 CheckState::Fine => ("✓", TextStyle::Good),
                 CheckState::Note => ("○", TextStyle::Faint),
@@ -89,17 +89,17 @@ pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Co
 }
 
 fn check_environment(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck> {
-    let mut findings = vec![home(context), configuration(context)];
-    findings.extend(roots(context, snapshot));
-    findings.push(trusted(context, snapshot));
-    findings.push(skills(context, snapshot));
-    findings.extend(installed::installed(context));
-    findings.extend(commands(snapshot));
-    findings.extend(scripts::scripts(context, snapshot));
-    findings
+    let mut checks = vec![check_home(context), check_configuration(context)];
+    checks.extend(check_roots(context, snapshot));
+    checks.push(check_trust(context, snapshot));
+    checks.push(check_skills(context, snapshot));
+    checks.extend(installed::check(context));
+    checks.extend(check_commands(snapshot));
+    checks.extend(scripts::check(context, snapshot));
+    checks
 }
 
-fn home(context: &Context) -> DoctorCheck {
+fn check_home(context: &Context) -> DoctorCheck {
     let (state, message, help) = match &context.host_env.home {
         None => (
             CheckState::Problem,
@@ -118,7 +118,7 @@ fn home(context: &Context) -> DoctorCheck {
     DoctorCheck { subject: "home", state, message, help }
 }
 
-fn configuration(context: &Context) -> DoctorCheck {
+fn check_configuration(context: &Context) -> DoctorCheck {
     let configuration = &context.configuration;
     let has_errors = configuration.diagnostics.iter().any(|located| located.diagnostic.is_error());
     let read: Vec<_> = configuration
@@ -138,7 +138,7 @@ fn configuration(context: &Context) -> DoctorCheck {
     }
 }
 
-fn roots(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck> {
+fn check_roots(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck> {
     let short = |path: &std::path::Path| clean_path(&short_path(path, &context.host_env));
     let present = snapshot.roots().filter(|root| !root.is_remote()).map(|root| {
         let count = snapshot.all().iter().filter(|skill| skill.root() == root).count();
@@ -167,7 +167,7 @@ fn roots(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck> {
     present.chain(absent).collect()
 }
 
-fn trusted(context: &Context, snapshot: &Snapshot) -> DoctorCheck {
+fn check_trust(context: &Context, snapshot: &Snapshot) -> DoctorCheck {
     let subject = "trust";
     if context.policy().trust == ProjectTrust::NotNeeded {
         return DoctorCheck {
@@ -215,12 +215,12 @@ fn trusted(context: &Context, snapshot: &Snapshot) -> DoctorCheck {
         Some(record) => {
             let changes = trust::changes_since(&record, context.policy(), host_env);
             let count = changes.added.len() + changes.removed.len() + changes.changed.len();
-            let since = if count == 0 {
+            let note = if count == 0 {
                 String::new()
             } else {
                 format!(", {} changed since", pluralize(count, "skill"))
             };
-            let message = format!("{} is trusted{since}", clean_path(&short_path(&record.path, host_env)));
+            let message = format!("{} is trusted{note}", clean_path(&short_path(&record.path, host_env)));
             DoctorCheck { subject, state: CheckState::Fine, message, help: None }
         }
     }
@@ -240,7 +240,7 @@ fn untrusted_reason(skill: &Skill) -> Option<&UntrustedReason> {
     }
 }
 
-fn skills(context: &Context, snapshot: &Snapshot) -> DoctorCheck {
+fn check_skills(context: &Context, snapshot: &Snapshot) -> DoctorCheck {
     let subject = "skills";
     if !context.policy().enabled {
         let help = Some("set PROWESS_SKILLS_ENABLED=true to enable them".to_owned());
@@ -270,7 +270,7 @@ fn first_few(names: &[String]) -> String {
 }
 
 /// Returns the commands that skills require and that are not installed.
-fn commands(snapshot: &Snapshot) -> Vec<DoctorCheck> {
+fn check_commands(snapshot: &Snapshot) -> Vec<DoctorCheck> {
     let mut missing: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for skill in snapshot.all() {
         if let SkillStatus::Unavailable(commands) = skill.status() {

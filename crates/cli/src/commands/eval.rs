@@ -103,9 +103,13 @@ fn evaluate(
         queries.iter().map(names).collect()
     });
     print_notices(&toolbox, output);
-    let answered = queries.iter().zip(&answers);
+    let labelled_answers = queries.iter().zip(&answers);
     let report = evaluate_routed(
-        answered.map(|(message, (ranking, fits))| RoutedMessage { message, ranking, is_confident: *fits }),
+        labelled_answers.map(|(message, (ranking, fits))| RoutedMessage {
+            message,
+            ranking,
+            is_confident: *fits,
+        }),
         k,
     );
     (report, answers.into_iter().map(|(names, _)| names).collect())

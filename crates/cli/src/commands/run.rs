@@ -171,10 +171,15 @@ impl OutputForwarder {
     }
 }
 
-fn forward(to: &mut impl Write, terminal: bool, buffer: &mut Vec<u8>, bytes: &[u8]) -> std::io::Result<()> {
+fn forward(
+    writer: &mut impl Write,
+    terminal: bool,
+    buffer: &mut Vec<u8>,
+    bytes: &[u8],
+) -> std::io::Result<()> {
     if !terminal {
-        to.write_all(bytes)?;
-        return to.flush();
+        writer.write_all(bytes)?;
+        return writer.flush();
     }
     buffer.extend_from_slice(bytes);
     let Some(end) = buffer.iter().rposition(|byte| *byte == b'\n') else { return Ok(()) };
@@ -182,8 +187,8 @@ fn forward(to: &mut impl Write, terminal: bool, buffer: &mut Vec<u8>, bytes: &[u
     let mut text = String::from_utf8_lossy(&std::mem::replace(buffer, rest)).into_owned();
     strip_escapes(&mut text, 0);
     // Escape hidden and reordering characters.
-    to.write_all(StreamSanitizer::new(true).sanitize(&text).as_bytes())?;
-    to.flush()
+    writer.write_all(StreamSanitizer::new(true).sanitize(&text).as_bytes())?;
+    writer.flush()
 }
 
 fn show_log(context: &Context, limit: usize, output: &mut Output) -> CommandResult {

@@ -7,7 +7,7 @@ use super::{CheckState, DoctorCheck};
 use crate::context::Context;
 
 /// Returns `None` if embeddings are disabled.
-pub(super) fn embeddings(context: &Context) -> Option<DoctorCheck> {
+pub(super) fn check(context: &Context) -> Option<DoctorCheck> {
     let settings = &context.configuration.embeddings;
     if settings.provider == EmbeddingsProvider::Off {
         return None;

@@ -11,10 +11,10 @@ use crate::output::{clean_path, pluralize};
 use crate::scope::ScopeArgs;
 
 /// Returns a result for each lock file.
-pub(super) fn installed(context: &Context) -> Vec<DoctorCheck> {
+pub(super) fn check(context: &Context) -> Vec<DoctorCheck> {
     let subject = "installed";
     let short = |path: &std::path::Path| clean_path(&short_path(path, &context.host_env));
-    let mut findings = Vec::new();
+    let mut checks = Vec::new();
     for target in packages::install_targets(context, &ScopeArgs::default()).unwrap_or_default() {
         let message = match LockFile::read(&target.lock_path) {
             Err(error) => Err((error.to_string(), "fix that file, or restore it from version control")),
@@ -27,7 +27,7 @@ pub(super) fn installed(context: &Context) -> Vec<DoctorCheck> {
                 .map(|verified| (lock.skills.len(), verified))
                 .map_err(|error| (error.to_string(), "run `prowess verify` for details")),
         };
-        findings.push(match message {
+        checks.push(match message {
             Err((message, help)) => {
                 DoctorCheck { subject, state: CheckState::Problem, message, help: Some(help.to_owned()) }
             }
@@ -49,5 +49,5 @@ pub(super) fn installed(context: &Context) -> Vec<DoctorCheck> {
             }
         });
     }
-    findings
+    checks
 }

@@ -37,11 +37,11 @@ pub(super) fn contact_all(context: &Context) -> Vec<ServerResponse> {
 }
 
 /// Returns a result for each server.
-pub(super) fn findings(responses: Vec<ServerResponse>, snapshot: &Snapshot) -> Vec<DoctorCheck> {
-    responses.into_iter().map(|response| finding(response, snapshot)).collect()
+pub(super) fn checks(responses: Vec<ServerResponse>, snapshot: &Snapshot) -> Vec<DoctorCheck> {
+    responses.into_iter().map(|response| check_response(response, snapshot)).collect()
 }
 
-fn finding(ServerResponse { label, answer }: ServerResponse, snapshot: &Snapshot) -> DoctorCheck {
+fn check_response(ServerResponse { label, answer }: ServerResponse, snapshot: &Snapshot) -> DoctorCheck {
     let subject = "mcp source";
     let (state, message, help) = match answer {
         None => (CheckState::Note, format!("{label} is disabled"), None),

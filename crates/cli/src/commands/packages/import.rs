@@ -130,10 +130,10 @@ fn from_lock(path: &Path, args: &Import, context: &Context) -> Result<Vec<Instal
         let dir = inner.map(|path| path.trim_end_matches('/').to_owned());
         let chosen = dir.unwrap_or_else(|| skill.name.clone());
         let text = skill.install_source();
-        let known = requests
+        let existing = requests
             .iter_mut()
-            .find(|(known, request)| *known == text && request.reference == skill.reference);
-        match known {
+            .find(|(existing, request)| *existing == text && request.reference == skill.reference);
+        match existing {
             Some((_, InstallRequest { skills: SkillChoice::Named(names), .. })) => names.push(chosen),
             _ => {
                 let source = parse_source(&text, context)?;

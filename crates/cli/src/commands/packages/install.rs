@@ -142,7 +142,7 @@ fn print_untrusted(target: &InstallTarget, context: &Context, global: &Global, o
     for skill in snapshot.all().iter().filter(|skill| matches!(skill.status(), SkillStatus::Untrusted(_))) {
         let Some(reason) = skill.reason().filter(|_| dirs.contains(&skill.dir())) else { continue };
         let name = clean(&skill.name()).into_owned();
-        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+        match reasons.iter_mut().find(|(listed, _)| *listed == reason) {
             Some((_, names)) => names.push(name),
             None => reasons.push((reason, vec![name])),
         }

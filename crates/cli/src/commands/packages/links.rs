@@ -69,17 +69,17 @@ pub(super) fn plan_links(
 impl PlannedLinks {
     /// Returns the symlinks and copies that would be created.
     pub(super) fn preview(&self) -> Result<Vec<AgentLink>, Failure> {
-        self.each(link::plan_link_before_install)
+        self.map_links(link::plan_link_before_install)
     }
 
     pub(super) fn perform(&self) -> Result<Vec<AgentLink>, Failure> {
-        self.each(|skill, agent, scope, mode| {
+        self.map_links(|skill, agent, scope, mode| {
             let plan = link::plan_link(skill, agent, scope, mode)?;
             link::apply_link(skill, &plan).map(|()| plan)
         })
     }
 
-    fn each(
+    fn map_links(
         &self,
         decide: impl Fn(&Path, &KnownAgent, link::AgentScope<'_>, LinkMode) -> Result<link::LinkPlan, LinkError>,
     ) -> Result<Vec<AgentLink>, Failure> {
