@@ -47,7 +47,7 @@ impl ActiveTurn<'_> {
                 end = Some(EndReason::Cancelled);
             }
             let envelope = match (end, arguments) {
-                (Some(end), _) => not_called(end),
+                (Some(end), _) => not_called_envelope(end),
                 (None, Err(error)) => Envelope::error(error),
                 (None, Ok(arguments)) => self.call_tool(&call.name, arguments).await,
             };
@@ -118,7 +118,7 @@ impl ActiveTurn<'_> {
     }
 }
 
-fn not_called(end: EndReason) -> Envelope {
+fn not_called_envelope(end: EndReason) -> Envelope {
     let reason = end.description().unwrap_or("the turn is over");
     let code = if end == EndReason::Cancelled { ErrorCode::ExecutionError } else { ErrorCode::TooLarge };
     Envelope::error(ToolError::new(code, format!("the tool was not called: {reason}")))

@@ -35,7 +35,7 @@ pub(super) async fn insert_end(
 }
 
 /// Returns the events of a turn.
-pub(super) async fn of_turn(
+pub(super) async fn for_turn(
     tx: &mut dyn SqlTransaction,
     chat: &str,
     message: &str,

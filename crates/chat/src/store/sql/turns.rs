@@ -158,7 +158,7 @@ pub(super) async fn end_if_current(
     let Some(mut row) = tx.query(sql, values).await?.into_iter().next() else { return Ok(None) };
     let (seq, skills) = (row.int()?, row.text()?);
     let event = outcome.to_event(message, from_json(&skills)?);
-    let parts = to_json(&turn::to_parts(events::of_turn(tx, chat, message).await?))?;
+    let parts = to_json(&turn::to_parts(events::for_turn(tx, chat, message).await?))?;
     events::insert_end(tx, chat, message, seq, to_json(&[&event])?).await?;
     let (state, reason) = messages::state_columns(&outcome.message_state());
     let sql = "UPDATE prowess_messages

@@ -75,11 +75,11 @@ pub fn parse_export(bytes: &[u8]) -> Result<Vec<ExportedChat>, StoreError> {
     file.chats
         .into_iter()
         .enumerate()
-        .map(|(n, chat)| check_chat(chat).map_err(|error| at_chat(n, error)))
+        .map(|(n, chat)| check_chat(chat).map_err(|error| with_chat_number(n, error)))
         .collect()
 }
 
-fn at_chat(n: usize, error: StoreError) -> StoreError {
+fn with_chat_number(n: usize, error: StoreError) -> StoreError {
     match error {
         StoreError::Invalid(message) => invalid(format!("chat {} of the file: {message}", n + 1)),
         error => error,
