@@ -111,8 +111,8 @@ impl IndexCache {
     /// Returns the index of a snapshot. The first request creates it; concurrent requests wait for it.
     pub(crate) fn get(&self, snapshot: &Arc<Snapshot>, make: impl FnOnce() -> Bytes) -> Bytes {
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, created, bytes)) = &*cached
-            && Arc::ptr_eq(of, snapshot)
+        if let Some((cached_snapshot, created, bytes)) = &*cached
+            && Arc::ptr_eq(cached_snapshot, snapshot)
             && created.elapsed() < INDEX_TTL
         {
             return bytes.clone();

@@ -112,7 +112,7 @@ pub(crate) enum Messages {
 /// chat starts after it.
 #[utoipa::path(get, path = "/api/chats/{id}", tag = "chats", params(("id" = String, Path), MessagesParams),
     responses((status = 200, body = ChatWithMessages)))]
-pub(crate) async fn one(
+pub(crate) async fn get(
     State(app): State<App>,
     Path(id): Path<String>,
     Query(params): Query<MessagesParams>,

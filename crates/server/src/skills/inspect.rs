@@ -102,7 +102,7 @@ pub(crate) async fn inspect(
     let preview = loaded.agent.preview(input).await;
     let preview = preview.map_err(|error| Problem::new(error.code(), error.to_string()))?;
     let work = Arc::clone(&loaded);
-    blocking(move || inspection(&preview, &work, &text)).await.map(Json)
+    blocking(move || build_inspection(&preview, &work, &text)).await.map(Json)
 }
 
 /// Returns the history before the selected message, and its text.
@@ -140,7 +140,7 @@ fn text_of(message: &Message) -> String {
     texts.collect()
 }
 
-fn inspection(preview: &TurnPreview, loaded: &LoadedState, text: &str) -> Inspection {
+fn build_inspection(preview: &TurnPreview, loaded: &LoadedState, text: &str) -> Inspection {
     let query = (!text.trim().is_empty()).then_some(text);
     let prompt = render_prompt(&loaded.toolbox, &PromptRequest { query, ..Default::default() });
     let mut parts = split_system(&preview.system, &prompt.text);

@@ -98,7 +98,7 @@ pub(crate) async fn overview(State(app): State<App>, access: Access) -> ApiResul
 
 fn render_overview(loaded: &LoadedState, inputs: OverviewInputs) -> ApiResult<Bytes> {
     let catalog = loaded.overview.catalog(&inputs.snapshot, || catalog(loaded));
-    let mut figures = figures(&inputs.snapshot, &inputs.uses, inputs.chats, catalog);
+    let mut figures = statistics(&inputs.snapshot, &inputs.uses, inputs.chats, catalog);
     if !inputs.admin {
         PathRedactor::new(&inputs.snapshot, loaded.registry.host()).redact(&mut figures);
     }
@@ -121,7 +121,7 @@ fn catalog(loaded: &LoadedState) -> Value {
     })
 }
 
-fn figures(snapshot: &Arc<Snapshot>, uses: &[SkillUse], chats: u64, catalog: Value) -> Value {
+fn statistics(snapshot: &Arc<Snapshot>, uses: &[SkillUse], chats: u64, catalog: Value) -> Value {
     let mut statuses: BTreeMap<&str, u64> = BTreeMap::new();
     let mut sources: Vec<(String, &str, BTreeMap<&str, u64>)> = Vec::new();
     for root in snapshot.roots() {
