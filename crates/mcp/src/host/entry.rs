@@ -21,17 +21,17 @@ pub(super) fn parse_entries(label: &str, entries: &[Value]) -> Vec<RemoteEntry> 
     for (index, entry) in entries.iter().enumerate() {
         let new = parse_entry(label, entry, index);
         let uri = entry.get("uri").and_then(Value::as_str).unwrap_or_default();
-        let known = if uri.is_empty() {
+        let existing = if uri.is_empty() {
             None
         } else {
             positions.insert(uri, *positions.get(uri).unwrap_or(&all.len()))
         };
-        match known.and_then(|known| all.get_mut(known)) {
+        match existing.and_then(|existing| all.get_mut(existing)) {
             None => all.push(new),
             // An identical duplicate is ignored: a listing may change between two pages.
-            Some(known) if *known == new => {}
-            Some(known) => {
-                known.problem = Some("the server lists it twice with different contents".to_owned());
+            Some(existing) if *existing == new => {}
+            Some(existing) => {
+                existing.problem = Some("the server lists it twice with different contents".to_owned());
             }
         }
     }

@@ -153,7 +153,11 @@ impl Stream for ResumedStream {
             return Poll::Ready(None);
         }
         let index = |event: &ServerSseMessage| event.event_id.as_deref().and_then(event_index);
-        let next = state.events.iter().find(|event| index(event).is_some_and(|at| at > self.last)).cloned();
+        let next = state
+            .events
+            .iter()
+            .find(|event| index(event).is_some_and(|position| position > self.last))
+            .cloned();
         if let Some(event) = next {
             drop(state);
             self.last = index(&event).unwrap_or(self.last);
