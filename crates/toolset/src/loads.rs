@@ -38,12 +38,12 @@ struct AbandonedLoad {
     digests: Arc<[(String, String)]>,
     error: ToolsetError,
     thread: JoinHandle<()>,
-    since: Instant,
+    abandoned_at: Instant,
 }
 
 impl AbandonedLoad {
     fn may_be_retried(&self) -> bool {
-        self.thread.is_finished() && self.since.elapsed() >= RETRY_AFTER
+        self.thread.is_finished() && self.abandoned_at.elapsed() >= RETRY_AFTER
     }
 }
 
@@ -90,7 +90,7 @@ pub(super) fn remember(dir: &Path, toolsets: &[(String, String)], failed: Failed
             digests: digests.into(),
             error: error.clone(),
             thread,
-            since: Instant::now(),
+            abandoned_at: Instant::now(),
         };
         with_loads(|loads| {
             let ended = |load: &AbandonedLoad| load.thread.is_finished();

@@ -57,7 +57,7 @@ struct FailureRecord {
     key: ProgramKey,
     times: u32,
     last: ProgramFault,
-    at: Instant,
+    failed_at: Instant,
 }
 
 impl ProcessPool {
@@ -161,7 +161,7 @@ impl ProcessPool {
         }
         if let Some(failed) = state.failures.iter().find(|failed| failed.key == *key)
             && failed.times >= self.limits.failures
-            && failed.at.elapsed() < self.limits.pause
+            && failed.failed_at.elapsed() < self.limits.pause
         {
             let (times, last, pause) = (failed.times, Box::new(failed.last.clone()), self.limits.pause);
             return Err(ToolsetError::Program {
@@ -202,13 +202,13 @@ impl ProcessPool {
         let previous =
             state.failures.iter().find(|failed| failed.key == *key).map_or(0, |failed| failed.times);
         state.failures.retain(|failed| failed.key.dir != key.dir || failed.key.file != key.file);
-        let (key, at) = (key.clone(), Instant::now());
+        let (key, failed_at) = (key.clone(), Instant::now());
         let file = key.file.clone();
         state.failures.push(FailureRecord {
             key,
             times: previous.saturating_add(1),
             last: fault.clone(),
-            at,
+            failed_at,
         });
         drop(state);
         self.remove(|pooled| pooled.process.has_ended());

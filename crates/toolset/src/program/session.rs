@@ -61,7 +61,7 @@ impl CancelFlags {
 struct ProgramExit {
     code: Option<i32>,
     signal: Option<i32>,
-    at: Instant,
+    exited_at: Instant,
 }
 
 /// A running program and its output.
@@ -216,7 +216,9 @@ impl ProgramSession {
         }
         // All output was read; a partial line is not an answer.
         match self.exit {
-            Some(exit) if self.script.process.has_closed_output() || exit.at.elapsed() >= DRAIN_TIMEOUT => {
+            Some(exit)
+                if self.script.process.has_closed_output() || exit.exited_at.elapsed() >= DRAIN_TIMEOUT =>
+            {
                 Err(self.exit_fault(exit))
             }
             _ => Ok(None),
@@ -251,13 +253,13 @@ impl ProgramSession {
                     return Err(ProgramFault::NotStarted(reason));
                 }
                 prowess_sandbox::sandbox::ProcessEvent::Exited { code, signal, .. } => {
-                    self.exit.get_or_insert(ProgramExit { code, signal, at: Instant::now() });
+                    self.exit.get_or_insert(ProgramExit { code, signal, exited_at: Instant::now() });
                 }
             }
         }
         if self.exit.is_none() && self.script.process.is_finished() {
             // The helper itself exited, and all processes with it.
-            self.exit = Some(ProgramExit { code: None, signal: None, at: Instant::now() });
+            self.exit = Some(ProgramExit { code: None, signal: None, exited_at: Instant::now() });
         }
         if self.exit.is_none() && self.measured.elapsed() >= measure_interval {
             self.measured = Instant::now();
