@@ -96,11 +96,11 @@ impl Meter {
 }
 
 /// Returns `true` if consecutive measurements have been incomplete for too long.
-fn is_incomplete_too_long(since: &mut Option<Instant>, incomplete: bool, now: Instant) -> bool {
+fn is_incomplete_too_long(incomplete_since: &mut Option<Instant>, incomplete: bool, now: Instant) -> bool {
     match incomplete {
-        true => now.duration_since(*since.get_or_insert(now)) >= INCOMPLETE_MAX,
+        true => now.duration_since(*incomplete_since.get_or_insert(now)) >= INCOMPLETE_MAX,
         false => {
-            *since = None;
+            *incomplete_since = None;
             false
         }
     }

@@ -75,8 +75,8 @@ pub(super) fn confine(order: &SandboxOrder, is_first: bool) -> Result<u32, Strin
     set_limits(&order.limits, is_first).map_err(failed("resource limits"))?;
     // The parent process may have passed on ambient capabilities.
     let _ = rustix::thread::clear_ambient_capability_set();
-    let none = rustix::thread::CapabilitySet::empty();
-    let no_capabilities = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    let empty = rustix::thread::CapabilitySet::empty();
+    let no_capabilities = CapabilitySets { effective: empty, permitted: empty, inheritable: empty };
     rustix::thread::set_capabilities(None, no_capabilities).map_err(failed("capabilities"))?;
     rustix::thread::set_no_new_privs(true).map_err(failed("no_new_privs"))?;
     if !order.confined {
