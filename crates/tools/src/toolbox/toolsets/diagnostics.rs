@@ -16,9 +16,9 @@ pub(super) fn toolset_diagnostic(skill: &Skill, error: &ToolsetError) -> FileDia
                 .map(|file| file.bytes)
                 .unwrap_or_default();
             let start = offset(&bytes, location.line, location.column);
-            let at =
+            let location =
                 Location { line: location.line, column: location.column, span: Span { start, end: start } };
-            FileDiagnostic::new(path, diagnostic.at(at))
+            FileDiagnostic::new(path, diagnostic.at(location))
         }
         (None, Some(program)) => FileDiagnostic::new(skill.dir().join(program), diagnostic),
         (None, None) => FileDiagnostic::new(skill.dir().join("SKILL.md"), diagnostic),
