@@ -1,4 +1,4 @@
-//! The configuration and environment of a command.
+//! Loads the configuration of a command, and discovers its skills.
 
 use std::path::PathBuf;
 
@@ -40,17 +40,17 @@ impl Context {
         Ok(context)
     }
 
-    /// Removes the caches of MCP servers that are no longer in the user's configuration. Does nothing if options or a
-    /// project's preset replace that configuration.
+    /// Removes the caches of MCP servers that are no longer in the user's configuration. Does nothing if options or
+    /// environment variables replace that configuration.
     fn prune_mcp_caches(&self) {
         let preset = self.configuration.settings.iter().find(|setting| setting.key == "preset");
-        let users_own = preset.is_none_or(|setting| {
+        let is_user_preset = preset.is_none_or(|setting| {
             matches!(
                 setting.origin,
                 SettingOrigin::Preset(_) | SettingOrigin::File { layer: ConfigLayer::User, .. }
             )
         });
-        if users_own && self.roots.is_empty() && self.inputs.file.is_none() {
+        if is_user_preset && self.roots.is_empty() && self.inputs.file.is_none() {
             prowess_mcp::host::prune_caches(&self.configuration.mcp_sources, &self.host_env);
         }
     }

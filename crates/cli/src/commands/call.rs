@@ -1,4 +1,4 @@
-//! `prowess tools` and `prowess call`: lists and calls the tools of a model.
+//! `prowess tools` and `prowess call`: lists and calls the tools that a model can call. The JSON response is the envelope.
 
 use prowess::{Skill, SkillStatus};
 use prowess_tools::{CallStatus as Status, Session, Toolbox};

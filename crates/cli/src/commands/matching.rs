@@ -1,4 +1,4 @@
-//! `prowess match`: shows which skills match a query, and why.
+//! `prowess match`: shows which skills match a query, and why. Finding them is called routing.
 
 use prowess::policy::ActivationMode;
 use prowess::usage::{self, SkillUsage};

@@ -1,4 +1,5 @@
-//! `prowess trust --mcp` and `prowess untrust --mcp`: approves skills of MCP servers.
+//! `prowess trust --mcp` and `prowess untrust --mcp`: approves skills of MCP servers. An approval covers exactly the files
+//! that the server lists at that time.
 
 use std::sync::Arc;
 
@@ -145,23 +146,24 @@ pub(super) fn revoke(context: &Context, global: &Global, name: &str, output: &mu
     };
     let host_env = &context.host_env;
     let revoked = revoke_approval(label, uri.as_deref(), host_env).map_err(trust::failure)?;
-    let forgotten = inner.is_none() && prowess_mcp::host::remove_cache(label, host_env);
+    let cache_removed = inner.is_none() && prowess_mcp::host::remove_cache(label, host_env);
     let uris: Vec<_> = revoked.iter().map(|approval| approval.uri.as_str()).collect();
     if output.json() {
-        output
-            .write_json(&json!({"schema": 1, "server": label, "withdrawn": uris, "forgotten": forgotten}))?;
+        output.write_json(
+            &json!({"schema": 1, "server": label, "withdrawn": uris, "forgotten": cache_removed}),
+        )?;
     } else {
         for uri in &uris {
             output.line(format!("revoked the approval of {} from {}", clean(uri), clean(label)))?;
         }
-        if forgotten {
+        if cache_removed {
             output.line(format!("deleted the cache of {}", clean(label)))?;
         }
-        if uris.is_empty() && !forgotten {
+        if uris.is_empty() && !cache_removed {
             output.note(format!("{} was not approved", clean(name)));
         }
     }
-    Ok(if uris.is_empty() && !forgotten { check_failed() } else { SUCCESS })
+    Ok(if uris.is_empty() && !cache_removed { check_failed() } else { SUCCESS })
 }
 
 fn is_approved(context: &Context, label: &str, uri: &str) -> bool {

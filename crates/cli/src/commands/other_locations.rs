@@ -173,12 +173,12 @@ fn has_name(file: &Path, name: &str) -> bool {
 fn misnamed(name: &str, snapshot: &Snapshot, budget: &mut usize) -> Vec<OtherLocation> {
     let invalid = snapshot.all().iter().filter(|skill| *skill.status() == SkillStatus::Invalid).take(*budget);
     let with_name = invalid.filter(|skill| has_name(&skill.skill_md_path(), name));
-    let sighting = |skill: &Skill| OtherLocation {
+    let to_location = |skill: &Skill| OtherLocation {
         path: skill.skill_md_path(),
         reason: format!("this file has the name {name}, but it is invalid"),
         help: format!("prowess why {}", skill.id()),
     };
-    with_name.map(sighting).collect()
+    with_name.map(to_location).collect()
 }
 
 /// Returns the skill with the most similar name.

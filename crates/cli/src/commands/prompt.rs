@@ -1,4 +1,4 @@
-//! `prowess prompt`: prints the skill catalog exactly as a model sees it.
+//! `prowess prompt`: prints the catalog, which is the list of skills for a model, exactly as the model sees it.
 
 use prowess::catalog::CatalogCut;
 use prowess::policy::CatalogFormat;

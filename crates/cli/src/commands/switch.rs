@@ -69,9 +69,9 @@ fn print_result(
             if !unchanged {
                 output.note(format!("changed {}, but this has no effect yet", files.join(", ")));
             }
-            let still = if desired == DesiredState::Enabled { "disabled" } else { "enabled" };
+            let current_state = if desired == DesiredState::Enabled { "disabled" } else { "enabled" };
             let hint = hint(obstacle, &switched.name, scope);
-            output.error(&format!("{name} is still {still}: {}", obstacle.reason), hint.as_deref());
+            output.error(&format!("{name} is still {current_state}: {}", obstacle.reason), hint.as_deref());
             return Ok(());
         }
     }

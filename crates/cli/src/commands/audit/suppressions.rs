@@ -1,4 +1,4 @@
-//! Loads the suppressions of the user and of a trusted project.
+//! Loads the suppressions of the user and of a trusted project: audit findings that they accept, each with a reason.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The store, the model and the selected chat.
+//! The store, the model and the selected chat. Without a configured model, the rehearsal shows what a model would receive.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

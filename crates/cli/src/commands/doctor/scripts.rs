@@ -1,4 +1,4 @@
-//! Checks the sandbox, the script policy and the variables of skills.
+//! Checks the sandbox, the policy that decides which scripts may run, and the environment variables of skills.
 
 use prowess::policy::ScriptPolicy;
 use prowess::{Skill, Snapshot};

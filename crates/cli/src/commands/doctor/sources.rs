@@ -51,11 +51,11 @@ fn check_response(ServerResponse { label, answer }: ServerResponse, snapshot: &S
             Some("see [[sources.mcp]] in your configuration".to_owned()),
         ),
         Some(Ok(report)) => {
-            let its_skills = snapshot
+            let skills = snapshot
                 .all()
                 .iter()
                 .filter(|skill| skill.remote().is_some_and(|remote| remote.label() == label));
-            let approved = its_skills.filter(|skill| skill.is_enabled()).count();
+            let approved = skills.filter(|skill| skill.is_enabled()).count();
             let invalid =
                 if report.invalid == 0 { String::new() } else { format!(", {} invalid", report.invalid) };
             let message = format!(

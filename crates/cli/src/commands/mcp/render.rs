@@ -82,7 +82,7 @@ fn plan_json(plan: &ConnectPlan) -> serde_json::Value {
     });
     if plan.action.is_change() {
         let difference = plan.diff();
-        let lines_of = |added: bool| -> Vec<String> {
+        let changed_lines = |added: bool| -> Vec<String> {
             let lines = difference.lines.iter().filter_map(|line| match line {
                 DiffLine::Added(text) if added => Some(clean(text).into_owned()),
                 DiffLine::Removed(text) if !added => Some(clean(text).into_owned()),
@@ -90,7 +90,7 @@ fn plan_json(plan: &ConnectPlan) -> serde_json::Value {
             });
             lines.collect()
         };
-        value["difference"] = json!({"line": difference.line, "comma": difference.changes_comma, "gone": lines_of(false), "new": lines_of(true)});
+        value["difference"] = json!({"line": difference.line, "comma": difference.changes_comma, "gone": changed_lines(false), "new": changed_lines(true)});
     }
     value
 }

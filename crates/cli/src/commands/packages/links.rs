@@ -1,4 +1,4 @@
-//! Symlinks and copies of installed skills in the directories of other agents.
+//! Symlinks and copies of installed skills in the directories of other agents, such as `.claude/skills`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,7 @@
 //! The commands that install, update, remove and verify skills.
+//!
+//! They work on install targets: a skills directory of the project or the user, with its lock file, which records the
+//! installed skills, their sources and their digests.
 
 mod import;
 mod install;
