@@ -41,7 +41,7 @@ impl ActiveTurn<'_> {
         );
         let mut end = end;
         let mut results = Vec::new();
-        let mut stays = Retention::Shortenable;
+        let mut retention = Retention::Shortenable;
         for (call, arguments) in calls {
             if self.cancel.is_cancelled() {
                 end = Some(EndReason::Cancelled);
@@ -61,7 +61,7 @@ impl ActiveTurn<'_> {
                 && let Some(loaded) = summary::loaded_skill(&call.name, &data)
                 && !summary::is_reminder(&data)
             {
-                stays = Retention::Required;
+                retention = Retention::Required;
                 let name = call.arguments["name"].as_str().unwrap_or(loaded);
                 self.context.skills.push(name.to_owned());
             }
@@ -76,7 +76,7 @@ impl ActiveTurn<'_> {
                 failed: envelope.status == CallStatus::Error,
             });
         }
-        self.context.add(ConversationEntry::Results(results), stays);
+        self.context.add(ConversationEntry::Results(results), retention);
         Ok(end.map_or(StepResult::Continue, StepResult::End))
     }
 

@@ -1,7 +1,7 @@
 //! Decides what is dropped when a conversation becomes too long.
 //!
-//! The oldest exchanges are dropped first, then the oldest tool results of this turn. Active skills stay: if their
-//! instructions were dropped, the current ones are added again.
+//! The oldest exchanges (a message of the user and the replies to it) are dropped first, then the oldest tool results of
+//! this turn. Active skills stay: if their instructions were dropped, the current ones are added again.
 
 use std::collections::BTreeMap;
 

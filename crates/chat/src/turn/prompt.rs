@@ -1,4 +1,4 @@
-//! The system prompt.
+//! The system prompt: the rules, and the catalog of skills.
 
 use prowess::policy::{ActivationMode, CatalogFormat, MentionPolicy, MentionSyntax};
 use prowess_tools::{PromptRequest, Session, Toolbox, render_prompt, system_prompt};

@@ -134,9 +134,9 @@ impl ProviderClient {
             )));
         }
         let kind = header(CONTENT_TYPE).unwrap_or("a response without a content type");
-        let essence = kind.split(';').next().unwrap_or_default().trim();
-        if !essence.eq_ignore_ascii_case("text/event-stream") {
-            return Err(ModelError::NotAStream(sanitize_message(essence)));
+        let media_type = kind.split(';').next().unwrap_or_default().trim();
+        if !media_type.eq_ignore_ascii_case("text/event-stream") {
+            return Err(ModelError::NotAStream(sanitize_message(media_type)));
         }
         Ok(ResponseBody { response, bytes_read: 0, first, idle: self.timeouts.idle, end })
     }

@@ -41,7 +41,7 @@ impl PgConnection {
     /// Sends notifications to other processes.
     pub(super) async fn notify(&mut self, payloads: Vec<String>) -> Result<(), StoreError> {
         let statement =
-            self.statement("SELECT pg_notify('prowess', told) FROM unnest($1::text[]) AS told").await?;
+            self.statement("SELECT pg_notify('prowess', payload) FROM unnest($1::text[]) AS payload").await?;
         self.client
             .execute(&statement, &[&payloads])
             .await

@@ -1,4 +1,4 @@
-//! Turns: one at a time in a chat, each written by one process and ended once.
+//! Turns: one at a time in a chat, each written by one process, its owner, and ended once.
 
 use super::super::StoreError;
 use super::super::limits::{self, MESSAGE_MAX, is_id};

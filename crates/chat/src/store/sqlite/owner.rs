@@ -1,5 +1,5 @@
-//! Detects live processes. Each process locks its own file beside the store; the system releases the lock when the process
-//! ends in any way, and never earlier, not even while a laptop sleeps.
+//! Detects whether the process that writes a turn, its owner, is alive. Each process locks its own file next to the store; the
+//! system releases the lock when the process ends in any way, and never earlier, not even while a laptop sleeps.
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
