@@ -68,8 +68,8 @@ impl Server {
     ) -> Result<Self, ServeError> {
         let hosts = options.guard.hosts.added().to_vec();
         // MCP sessions end when the server stops.
-        let live = Reloadable::new(load, Arc::clone(&store), hosts, stop.child_token())?;
-        let app = App::new(live, store, options.limits.clone(), stop);
+        let reloadable = Reloadable::new(load, Arc::clone(&store), hosts, stop.child_token())?;
+        let app = App::new(reloadable, store, options.limits.clone(), stop);
         let router = api::router(app.clone(), options.guard.clone());
         Ok(Self { app, router, options })
     }
