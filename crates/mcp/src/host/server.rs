@@ -1,4 +1,5 @@
-//! The state of one server, and the calls that update it.
+//! The state of one server: its listing (the skills that it provides, with the digests of their files), and the calls that
+//! update it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! One server as a remote source of the registry.
+//! One server as a remote source of the registry, which treats its skills like local ones.
 
 use std::ffi::OsString;
 use std::fmt;
