@@ -231,7 +231,7 @@ impl JsEngine {
         ToolsetError::Load { message, location }
     }
 
-    /// Returns the limit error that a thrown error stands for, if any.
+    /// Returns the limit error that caused a thrown error, if any.
     fn limit_error(&self, thrown: &ThrownError, operation: &'static str) -> Option<ToolsetError> {
         match (thrown.name.as_str(), thrown.message.as_str()) {
             (_, "out of memory") => Some(ToolsetError::Memory { operation, limit: self.limits.memory }),

@@ -30,7 +30,7 @@ struct PoolState {
     failures: Vec<FailureRecord>,
 }
 
-/// A program and its files.
+/// A program, and the tree hash of the skill's files: after a change, it is a different program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ProgramKey {
     pub(super) dir: PathBuf,

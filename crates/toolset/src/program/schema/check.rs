@@ -140,8 +140,8 @@ impl Validation<'_> {
 
     /// Records that no alternative matches, with details if only one has the type of the value.
     fn check_alternatives(&mut self, schemas: &Value, value: &Value) {
-        let of_type = |schema: &&Value| schema.get("type").is_some_and(|types| has_type(types, value));
-        let mut candidates = schemas.as_array().into_iter().flatten().filter(of_type);
+        let has_value_type = |schema: &&Value| schema.get("type").is_some_and(|types| has_type(types, value));
+        let mut candidates = schemas.as_array().into_iter().flatten().filter(has_value_type);
         match (candidates.next(), candidates.next()) {
             (Some(only), None) => self.check_value(only, value),
             _ => self.add_issue("matches none of the alternatives"),
