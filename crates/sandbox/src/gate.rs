@@ -1,4 +1,5 @@
-//! Permissions of scripts, from the user and from the skill.
+//! Permissions of scripts: whether the user allows them, and the network access and environment variables that the user
+//! grants to a skill.
 
 use std::ffi::{OsStr, OsString};
 

@@ -37,7 +37,7 @@ pub struct RunRecord {
     pub arguments: usize,
     /// The digest of the script.
     pub digest: String,
-    /// The tree hash of the files of the run.
+    /// The tree hash of the files of the run: one digest over all paths, bytes and executable bits.
     pub tree: String,
     /// The interpreter.
     pub interpreter: String,

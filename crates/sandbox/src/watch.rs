@@ -104,8 +104,9 @@ fn handle_event(
 ) {
     match event {
         ProcessEvent::Output(stream, bytes) => {
-            let so_far = (result.stdout.len() + result.stderr.len()) as u64;
-            let remaining = usize::try_from(limits.output_bytes.saturating_sub(so_far)).unwrap_or(usize::MAX);
+            let written = (result.stdout.len() + result.stderr.len()) as u64;
+            let remaining =
+                usize::try_from(limits.output_bytes.saturating_sub(written)).unwrap_or(usize::MAX);
             let accepted = bytes.get(..remaining).unwrap_or(&bytes);
             if accepted.len() < bytes.len() {
                 result.add_limit(RunLimit::Output);

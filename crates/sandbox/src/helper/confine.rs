@@ -94,7 +94,7 @@ pub(super) fn confine(order: &SandboxOrder, is_first: bool) -> Result<u32, Strin
 
 fn set_limits(limits: &Rlimits, is_first: bool) -> Result<(), rustix::io::Errno> {
     // The kernel counts the processes of a user in this namespace. Without a namespace, existing processes count, too.
-    // The first process of a namespace stays beside the script; otherwise this process becomes the script.
+    // The first process of a namespace runs next to the script; otherwise this process becomes the script.
     let other_processes = match is_first {
         true => 1,
         false => processes::count_user_threads(rustix::process::getuid().as_raw()).saturating_sub(1),

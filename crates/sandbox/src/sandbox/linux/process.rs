@@ -15,7 +15,7 @@ use crate::sandbox::{ProcessEvent, SandboxError, SandboxTier};
 use crate::wire::{HelperMessage, receive, send_start};
 
 /// How long the helper may take to kill all processes before it is killed itself. This is longer than the helper tries,
-/// because processes that are left then would never be killed.
+/// because processes that still run then would never be killed.
 const SWEEP_TIMEOUT: Duration = Duration::from_secs(12);
 
 /// A confined script that waits for the start signal. Returned only by
