@@ -1,5 +1,5 @@
-//! A cache of catalogs for the latest snapshot: a turn does not render a catalog again while the skills are
-//! unchanged.
+//! A cache of catalogs (the lists of skills for a model) for the latest snapshot: a turn does not render a catalog again
+//! while the skills are unchanged.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Builds the system prompt.
+//! Builds the part of the system prompt about skills: the catalog, its rules, and the active skills.
 
 use std::sync::Arc;
 
