@@ -31,7 +31,7 @@ class Model:
         header.pop("__metadata__", None)
 
         def tensor(info):
-            begin, end = (8 + length + at for at in info["data_offsets"])
+            begin, end = (8 + length + offset for offset in info["data_offsets"])
             return np.frombuffer(raw[begin:end], DTYPES[info["dtype"]]).reshape(info["shape"])
 
         self.weights = {name: tensor(info) for name, info in header.items()}
@@ -50,18 +50,18 @@ class Model:
 
     def embed(self, texts):
         # Batches of texts with similar lengths need less padding.
-        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
         vectors = [None] * len(texts)
         for begin in range(0, len(order), 8):
             batch = order[begin : begin + 8]
-            for at, vector in zip(batch, self.batch([texts[at] for at in batch])):
-                vectors[at] = vector
+            for index, vector in zip(batch, self.batch([texts[index] for index in batch])):
+                vectors[index] = vector
         return vectors
 
     def batch(self, texts):
         encoded = self.tokenizer.encode_batch(texts)
-        ids = np.array([one.ids for one in encoded])
-        mask = np.array([one.attention_mask for one in encoded], np.float32)
+        ids = np.array([encoding.ids for encoding in encoded])
+        mask = np.array([encoding.attention_mask for encoding in encoded], np.float32)
         w = self.weights
         x = w["embeddings.word_embeddings.weight"][ids]
         x = x + w["embeddings.position_embeddings.weight"][: ids.shape[1]]
@@ -97,7 +97,7 @@ class Handler(BaseHTTPRequestHandler):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         texts = [request["input"]] if isinstance(request["input"], str) else request["input"]
         vectors = self.model.embed(texts)
-        data = [{"object": "embedding", "index": at, "embedding": [round(float(n), 6) for n in vector]} for at, vector in enumerate(vectors)]
+        data = [{"object": "embedding", "index": index, "embedding": [round(float(n), 6) for n in vector]} for index, vector in enumerate(vectors)]
         body = json.dumps({"object": "list", "data": data, "model": request["model"]}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")

@@ -28,8 +28,8 @@ impl EmptyProject {
     #[must_use]
     pub fn with_redirect(mut self, from: &str, to: &str) -> Self {
         // The longest prefix wins, and some peers append `.git`.
-        let both = format!("\tinsteadOf = {from}\n\tinsteadOf = {from}.git\n");
-        self.git_config = Some(format!("[url \"{to}\"]\n{both}"));
+        let rules = format!("\tinsteadOf = {from}\n\tinsteadOf = {from}.git\n");
+        self.git_config = Some(format!("[url \"{to}\"]\n{rules}"));
         self
     }
 
@@ -67,11 +67,12 @@ impl EmptyProject {
 
     /// Checks that all skills were installed.
     pub fn check(&self) -> Result<(), String> {
-        let found = count_skills(&self.skills()).map_err(|error| format!("installed nothing: {error}"))?;
-        if found == self.skill_count {
+        let installed =
+            count_skills(&self.skills()).map_err(|error| format!("installed nothing: {error}"))?;
+        if installed == self.skill_count {
             return Ok(());
         }
-        Err(format!("installed {found} skills instead of {}", self.skill_count))
+        Err(format!("installed {installed} skills instead of {}", self.skill_count))
     }
 }
 

@@ -26,21 +26,21 @@ pub enum Detection {
 /// Walks `root` and reads the first 4 KiB of every `SKILL.md`. Returns the number of skills.
 pub fn read(root: &Path, detection: Detection) -> io::Result<usize> {
     let mut head = [0; HEAD];
-    let mut found = 0;
+    let mut count = 0;
     let mut waiting = vec![root.to_path_buf()];
     while let Some(dir) = waiting.pop() {
         if detection == Detection::Open && read_head(&dir.join(FILE), &mut head)? {
-            found += 1;
+            count += 1;
             continue;
         }
         let (is_skill, dirs) = list(&dir)?;
         if is_skill && read_head(&dir.join(FILE), &mut head)? {
-            found += 1;
+            count += 1;
         } else {
             waiting.extend(dirs);
         }
     }
-    Ok(found)
+    Ok(count)
 }
 
 /// Returns the paths that a refresh must stat: every walked directory and every `SKILL.md`.

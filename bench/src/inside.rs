@@ -64,9 +64,9 @@ fn catalogs(trees: &Path, out: &mut impl Write) -> io::Result<()> {
     for size in [100usize, 1_000, 10_000, 100_000] {
         let root = trees.join(size.to_string()).join("skills");
         let Ok((policy, snapshot)) = open(root) else { continue };
-        let found = snapshot.enabled().count();
-        if found != size {
-            return Err(io::Error::other(format!("{found} skills instead of {size}")));
+        let enabled = snapshot.enabled().count();
+        if enabled != size {
+            return Err(io::Error::other(format!("{enabled} skills instead of {size}")));
         }
         let request = CatalogRequest {
             budget: prowess::catalog::CatalogBudget::default(),
@@ -76,8 +76,11 @@ fn catalogs(trees: &Path, out: &mut impl Write) -> io::Result<()> {
         let bounded =
             CatalogRequest { budget: prowess::catalog::CatalogBudget::chars(Some(32_000)), ..request };
         let cut = min_time(|| render_catalog(&snapshot, &policy, &bounded));
-        let each = unbounded.as_nanos() / size as u128;
-        writeln!(out, "| plan and render {size} skills, no bound | {unbounded:.2?}, {each} ns per skill |")?;
+        let time_per_skill = unbounded.as_nanos() / size as u128;
+        writeln!(
+            out,
+            "| plan and render {size} skills, no bound | {unbounded:.2?}, {time_per_skill} ns per skill |"
+        )?;
         writeln!(out, "| plan and render {size} skills in 32,000 characters | {cut:.2?} |")?;
     }
     Ok(())
@@ -109,10 +112,10 @@ fn reads(trees: &Path, out: &mut impl Write) -> io::Result<()> {
             .map(|activated| activated.content().len())
             .sum::<usize>()
     };
-    let mut row = |what: &str, (ours, floor): (Duration, Duration)| {
+    let mut row = |description: &str, (ours, floor): (Duration, Duration)| {
         let each = |time: Duration| time / u32::try_from(skills.len()).unwrap_or(u32::MAX);
         let times = ours.as_secs_f64() / floor.as_secs_f64();
-        writeln!(out, "| {what} | {times:.2} × ({:.2?} to {:.2?}) |", each(ours), each(floor))
+        writeln!(out, "| {description} | {times:.2} × ({:.2?} to {:.2?}) |", each(ours), each(floor))
     };
     let plain = Policy { activation: Policy::from_preset(Preset::SkillTool).activation, ..policy.clone() };
     row("activate without a list of files, to reading the same file", min_times(|| load(&plain), read_all))?;
@@ -132,18 +135,18 @@ fn reads(trees: &Path, out: &mut impl Write) -> io::Result<()> {
     let resources: Vec<(usize, String)> = skills
         .iter()
         .enumerate()
-        .filter_map(|(at, skill)| {
+        .filter_map(|(index, skill)| {
             let files = resources::list_files(skill, None).ok()?.files;
-            Some((at, files.into_iter().find(|file| file.path != "SKILL.md")?.path))
+            Some((index, files.into_iter().find(|file| file.path != "SKILL.md")?.path))
         })
         .collect();
-    let paths: Vec<PathBuf> = resources.iter().map(|(at, path)| skills[*at].dir().join(path)).collect();
+    let paths: Vec<PathBuf> = resources.iter().map(|(index, path)| skills[*index].dir().join(path)).collect();
     let read_all = || {
         paths.iter().filter_map(|file| fs::read_to_string(file).ok()).map(|text| text.len()).sum::<usize>()
     };
     let load = || {
         let read =
-            |(at, path): &(usize, String)| resources::read_text(skills[*at], path, &policy.limits).ok();
+            |(index, path): &(usize, String)| resources::read_text(skills[*index], path, &policy.limits).ok();
         resources.iter().filter_map(read).map(|read| read.content.len()).sum::<usize>()
     };
     row("read a file of a skill, to reading the same file", min_times(load, read_all))

@@ -120,8 +120,8 @@ fn trees(options: &Options, base: &Path) -> Result<Vec<Tree>, String> {
 
 /// Builds the other programs of this package, and `prowess` with the release profile. Returns their paths.
 fn programs(options: &Options, target: &Path) -> Result<Programs, String> {
-    let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let floors = own.parent().unwrap_or(Path::new(".")).to_path_buf();
+    let own_path = std::env::current_exe().map_err(|error| error.to_string())?;
+    let floors = own_path.parent().unwrap_or(Path::new(".")).to_path_buf();
     build("release", &["prowess-bench", "--bins"]);
     let prowess = match &options.prowess {
         Some(path) => absolute(path)?,

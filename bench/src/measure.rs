@@ -151,7 +151,7 @@ fn run_rounds(
             }
             idle = false;
             match run(index) {
-                Ok(more) => collected.extend(more),
+                Ok(new_samples) => collected.extend(new_samples),
                 Err(reason) => *slot = Err(reason),
             }
         }
@@ -246,17 +246,17 @@ fn check_status(status: ExitStatus) -> Result<(), String> {
 fn count(reader: &mut impl Read, needle: &[u8]) -> io::Result<usize> {
     let mut buffer = vec![0; 64 * 1024];
     let mut kept = 0; // The end of the last chunk, which is shorter than the needle.
-    let mut found = 0;
+    let mut matches = 0;
     loop {
         let read = match buffer.get_mut(kept..) {
             Some(free) => reader.read(free)?,
             None => 0,
         };
         if read == 0 {
-            return Ok(found);
+            return Ok(matches);
         }
         let filled = kept + read;
-        found += buffer
+        matches += buffer
             .get(..filled)
             .map_or(0, |text| text.windows(needle.len()).filter(|w| *w == needle).count());
         let start = filled.saturating_sub(needle.len() - 1);

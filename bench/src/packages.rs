@@ -72,8 +72,8 @@ impl Bench<'_> {
     }
 
     /// Returns an empty project for a command that installs.
-    fn empty_project(&self, who: &str, skills_path: &'static str) -> EmptyProject {
-        EmptyProject::new(self.base.join("fresh").join(who), skills_path, self.tree.size)
+    fn empty_project(&self, participant: &str, skills_path: &'static str) -> EmptyProject {
+        EmptyProject::new(self.base.join("fresh").join(participant), skills_path, self.tree.size)
     }
 
     /// Creates the repository with one commit in one pack, like on a server.
@@ -165,10 +165,10 @@ impl Bench<'_> {
         })
     }
 
-    fn clone(&self, who: Participant) -> Entry {
+    fn clone(&self, participant: Participant) -> Entry {
         let args = ["-c".into(), CLONE.into(), "sh".into(), self.repository_url().into()];
         let project = self.empty_project("clone", ".agents/skills");
-        installing(who, CLONE_SHOWN, "/bin/sh".into(), args.to_vec(), project, None)
+        installing(participant, CLONE_SHOWN, "/bin/sh".into(), args.to_vec(), project, None)
     }
 
     fn install(&self, source: OsString, shown: &str) -> Entry {
@@ -208,7 +208,7 @@ impl Bench<'_> {
     /// Returns a read-only call of `prowess`, or of the floor program at the start of the displayed call.
     fn call(
         &self,
-        who: Participant,
+        participant: Participant,
         shown: &str,
         args: &[OsString],
         directory: &Path,
@@ -232,13 +232,13 @@ impl Bench<'_> {
             names,
             empty_project: None,
         };
-        (who, shown, PeerCall::Call(call))
+        (participant, shown, PeerCall::Call(call))
     }
 }
 
 /// Returns a call that installs into an empty project.
 fn installing(
-    who: Participant,
+    participant: Participant,
     shown: &str,
     program: PathBuf,
     args: Vec<OsString>,
@@ -255,7 +255,7 @@ fn installing(
         names: 0,
         empty_project: Some(project),
     };
-    (who, shown.to_owned(), PeerCall::Call(call))
+    (participant, shown.to_owned(), PeerCall::Call(call))
 }
 
 fn remove(path: &Path) -> io::Result<()> {

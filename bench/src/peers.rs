@@ -130,9 +130,9 @@ impl PeersDir {
     /// Returns the [`common_variables`] and a `PATH` with the Node.js of the peers.
     fn variables(&self, home: &Path) -> Variables {
         let mut path = OsString::from(self.0.join("npm/node_modules/.bin"));
-        if let Some(rest) = std::env::var_os("PATH") {
+        if let Some(system_path) = std::env::var_os("PATH") {
             path.push(":");
-            path.push(rest);
+            path.push(system_path);
         }
         let mut variables = common_variables(home);
         variables.push(("PATH", path));

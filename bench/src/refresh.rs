@@ -27,9 +27,9 @@ fn main() -> io::Result<()> {
     let passes: u32 = args.next().and_then(|passes| passes.parse().ok()).ok_or_else(usage)?;
     let skills: usize = args.next().and_then(|skills| skills.parse().ok()).ok_or_else(usage)?;
     let registry = open(root)?;
-    let found = registry.snapshot().enabled().count();
-    if found != skills {
-        return Err(io::Error::other(format!("{found} skills instead of {skills}")));
+    let count = registry.snapshot().enabled().count();
+    if count != skills {
+        return Err(io::Error::other(format!("{count} skills instead of {skills}")));
     }
     for _ in 0..passes {
         let start = Instant::now();

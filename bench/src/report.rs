@@ -62,17 +62,21 @@ impl Report {
                 Ok(value) => format!("\"value\":{value:.3},\"met\":{}", result.met() == Some(true)),
                 Err(reason) => format!("\"value\":null,\"reason\":{}", quoted(reason)),
             };
-            let (what, unit) = (quoted(&result.what), quoted(result.unit));
-            format!("{{\"what\":{what},\"target\":{},\"unit\":{unit},{value}}}", result.target)
+            let (description, unit) = (quoted(&result.description), quoted(result.unit));
+            format!("{{\"what\":{description},\"target\":{},\"unit\":{unit},{value}}}", result.target)
         });
         let figures = self.figures.iter().map(|figure| {
             let outcome = match &figure.outcome {
                 Ok(stats) => stats_json(stats),
                 Err(reason) => format!("\"skipped\":{}", quoted(reason)),
             };
-            let (task, who) = (quoted(&figure.task.to_string()), quoted(&figure.who.to_string()));
+            let (task, participant) =
+                (quoted(&figure.task.to_string()), quoted(&figure.participant.to_string()));
             let call = quoted(&figure.call);
-            format!("{{\"task\":{task},\"skills\":{},\"who\":{who},\"call\":{call},{outcome}}}", figure.size)
+            format!(
+                "{{\"task\":{task},\"skills\":{},\"who\":{participant},\"call\":{call},{outcome}}}",
+                figure.size
+            )
         });
         let origin = self.origin.as_ref().map_or(String::new(), |Origin { commit, date, uncommitted }| {
             let (commit, date) = (quoted(commit), quoted(date));
@@ -92,8 +96,10 @@ impl Report {
         let mut skipped: Vec<(&str, &str, Vec<String>)> = Vec::new();
         for figure in &self.figures {
             let Err(reason) = &figure.outcome else { continue };
-            let known = skipped.iter_mut().find(|(call, why, _)| (*call, *why) == (&*figure.call, &**reason));
-            match known {
+            let entry = skipped
+                .iter_mut()
+                .find(|(call, listed_reason, _)| (*call, *listed_reason) == (&*figure.call, &**reason));
+            match entry {
                 Some((_, _, sizes)) => sizes.push(thousands(figure.size)),
                 None => skipped.push((&figure.call, reason, vec![thousands(figure.size)])),
             }
@@ -110,7 +116,7 @@ impl Report {
                 (Err(reason), _) => (reason.clone(), "–"),
             };
             table.push(vec![
-                result.what.clone(),
+                result.description.clone(),
                 format!("{} {}", result.target, result.unit),
                 measured,
                 met.to_owned(),
@@ -132,20 +138,22 @@ impl Report {
         let mut table = Table::new(3, head.chain(["peak memory".to_owned()]));
         let mut seen: Vec<(Task, &Participant, &str)> = Vec::new();
         for figure in &self.figures {
-            let key = (figure.task, &figure.who, figure.call.as_str());
+            let key = (figure.task, &figure.participant, figure.call.as_str());
             if !seen.contains(&key) {
                 seen.push(key);
             }
         }
-        for (task, who, call) in seen {
-            let of = |size: usize| {
-                self.figures
-                    .iter()
-                    .find(|f| (f.task, &f.who, f.call.as_str(), f.size) == (task, who, call, size))
+        for (task, participant, call) in seen {
+            let figure_at = |size: usize| {
+                self.figures.iter().find(|f| {
+                    (f.task, &f.participant, f.call.as_str(), f.size) == (task, participant, call, size)
+                })
             };
-            let mut row = vec![task.to_string(), who.to_string(), format!("`{call}`")];
-            row.extend(sizes.iter().map(|size| of(*size).map_or(String::new(), |figure| self.cell(figure))));
-            let largest = sizes.iter().rev().find_map(|size| of(*size)?.outcome.as_ref().ok());
+            let mut row = vec![task.to_string(), participant.to_string(), format!("`{call}`")];
+            row.extend(
+                sizes.iter().map(|size| figure_at(*size).map_or(String::new(), |figure| self.cell(figure))),
+            );
+            let largest = sizes.iter().rev().find_map(|size| figure_at(*size)?.outcome.as_ref().ok());
             row.push(
                 largest.map_or(String::new(), |stats| format!("{:.1} MiB", stats.peak as f64 / 1048576.0)),
             );
@@ -157,10 +165,10 @@ impl Report {
     fn cell(&self, figure: &Figure) -> String {
         let Ok(stats) = &figure.outcome else { return "–".to_owned() };
         let mut floors = self.figures.iter().filter(|floor| {
-            (floor.task, floor.size) == (figure.task, figure.size) && floor.who == Participant::Floor
+            (floor.task, floor.size) == (figure.task, figure.size) && floor.participant == Participant::Floor
         });
         let times = match floors.next() {
-            Some(Figure { outcome: Ok(floor), .. }) if figure.who != Participant::Floor => {
+            Some(Figure { outcome: Ok(floor), .. }) if figure.participant != Participant::Floor => {
                 format!(" ({:.2} ×)", stats.min.as_secs_f64() / floor.min.as_secs_f64())
             }
             _ => String::new(),

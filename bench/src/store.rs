@@ -33,8 +33,8 @@ const LONG: usize = 10_000;
 #[tokio::main]
 async fn main() -> Result<(), Any> {
     let mut addresses: Vec<String> = std::env::args().skip(1).collect();
-    let quick = addresses.iter().any(|word| word == "--quick");
-    addresses.retain(|word| word != "--quick");
+    let quick = addresses.iter().any(|argument| argument == "--quick");
+    addresses.retain(|argument| argument != "--quick");
     let dir = tempfile::tempdir_in(".")?;
     if addresses.is_empty() {
         addresses.push(dir.path().join("chats.sqlite3").to_string_lossy().into_owned());
@@ -157,6 +157,6 @@ async fn measure_long_chat(store: &Arc<dyn Store>) -> Result<(), Any> {
     Ok(())
 }
 
-fn ms(since: Instant) -> f64 {
-    since.elapsed().as_secs_f64() * 1_000.0
+fn ms(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1_000.0
 }

@@ -36,7 +36,7 @@ pub enum Task {
     Audit,
     /// Compare all skills with the lock file.
     Verify,
-    /// Load one of the skills. The floor is the same without a lock file.
+    /// Load one of the skills. The floor is loading it without a lock file.
     Activate,
     /// Compare all skills with each other.
     Lint,
@@ -93,7 +93,7 @@ pub struct Figure {
     /// The size of the tree; 0 for [`Task::Start`].
     pub size: usize,
     /// The measured program.
-    pub who: Participant,
+    pub participant: Participant,
     /// The displayed call, with `TREE` instead of paths.
     pub call: String,
     /// The statistics, or the reason why there are none.
@@ -143,7 +143,7 @@ pub(crate) type Entry = (Participant, String, PeerCall);
 pub(crate) fn measure_task(figures: &mut Vec<Figure>, task: Task, size: usize, entries: Vec<Entry>) {
     let mut calls = Vec::new();
     let mut slots = Vec::new();
-    for (who, call, peer_call) in entries {
+    for (participant, call, peer_call) in entries {
         let reason = match peer_call {
             PeerCall::Unavailable(reason) => reason,
             PeerCall::Call(call) => {
@@ -152,7 +152,7 @@ pub(crate) fn measure_task(figures: &mut Vec<Figure>, task: Task, size: usize, e
                 String::new()
             }
         };
-        figures.push(Figure { task, size, who, call, outcome: Err(reason) });
+        figures.push(Figure { task, size, participant, call, outcome: Err(reason) });
     }
     let outcomes = match task {
         Task::Refresh => measure::run_passes_alternating(&calls, Effort::FULL),
@@ -182,17 +182,20 @@ impl Programs {
     fn entries(&self, task: Task, tree: &Tree) -> std::io::Result<Vec<Entry>> {
         let root = OsString::from(tree.root());
         let arg = OsString::from;
-        let read = |who, shown, args: &[OsString]| self.call(who, shown, "floor-read", args, tree, 0);
+        let read = |participant, shown, args: &[OsString]| {
+            self.call(participant, shown, "floor-read", args, tree, 0)
+        };
         let floor = read(Participant::Floor, "floor-read TREE", std::slice::from_ref(&root));
         let lower = read(Participant::LowerFloor, "floor-read TREE open", &[root.clone(), arg("open")]);
         let ours = |shown, args: &[OsString], names| {
-            let (who, call, peer_call) = self.call(Participant::Prowess, shown, "prowess", args, tree, names);
+            let (participant, call, peer_call) =
+                self.call(Participant::Prowess, shown, "prowess", args, tree, names);
             let peer_call = if self.has_command(task) {
                 peer_call
             } else {
                 PeerCall::Unavailable("no such command yet".to_owned())
             };
-            (who, call, peer_call)
+            (participant, call, peer_call)
         };
         // The last argument is how often each name occurs: in id, name and location; path and name; name and location.
         let mut entries = match task {
@@ -277,7 +280,7 @@ impl Programs {
     /// Returns a call of `prowess` or of a program of this package.
     fn call(
         &self,
-        who: Participant,
+        participant: Participant,
         shown: &str,
         program: &str,
         args: &[OsString],
@@ -299,6 +302,6 @@ impl Programs {
         } else {
             PeerCall::Unavailable(format!("{program} is not built"))
         };
-        (who, shown.to_owned(), peer_call)
+        (participant, shown.to_owned(), peer_call)
     }
 }

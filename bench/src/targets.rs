@@ -17,7 +17,7 @@ const PACKAGES_SIZE: usize = 1_000;
 #[derive(Clone, Debug)]
 pub struct TargetResult {
     /// A description of the comparison and the size.
-    pub what: String,
+    pub description: String,
     /// The maximum.
     pub target: f64,
     /// The unit: `×`, `KiB a skill`, `s` or `ms`.
@@ -36,36 +36,50 @@ impl TargetResult {
 /// Compares the figures with all targets.
 pub fn compare(figures: &[Figure]) -> Vec<TargetResult> {
     let size = size(figures);
-    let at = thousands(size);
+    let size_text = thousands(size);
     let lookup = Figures(figures);
     let mut results = vec![
-        times(format!("list of {at}, to the floor"), 1.5, lookup.to_floor(Task::List, size)),
-        times(format!("check of {at}, to the floor"), 2.0, lookup.to_floor(Task::Check, size)),
-        times(format!("refresh of {at}, to the floor that stats"), 1.2, lookup.to_floor(Task::Refresh, size)),
+        times(format!("list of {size_text}, to the floor"), 1.5, lookup.to_floor(Task::List, size)),
+        times(format!("check of {size_text}, to the floor"), 2.0, lookup.to_floor(Task::Check, size)),
+        times(
+            format!("refresh of {size_text}, to the floor that stats"),
+            1.2,
+            lookup.to_floor(Task::Refresh, size),
+        ),
         times("start, to an empty program".to_owned(), 2.0, lookup.to_floor(Task::Start, 0)),
     ];
     for (small, large) in [(1_000, 10_000), (10_000, 100_000)] {
-        let what =
+        let description =
             format!("list, time for each skill at {} to that at {}", thousands(large), thousands(small));
-        results.push(times(what, 1.2, lookup.growth(small, large)));
+        results.push(times(description, 1.2, lookup.growth(small, large)));
     }
     for size in [10_000, 100_000] {
-        let what = format!("list of {}, peak memory above the start's", thousands(size));
-        results.push(TargetResult { what, target: 3.0, unit: "KiB a skill", value: lookup.memory(size) });
+        let description = format!("list of {}, peak memory above the start's", thousands(size));
+        results.push(TargetResult {
+            description,
+            target: 3.0,
+            unit: "KiB a skill",
+            value: lookup.memory(size),
+        });
     }
     for task in [Task::List, Task::Check, Task::Prompt] {
-        let (what, value) = match lookup.fastest_peer(task, size) {
+        let (description, value) = match lookup.fastest_peer(task, size) {
             Ok((peer, stats)) => {
                 let ours = lookup.stats(task, size, &Participant::Prowess);
                 (peer.to_string(), ours.map(|ours| ratio(ours, stats)))
             }
             Err(reason) => ("fastest peer".to_owned(), Err(reason)),
         };
-        results.push(times(format!("{task} of {at}, to {what}"), 0.5, value));
+        results.push(times(format!("{task} of {size_text}, to {description}"), 0.5, value));
     }
     for (task, target) in [(Task::Audit, 1.0), (Task::Lint, 2.0)] {
         let value = lookup.seconds(task, size);
-        results.push(TargetResult { what: format!("{task} of {at}"), target, unit: "s", value });
+        results.push(TargetResult {
+            description: format!("{task} of {size_text}"),
+            target,
+            unit: "s",
+            value,
+        });
     }
     results
 }
@@ -75,22 +89,22 @@ pub fn compare(figures: &[Figure]) -> Vec<TargetResult> {
 pub fn compare_packages(figures: &[Figure]) -> Vec<TargetResult> {
     let lookup = Figures(figures);
     let mut results = Vec::new();
-    for (task, floor, to) in [
+    for (task, floor, baseline) in [
         (Task::FromGit, Participant::Floor, "clone and copy"),
         (Task::FromDirectory, Participant::CloneFloor, "clone and copy"),
         (Task::FromDirectory, Participant::Floor, "copy"),
     ] {
         for size in crate::packages::SIZES {
-            let what = format!("{task}, of {}, to {to}", thousands(size));
-            results.push(times(what, 1.3, lookup.to(task, size, &floor)));
+            let description = format!("{task}, of {}, to {baseline}", thousands(size));
+            results.push(times(description, 1.3, lookup.to(task, size, &floor)));
         }
     }
     let verified = lookup.to_floor(Task::Verify, PACKAGES_SIZE);
-    let what = format!("verify of {}, to hashing the same bytes", thousands(PACKAGES_SIZE));
-    results.push(times(what, 1.2, verified));
-    let one = lookup.seconds(Task::FromDirectory, 1).map(|seconds| seconds * 1_000.0);
-    let what = format!("{}, of 1", Task::FromDirectory);
-    results.push(TargetResult { what, target: 15.0, unit: "ms", value: one });
+    let description = format!("verify of {}, to hashing the same bytes", thousands(PACKAGES_SIZE));
+    results.push(times(description, 1.2, verified));
+    let milliseconds = lookup.seconds(Task::FromDirectory, 1).map(|seconds| seconds * 1_000.0);
+    let description = format!("{}, of 1", Task::FromDirectory);
+    results.push(TargetResult { description, target: 15.0, unit: "ms", value: milliseconds });
     results
 }
 
@@ -99,8 +113,8 @@ fn size(figures: &[Figure]) -> usize {
     figures.iter().map(|figure| figure.size).filter(|size| *size <= SIZE).max().unwrap_or(SIZE)
 }
 
-fn times(what: String, target: f64, value: Result<f64, String>) -> TargetResult {
-    TargetResult { what, target, unit: "×", value }
+fn times(description: String, target: f64, value: Result<f64, String>) -> TargetResult {
+    TargetResult { description, target, unit: "×", value }
 }
 
 fn ratio(ours: &Stats, theirs: &Stats) -> f64 {
@@ -110,10 +124,11 @@ fn ratio(ours: &Stats, theirs: &Stats) -> f64 {
 struct Figures<'a>(&'a [Figure]);
 
 impl<'a> Figures<'a> {
-    fn stats(&self, task: Task, size: usize, who: &Participant) -> Result<&'a Stats, String> {
-        let mut found = self.0.iter().filter(|f| f.task == task && f.size == size && f.who == *who);
+    fn stats(&self, task: Task, size: usize, participant: &Participant) -> Result<&'a Stats, String> {
+        let mut found =
+            self.0.iter().filter(|f| f.task == task && f.size == size && f.participant == *participant);
         let figure = found.next().ok_or_else(|| format!("{} not measured", thousands(size)))?;
-        figure.outcome.as_ref().map_err(|reason| format!("{who}: {reason}"))
+        figure.outcome.as_ref().map_err(|reason| format!("{participant}: {reason}"))
     }
 
     fn to_floor(&self, task: Task, size: usize) -> Result<f64, String> {
@@ -145,7 +160,7 @@ impl<'a> Figures<'a> {
     fn fastest_peer(&self, task: Task, size: usize) -> Result<(&'static str, &'a Stats), String> {
         let figures = self.0.iter().filter(|figure| figure.task == task && figure.size == size);
         figures
-            .filter_map(|figure| match (&figure.who, &figure.outcome) {
+            .filter_map(|figure| match (&figure.participant, &figure.outcome) {
                 (Participant::Peer(name), Ok(stats)) => Some((*name, stats)),
                 _ => None,
             })
@@ -160,10 +175,10 @@ mod tests {
 
     use super::*;
 
-    fn figure(task: Task, size: usize, who: Participant, millis: u64, peak: u64) -> Figure {
+    fn figure(task: Task, size: usize, participant: Participant, millis: u64, peak: u64) -> Figure {
         let time = Duration::from_millis(millis);
         let stats = Stats { runs: 1, min: time, median: time, cpu: time, peak };
-        Figure { task, size, who, call: String::new(), outcome: Ok(stats) }
+        Figure { task, size, participant, call: String::new(), outcome: Ok(stats) }
     }
 
     fn hundredths(value: f64) -> i64 {
@@ -184,7 +199,9 @@ mod tests {
         ];
         let met: Vec<(String, Option<i64>, Option<bool>)> = compare(&figures)
             .into_iter()
-            .map(|result| (result.what.clone(), result.value.clone().ok().map(hundredths), result.met()))
+            .map(|result| {
+                (result.description.clone(), result.value.clone().ok().map(hundredths), result.met())
+            })
             .filter(|(_, value, _)| value.is_some())
             .collect();
         let expected = [
@@ -194,6 +211,9 @@ mod tests {
             ("list of 10,000, peak memory above the start's", 200, true),
             ("list of 10,000, to fast", 60, false),
         ];
-        assert_eq!(met, expected.map(|(what, value, met)| (what.to_owned(), Some(value), Some(met))));
+        assert_eq!(
+            met,
+            expected.map(|(description, value, met)| (description.to_owned(), Some(value), Some(met)))
+        );
     }
 }

@@ -32,8 +32,8 @@ fn main() -> Result<(), Any> {
 fn measure(dir: &Path) -> Result<(), Any> {
     let mut args: Vec<_> = std::env::args_os().skip(1).collect();
     let mut rounds = ROUNDS;
-    if let Some(at) = args.iter().position(|arg| arg == "--rounds") {
-        let option: Vec<_> = args.drain(at..(at + 2).min(args.len())).collect();
+    if let Some(index) = args.iter().position(|arg| arg == "--rounds") {
+        let option: Vec<_> = args.drain(index..(index + 2).min(args.len())).collect();
         rounds =
             option.last().and_then(|text| text.to_str()?.parse().ok()).ok_or("--rounds requires a number")?;
     }
@@ -46,15 +46,18 @@ fn measure(dir: &Path) -> Result<(), Any> {
             ..Policy::from_preset(Preset::Triggers).with_roots([dir.to_owned()])
         })
     };
-    let (registry, opened) = timed(open);
+    let (registry, open_time) = timed(open);
     let (snapshot, before) = (registry?.snapshot(), memory());
     let toolsets = Toolsets::default();
-    println!("100 skills with toolsets, found:   {opened:>10.1?}, {} engines", toolsets.running());
+    println!("100 skills with toolsets, found:   {open_time:>10.1?}, {} engines", toolsets.running());
     measure_toolset("s0", "built-in zod", &snapshot, rounds)?;
     let toolsets = Toolsets::with_limits(ToolsetLimits { engines: 100, ..ToolsetLimits::default() });
-    let ((), all) = timed(|| snapshot.enabled().for_each(|skill| drop(toolsets.tools(skill))));
-    let each = memory().saturating_sub(before) / 100;
-    println!("100 engines: {all:.1?} in all, {each} KiB of the process each, {} running", toolsets.running());
+    let ((), load_time) = timed(|| snapshot.enabled().for_each(|skill| drop(toolsets.tools(skill))));
+    let memory_each = memory().saturating_sub(before) / 100;
+    println!(
+        "100 engines: {load_time:.1?} in all, {memory_each} KiB of the process each, {} running",
+        toolsets.running()
+    );
     measure_programs(dir, rounds)?;
     if let Some(zod) = args.first() {
         let shipped = dir.join("shipped");
@@ -66,7 +69,12 @@ fn measure(dir: &Path) -> Result<(), Any> {
 }
 
 /// Measures loading cold and warm, and a call. Prints the medians.
-fn measure_toolset(name: &str, what: &str, snapshot: &prowess::Snapshot, rounds: usize) -> Result<(), Any> {
+fn measure_toolset(
+    name: &str,
+    description: &str,
+    snapshot: &prowess::Snapshot,
+    rounds: usize,
+) -> Result<(), Any> {
     let skill = snapshot.get(name).ok_or("the skill is missing")?;
     let mut cold = Vec::new();
     for _ in 0..rounds {
@@ -89,8 +97,10 @@ fn measure_toolset(name: &str, what: &str, snapshot: &prowess::Snapshot, rounds:
         answer?;
         calls.push(time);
     }
-    let (cold, warm, called) = (median(&mut cold), median(&mut warm), median(&mut calls));
-    println!("{what}: cold {cold:>9.1?}, warm {warm:>9.1?}, a call {called:>9.1?}, engine {kib} KiB");
+    let (cold, warm, call_time) = (median(&mut cold), median(&mut warm), median(&mut calls));
+    println!(
+        "{description}: cold {cold:>9.1?}, warm {warm:>9.1?}, a call {call_time:>9.1?}, engine {kib} KiB"
+    );
     Ok(())
 }
 
@@ -101,10 +111,10 @@ fn measure_programs(dir: &Path, rounds: usize) -> Result<(), Any> {
         let rest = page.split_once(&format!("```{language}\n")).ok_or("the example is missing")?.1;
         rest.split("```").next().ok_or("the example is not closed")
     };
-    let own = dir.join("figures");
-    fs::create_dir_all(own.join("toolsets"))?;
-    fs::write(own.join("SKILL.md"), block("yaml")?)?;
-    fs::write(own.join("toolsets/tools.py"), block("python")?)?;
+    let program_dir = dir.join("figures");
+    fs::create_dir_all(program_dir.join("toolsets"))?;
+    fs::write(program_dir.join("SKILL.md"), block("yaml")?)?;
+    fs::write(program_dir.join("toolsets/tools.py"), block("python")?)?;
     let mut policy = Policy::from_preset(Preset::Triggers).with_roots([dir.to_owned()]);
     policy.enabled = true;
     policy.run.scripts = ScriptPolicy::Allowed;
@@ -141,8 +151,8 @@ fn measure_programs(dir: &Path, rounds: usize) -> Result<(), Any> {
             answer?;
             calls.push(time);
         }
-        let (cold, warm, called) = (median(&mut cold), median(&mut warm), median(&mut calls));
-        println!("program, {tier}: start {cold:>9.1?}, listed again {warm:>9.1?}, a call {called:>9.1?}");
+        let (cold, warm, call_time) = (median(&mut cold), median(&mut warm), median(&mut calls));
+        println!("program, {tier}: start {cold:>9.1?}, listed again {warm:>9.1?}, a call {call_time:>9.1?}");
     }
     Ok(())
 }
@@ -172,8 +182,8 @@ fn copy_dir(from: &Path, to: &Path) -> Result<(), Any> {
 
 fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
-    let done = work();
-    (done, start.elapsed())
+    let result = work();
+    (result, start.elapsed())
 }
 
 fn median(times: &mut [Duration]) -> Duration {

@@ -30,7 +30,7 @@ impl Tree {
         let tree = Self { size, dir: base.join(size.to_string()) };
         let marker = tree.dir.join("complete");
         let expected = format!("version {VERSION}, {size} skills\n");
-        if fs::read_to_string(&marker).is_ok_and(|found| found == expected) {
+        if fs::read_to_string(&marker).is_ok_and(|marker_text| marker_text == expected) {
             return Ok(tree);
         }
         match fs::remove_dir_all(&tree.dir) {
@@ -65,11 +65,11 @@ impl Tree {
 
     /// Returns the directories of all skills, sorted.
     pub fn skills(&self) -> io::Result<Vec<PathBuf>> {
-        let mut found: Vec<PathBuf> = fs::read_dir(self.root())?
+        let mut dirs: Vec<PathBuf> = fs::read_dir(self.root())?
             .map(|entry| entry.map(|entry| entry.path()))
             .collect::<Result<_, _>>()?;
-        found.sort();
-        Ok(found)
+        dirs.sort();
+        Ok(dirs)
     }
 
     /// Returns a file with the path of every `SKILL.md`, one per line.

@@ -20,17 +20,18 @@ impl Engine for Fts5 {
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -262144;
              CREATE VIRTUAL TABLE skills USING fts5(about, body, content = '');",
         )?;
-        let all = database.transaction()?;
+        let transaction = database.transaction()?;
         {
-            let mut insert = all.prepare("INSERT INTO skills (rowid, about, body) VALUES (?1, ?2, ?3)")?;
+            let mut insert =
+                transaction.prepare("INSERT INTO skills (rowid, about, body) VALUES (?1, ?2, ?3)")?;
             for number in 0..skills.size {
                 let texts = (skills.texts)(number);
                 let about = texts.name + "\n" + &texts.about;
                 insert.execute(params![i64::try_from(number)? + 1, about, texts.body])?;
             }
         }
-        all.execute("INSERT INTO skills (skills) VALUES ('optimize')", [])?;
-        Ok(all.commit()?)
+        transaction.execute("INSERT INTO skills (skills) VALUES ('optimize')", [])?;
+        Ok(transaction.commit()?)
     }
 
     fn open(&self, dir: &Path) -> Result<Box<dyn SearchIndex>, EngineError> {
@@ -55,10 +56,10 @@ impl SearchIndex for Connection {
             return Ok(Vec::new());
         }
         // Quoted, so that words such as OR are not operators.
-        let any: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+        let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
         let mut search = self.prepare_cached(SEARCH)?;
         let rows =
-            search.query_map(params![any.join(" OR "), i64::try_from(k)?], |row| row.get::<_, i64>(0))?;
+            search.query_map(params![quoted.join(" OR "), i64::try_from(k)?], |row| row.get::<_, i64>(0))?;
         rows.map(|row| Ok(usize::try_from(row? - 1)?)).collect()
     }
 }

@@ -26,6 +26,6 @@ impl Engine for Ours {
 
 impl SearchIndex for LexicalIndex {
     fn search(&self, message: &str, k: usize) -> Result<Vec<usize>, EngineError> {
-        Ok(self.rank(message, k).into_iter().map(|found| found.skill).collect())
+        Ok(self.rank(message, k).into_iter().map(|ranked| ranked.skill).collect())
     }
 }

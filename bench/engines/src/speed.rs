@@ -26,27 +26,32 @@ struct EngineResult {
     times: Times,
 }
 
-pub(crate) fn run(data: &Data, sizes: &[String], every: usize, base: &Path) -> Result<(), String> {
+pub(crate) fn run(data: &Data, sizes: &[String], step: usize, base: &Path) -> Result<(), String> {
     for size in sizes {
         let skills = RecombinedSkills::new(data, size)?;
-        one(data, &skills, every.max(1), base).map_err(|error| error.to_string())?;
+        measure_size(data, &skills, step.max(1), base).map_err(|error| error.to_string())?;
     }
     Ok(())
 }
 
-fn one(data: &Data, skills: &RecombinedSkills<'_>, every: usize, base: &Path) -> Result<(), EngineError> {
+fn measure_size(
+    data: &Data,
+    skills: &RecombinedSkills<'_>,
+    step: usize,
+    base: &Path,
+) -> Result<(), EngineError> {
     let texts = |number: usize| skills.texts(number);
     let mut measured = Vec::new();
     for (number, engine) in all().iter().enumerate() {
-        measured.push(built(&**engine, &base.join(number.to_string()), skills.size, &texts)?);
+        measured.push(build_and_open(&**engine, &base.join(number.to_string()), skills.size, &texts)?);
     }
-    let messages: Vec<&str> = data.messages.iter().step_by(every).map(|message| &*message.query).collect();
+    let messages: Vec<&str> = data.messages.iter().step_by(step).map(|message| &*message.query).collect();
     // Alternate, so that other load affects all engines equally.
     for round in 0..ROUNDS {
         for engine in &mut measured {
             for message in &messages {
-                let (found, measurement) = measure_thread(|| engine.index.search(message, K));
-                std::hint::black_box(found?);
+                let (results, measurement) = measure_thread(|| engine.index.search(message, K));
+                std::hint::black_box(results?);
                 if round > 0 {
                     engine.times.add(measurement);
                 }
@@ -62,25 +67,25 @@ fn one(data: &Data, skills: &RecombinedSkills<'_>, every: usize, base: &Path) ->
         skills.text_creation(),
         messages.len(),
     ));
-    table(skills.size, &measured);
+    print_tables(skills.size, &measured);
     Ok(())
 }
 
-fn built(
+fn build_and_open(
     engine: &dyn Engine,
     dir: &Path,
     size: usize,
     texts: &(dyn Fn(usize) -> SkillTexts + Sync),
 ) -> Result<EngineResult, EngineError> {
     create_empty_dir(dir)?;
-    let (done, built) = measure_process(|| engine.build(dir, &Skills { size, texts }));
-    done?;
+    let (result, built) = measure_process(|| engine.build(dir, &Skills { size, texts }));
+    result?;
     let (index, opened) = measure_thread(|| engine.open(dir));
     let (index, bytes) = (index?, bytes_in(dir)?);
     Ok(EngineResult { name: engine.name(), index, built, bytes, opened, times: Times::default() })
 }
 
-fn table(size: usize, measured: &[EngineResult]) {
+fn print_tables(size: usize, measured: &[EngineResult]) {
     print_line("| engine | skills per second: wall-clock, processor | size | opening |");
     print_line("|---|---|---|---|");
     for EngineResult { name, built, bytes, opened, .. } in measured {
@@ -89,18 +94,18 @@ fn table(size: usize, measured: &[EngineResult]) {
         let (megabytes, opened) = (*bytes as f64 / 1e6, opened.wall.as_secs_f64() * 1e3);
         print_line(&format!("| {name} | {clock:.0}, {processor:.0} | {megabytes:.1} MB | {opened:.2} ms |"));
     }
-    for (what, spread) in
+    for (clock, percentiles) in
         [("processor time", Times::processor as fn(&Times) -> Percentiles), ("wall-clock time", Times::wall)]
     {
-        print_line(&format!("\n| one message, {what} | median | p95 | p99 | to Prowess |"));
+        print_line(&format!("\n| one message, {clock} | median | p95 | p99 | to Prowess |"));
         print_line("|---|---|---|---|---|");
-        let ours = measured.first().map(|ours| spread(&ours.times));
+        let ours = measured.first().map(|ours| percentiles(&ours.times));
         for EngineResult { name, times, .. } in measured {
-            let Percentiles { median, p95, p99, .. } = spread(times);
-            let beside = ours.map_or_else(String::new, |ours| {
+            let Percentiles { median, p95, p99, .. } = percentiles(times);
+            let ratios = ours.map_or_else(String::new, |ours| {
                 format!("{:.2} ×, {:.2} ×, {:.2} ×", median / ours.median, p95 / ours.p95, p99 / ours.p99)
             });
-            print_line(&format!("| {name} | {median:.2} ms | {p95:.2} ms | {p99:.2} ms | {beside} |"));
+            print_line(&format!("| {name} | {median:.2} ms | {p95:.2} ms | {p99:.2} ms | {ratios} |"));
         }
     }
 }

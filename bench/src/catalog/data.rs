@@ -34,19 +34,21 @@ impl Data {
 
     /// Returns all labelled skills and others, up to `size`. The sample is deterministic.
     pub fn sample(&self, size: usize) -> Vec<SkillTexts> {
-        let named = |labelled: &LabelledMessage| {
+        let is_labelled = |labelled: &LabelledMessage| {
             labelled.skills.iter().chain(&labelled.not_skills).cloned().collect::<Vec<_>>()
         };
-        let labelled: HashSet<String> = self.messages.iter().chain(&self.negatives).flat_map(named).collect();
+        let labelled: HashSet<String> =
+            self.messages.iter().chain(&self.negatives).flat_map(is_labelled).collect();
         let mut others: Vec<(u64, usize)> = (0..)
             .zip(&self.skills)
             .filter(|(_, skill)| !labelled.contains(&skill.name))
-            .map(|(at, skill)| (hash(&skill.name), at))
+            .map(|(index, skill)| (hash(&skill.name), index))
             .collect();
         others.sort_unstable();
         let room = size.saturating_sub(self.skills.len() - others.len());
-        let taken: HashSet<usize> = others.into_iter().take(room).map(|(_, at)| at).collect();
-        let keep = |(at, skill): &(usize, &SkillTexts)| labelled.contains(&skill.name) || taken.contains(at);
+        let chosen: HashSet<usize> = others.into_iter().take(room).map(|(_, index)| index).collect();
+        let keep =
+            |(index, skill): &(usize, &SkillTexts)| labelled.contains(&skill.name) || chosen.contains(index);
         self.skills.iter().enumerate().filter(keep).map(|(_, skill)| skill.clone()).collect()
     }
 }

@@ -59,24 +59,24 @@ impl<'d> RecombinedSkills<'d> {
 }
 
 fn recombine(data: &Data, number: usize, body_max: usize) -> SkillTexts {
-    let all = &data.skills;
-    if number < all.len() && body_max == usize::MAX {
-        return all[number].clone();
+    let originals = &data.skills;
+    if number < originals.len() && body_max == usize::MAX {
+        return originals[number].clone();
     }
     let mut seed = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut pick = || {
         seed ^= seed << 13;
         seed ^= seed >> 7;
         seed ^= seed << 17;
-        &all[(seed % all.len() as u64) as usize]
+        &originals[(seed % originals.len() as u64) as usize]
     };
-    let (one, other, third) = (pick(), pick(), pick());
+    let (head, tail, name_end) = (pick(), pick(), pick());
     let part = |name: &str| name.split('-').next().unwrap_or(name).to_owned();
-    let (first, second) = (first_half(&one.body), second_half(&other.body));
+    let (first, second) = (first_half(&head.body), second_half(&tail.body));
     let body = truncate(first, body_max).to_owned() + truncate(second, body_max.saturating_sub(first.len()));
     SkillTexts {
-        name: format!("{}-{}", part(&one.name), second_half(&third.name).trim_matches('-')),
-        about: first_half(&one.about).to_owned() + second_half(&other.about),
+        name: format!("{}-{}", part(&head.name), second_half(&name_end.name).trim_matches('-')),
+        about: first_half(&head.about).to_owned() + second_half(&tail.about),
         body,
     }
 }

@@ -77,11 +77,11 @@ pub struct Percentiles {
 impl Percentiles {
     fn of(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
-        let at = |share: f64| {
-            let at = (times.len().saturating_sub(1) as f64 * share) as usize;
-            times.get(at).map_or(0.0, |time| time.as_secs_f64() * 1e3)
+        let percentile = |share: f64| {
+            let percentile = (times.len().saturating_sub(1) as f64 * share) as usize;
+            times.get(percentile).map_or(0.0, |time| time.as_secs_f64() * 1e3)
         };
-        Self { median: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1.0) }
+        Self { median: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99), max: percentile(1.0) }
     }
 }
 

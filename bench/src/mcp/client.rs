@@ -89,7 +89,7 @@ impl HttpClient {
     /// Connects to a URL such as `http://127.0.0.1:80/mcp`.
     pub(crate) fn connect(url: &str) -> Result<Self, Any> {
         let host =
-            url.strip_prefix("http://").and_then(|rest| rest.split('/').next()).ok_or("invalid URL")?;
+            url.strip_prefix("http://").and_then(|address| address.split('/').next()).ok_or("invalid URL")?;
         let stream = TcpStream::connect(host)?;
         stream.set_nodelay(true)?;
         Ok(Self { stream: BufReader::new(stream), host: host.to_owned(), session: None, id: 0 })
@@ -155,7 +155,7 @@ impl Client for HttpClient {
         let mut messages = body
             .lines()
             .map(|line| line.strip_prefix("data:").unwrap_or(line).trim())
-            .filter(|it| it.starts_with('{'));
+            .filter(|line| line.starts_with('{'));
         let response = messages.find_map(|text| {
             let response: Value = serde_json::from_str(text).ok()?;
             (response["id"] == self.id).then_some(response)

@@ -25,8 +25,8 @@ const SESSIONS: usize = 200;
 const CALLS_PER_SESSION: usize = 20;
 
 fn main() -> Result<(), Any> {
-    let here = std::env::current_exe()?;
-    let sibling = |name: &str| here.with_file_name(name);
+    let own_path = std::env::current_exe()?;
+    let sibling = |name: &str| own_path.with_file_name(name);
     let prowess = std::env::args_os().nth(1).map_or_else(|| sibling("prowess"), PathBuf::from);
     let trees = Path::new("target/bench-trees");
     let bench = McpBench { prowess, floor: sibling("floor-mcp"), tree: Tree::ensure(trees, 100)?, trees };
@@ -69,21 +69,21 @@ impl McpBench<'_> {
     }
 
     /// Measures sequential calls of both servers alternately, and prints the minimum of the medians.
-    fn calls(&self, what: &str, request: &Value) -> Result<(), Any> {
+    fn calls(&self, label: &str, request: &Value) -> Result<(), Any> {
         let mut ours = StdioClient::start(&mut self.command(&self.tree))?;
         ours.initialize()?;
         let constant = self.constant(&ours.request("tools/call", request.clone())?)?;
-        let mut bare = StdioClient::start(Command::new(&self.floor).arg(&constant))?;
-        bare.initialize()?;
-        compare(what, "stdio", &mut ours, &mut bare, request)?;
-        let (ours, bare) = (
+        let mut minimal = StdioClient::start(Command::new(&self.floor).arg(&constant))?;
+        minimal.initialize()?;
+        compare(label, "stdio", &mut ours, &mut minimal, request)?;
+        let (ours, minimal) = (
             self.serve(&self.tree)?,
             HttpServer::start(Command::new(&self.floor).arg(&constant).arg("http"))?,
         );
-        let (mut ours, mut bare) = (HttpClient::connect(&ours.url)?, HttpClient::connect(&bare.url)?);
+        let (mut ours, mut minimal) = (HttpClient::connect(&ours.url)?, HttpClient::connect(&minimal.url)?);
         ours.initialize()?;
-        bare.initialize()?;
-        compare(what, "HTTP", &mut ours, &mut bare, request)
+        minimal.initialize()?;
+        compare(label, "HTTP", &mut ours, &mut minimal, request)
     }
 
     fn serve(&self, tree: &Tree) -> Result<HttpServer, Any> {
@@ -101,7 +101,7 @@ impl McpBench<'_> {
 
     fn sessions(&self, request: &Value) -> Result<(), Any> {
         let constant = self.trees.join("mcp-constant");
-        for (who, server) in [
+        for (name, server) in [
             ("prowess", self.serve(&self.tree)?),
             ("bare", HttpServer::start(Command::new(&self.floor).arg(&constant).arg("http"))?),
         ] {
@@ -114,7 +114,7 @@ impl McpBench<'_> {
                 session.initialize()?;
                 sessions.push(session);
             }
-            let each = server.memory()?.saturating_sub(before) / SESSIONS as u64;
+            let memory_per_session = server.memory()?.saturating_sub(before) / SESSIONS as u64;
             let start = Instant::now();
             let threads: Vec<_> =
                 sessions.into_iter().map(|session| spawn(session, request.clone())).collect();
@@ -122,14 +122,14 @@ impl McpBench<'_> {
             for thread in threads {
                 times.extend(thread.join().map_err(|_| "a session panicked")??);
             }
-            let all = start.elapsed();
+            let duration = start.elapsed();
             times.sort_unstable();
-            let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
-            let rate = times.len() as f64 / all.as_secs_f64();
+            let percentile = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
+            let rate = times.len() as f64 / duration.as_secs_f64();
             println!(
-                "{SESSIONS} concurrent sessions, {who:>7}: p50 {:.1?}, p99 {:.1?}, {rate:.0} calls per second, {each} KiB per session",
-                at(50),
-                at(99)
+                "{SESSIONS} concurrent sessions, {name:>7}: p50 {:.1?}, p99 {:.1?}, {rate:.0} calls per second, {memory_per_session} KiB per session",
+                percentile(50),
+                percentile(99)
             );
         }
         Ok(())
@@ -139,7 +139,7 @@ impl McpBench<'_> {
         let tree = Tree::ensure(self.trees, 10_000)?;
         let mut client = StdioClient::start(&mut self.command(&tree))?;
         client.initialize()?;
-        for what in ["first", "again"] {
+        for attempt in ["first", "again"] {
             let (start, mut count, mut pages, mut cursor) = (Instant::now(), 0, 0, Value::Null);
             loop {
                 let params = if cursor.is_null() { json!({}) } else { json!({"cursor": cursor}) };
@@ -151,7 +151,7 @@ impl McpBench<'_> {
                     break;
                 }
             }
-            println!("skills/list of {count} skills in {pages} pages, {what}: {:.0?}", start.elapsed());
+            println!("skills/list of {count} skills in {pages} pages, {attempt}: {:.0?}", start.elapsed());
         }
         Ok(())
     }
@@ -170,19 +170,19 @@ fn spawn(mut session: HttpClient, request: Value) -> std::thread::JoinHandle<Res
 }
 
 fn compare(
-    what: &str,
-    how: &str,
+    label: &str,
+    transport: &str,
     ours: &mut dyn Client,
-    bare: &mut dyn Client,
+    minimal: &mut dyn Client,
     request: &Value,
 ) -> Result<(), Any> {
     let (mut our_best, mut bare_best) = (Duration::MAX, Duration::MAX);
     for _ in 0..ROUNDS {
         our_best = our_best.min(median_time(ours, request)?);
-        bare_best = bare_best.min(median_time(bare, request)?);
+        bare_best = bare_best.min(median_time(minimal, request)?);
     }
     let ratio = our_best.as_secs_f64() / bare_best.as_secs_f64();
-    println!("{what}, {how}: {our_best:.1?}, minimal server {bare_best:.1?}: {ratio:.2} ×");
+    println!("{label}, {transport}: {our_best:.1?}, minimal server {bare_best:.1?}: {ratio:.2} ×");
     Ok(())
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn ablation(data: &Data) {
         print_score("everything", &data.messages, &all);
         for (name, beyond) in ALL {
             let without = rankings(&index().without(beyond), &skills, &data.messages);
-            let differing = all.iter().zip(&without).filter(|(one, other)| one != other).count();
+            let differing = all.iter().zip(&without).filter(|(with_all, other)| with_all != other).count();
             print_score(&format!("without {name} ({differing} rankings differ)"), &data.messages, &without);
         }
     }
@@ -54,8 +54,8 @@ fn rankings(index: &LexicalIndex, skills: &[SkillTexts], messages: &[LabelledMes
     messages.iter().map(names).collect()
 }
 
-fn print_score(what: &str, messages: &[LabelledMessage], rankings: &[Vec<String>]) {
-    print_line(&row(what, &evaluate(messages.iter().zip(rankings.iter().map(Vec::as_slice)), 5).all));
+fn print_score(label: &str, messages: &[LabelledMessage], rankings: &[Vec<String>]) {
+    print_line(&row(label, &evaluate(messages.iter().zip(rankings.iter().map(Vec::as_slice)), 5).all));
 }
 
 /// Returns the message with a typo in a word of the name of its skill, or `None` if it does not contain the name.
@@ -76,16 +76,16 @@ fn with_typo(message: &LabelledMessage) -> Option<LabelledMessage> {
 /// Removes, doubles or replaces a letter, or swaps two. The first letter stays, as in most typos.
 fn mistyped(word: &str, seed: u64) -> String {
     let mut letters: Vec<char> = word.chars().collect();
-    let at = 1 + (seed >> 2) as usize % (letters.len() - 2);
+    let index = 1 + (seed >> 2) as usize % (letters.len() - 2);
     match seed % 4 {
         0 => {
-            letters.remove(at);
+            letters.remove(index);
         }
-        1 => letters.insert(at, letters[at]),
-        2 => letters[at] = if letters[at] == 'q' { 'x' } else { 'q' },
-        _ if letters[at] != letters[at + 1] => letters.swap(at, at + 1),
+        1 => letters.insert(index, letters[index]),
+        2 => letters[index] = if letters[index] == 'q' { 'x' } else { 'q' },
+        _ if letters[index] != letters[index + 1] => letters.swap(index, index + 1),
         _ => {
-            letters.remove(at);
+            letters.remove(index);
         }
     }
     letters.into_iter().collect()
@@ -93,11 +93,11 @@ fn mistyped(word: &str, seed: u64) -> String {
 
 /// Replaces each `old` in `text` with `new`, where `lower` is the text in lower case.
 fn replace_ignoring_case(text: &str, lower: &str, old: &str, new: &str) -> String {
-    let (mut replaced, mut done) = (String::new(), 0);
-    for (at, _) in lower.match_indices(old) {
-        replaced.push_str(&text[done..at]);
+    let (mut replaced, mut end) = (String::new(), 0);
+    for (start, _) in lower.match_indices(old) {
+        replaced.push_str(&text[end..start]);
         replaced.push_str(new);
-        done = at + old.len();
+        end = start + old.len();
     }
-    replaced + &text[done..]
+    replaced + &text[end..]
 }

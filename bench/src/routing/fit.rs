@@ -41,9 +41,9 @@ pub(crate) fn fit_weights(cases: &[&Case], used: [bool; FEATURES], regularizatio
             let score =
                 |features: &[f32; FEATURES]| features.iter().zip(&weights).map(|(a, b)| a * b).sum::<f32>();
             let scores: Vec<f32> = case.candidates.iter().map(|(_, features)| score(features)).collect();
-            let most = scores.iter().copied().fold(f32::MIN, f32::max);
-            let likely: Vec<f32> = scores.iter().map(|score| (score - most).exp()).collect();
-            let all: f32 = likely.iter().sum();
+            let highest = scores.iter().copied().fold(f32::MIN, f32::max);
+            let likely: Vec<f32> = scores.iter().map(|score| (score - highest).exp()).collect();
+            let total: f32 = likely.iter().sum();
             let correct: f32 = likely
                 .iter()
                 .zip(&case.correct)
@@ -53,22 +53,22 @@ pub(crate) fn fit_weights(cases: &[&Case], used: [bool; FEATURES], regularizatio
             for (((_, features), likely), is_correct) in
                 case.candidates.iter().zip(&likely).zip(&case.correct)
             {
-                let error = likely / all - if *is_correct { likely / correct.max(1e-20) } else { 0.0 };
+                let error = likely / total - if *is_correct { likely / correct.max(1e-20) } else { 0.0 };
                 for (gradient, value) in gradient.iter_mut().zip(features) {
                     *gradient += error * value / labelled.len() as f32;
                 }
             }
         }
-        for at in (0..FEATURES).filter(|at| used[*at]) {
-            mean[at] = 0.9 * mean[at] + 0.1 * gradient[at];
-            square[at] = 0.99 * square[at] + 0.01 * gradient[at] * gradient[at];
+        for index in (0..FEATURES).filter(|index| used[*index]) {
+            mean[index] = 0.9 * mean[index] + 0.1 * gradient[index];
+            square[index] = 0.99 * square[index] + 0.01 * gradient[index] * gradient[index];
             let (mean, square) =
-                (mean[at] / (1.0 - 0.9f32.powi(step)), square[at] / (1.0 - 0.99f32.powi(step)));
-            weights[at] -= RATE * mean / (square.sqrt() + 1e-8);
+                (mean[index] / (1.0 - 0.9f32.powi(step)), square[index] / (1.0 - 0.99f32.powi(step)));
+            weights[index] -= RATE * mean / (square.sqrt() + 1e-8);
         }
     }
-    for at in (0..FEATURES).filter(|at| !used[*at]) {
-        weights[at] = 0.0;
+    for index in (0..FEATURES).filter(|index| !used[*index]) {
+        weights[index] = 0.0;
     }
     weights
 }

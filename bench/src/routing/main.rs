@@ -48,9 +48,9 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [what, dir, rest @ ..] = &args[..] else { return Err(USAGE.to_owned()) };
+    let [benchmark, dir, rest @ ..] = &args[..] else { return Err(USAGE.to_owned()) };
     let data = Data::read(Path::new(dir))?;
-    match &**what {
+    match &**benchmark {
         "quality" => quality::run(&data),
         "ablation" => weights::ablation(&data),
         "beyond" => beyond::ablation(&data),

@@ -69,8 +69,8 @@ fn measure(data: &Data, program: Option<&Path>, base: &Path) -> io::Result<()> {
     );
     check_catalogs(data, &snapshot, &policy, &router)?;
     if let Some(program) = program {
-        for what in ["`prowess prompt --query`, no index yet", "`prowess prompt --query`, with the index"] {
-            print_time(what, run_prompt(program, &root, &home, query)?);
+        for label in ["`prowess prompt --query`, no index yet", "`prowess prompt --query`, with the index"] {
+            print_time(label, run_prompt(program, &root, &home, query)?);
         }
     }
     Ok(())
@@ -148,7 +148,7 @@ fn run_prompt(program: &Path, root: &Path, home: &Path, query: &str) -> io::Resu
     Ok(Measurement { processor: exit.rusage.utime + exit.rusage.stime, wall: start.elapsed() })
 }
 
-fn print_time(what: &str, measurement: Measurement) {
+fn print_time(label: &str, measurement: Measurement) {
     let [wall, processor] = [measurement.wall, measurement.processor].map(|time| time.as_secs_f64() * 1e3);
-    print_line(&format!("{what}: {wall:.0} ms wall-clock time, {processor:.0} ms processor time"));
+    print_line(&format!("{label}: {wall:.0} ms wall-clock time, {processor:.0} ms processor time"));
 }

@@ -48,8 +48,8 @@ pub(super) async fn measure(prowess: &Path, quick: bool) -> Result<(), Any> {
         let chat: Value = client.post(&base).json(&json!({})).send().await?.json().await?;
         ids.push(chat["id"].as_str().ok_or("no id")?.to_owned());
     }
-    let send = |at: usize| {
-        let request = client.post(format!("{base}/{}/messages", ids[at])).json(&json!({"text": "go on"}));
+    let send = |index: usize| {
+        let request = client.post(format!("{base}/{}/messages", ids[index])).json(&json!({"text": "go on"}));
         async move { read_reply(request).await }
     };
     // Run one chat first, so that one-time costs are not counted.
@@ -82,7 +82,7 @@ async fn run_all<F>(count: usize, work: impl Fn(usize) -> F) -> Result<Vec<f64>,
 where
     F: Future<Output = Result<Vec<f64>, Any>> + Send + 'static,
 {
-    let tasks: Vec<_> = (0..count).map(|at| tokio::spawn(work(at))).collect();
+    let tasks: Vec<_> = (0..count).map(|index| tokio::spawn(work(index))).collect();
     let mut delays = Vec::new();
     for task in tasks {
         delays.extend(task.await??);
@@ -94,10 +94,10 @@ where
 async fn read_reply(request: reqwest::RequestBuilder) -> Result<Vec<f64>, Any> {
     let mut response = request.send().await?.error_for_status()?;
     let (mut bytes, mut delays) = (Vec::new(), Vec::new());
-    while let Some(more) = response.chunk().await? {
-        bytes.extend_from_slice(&more);
-        while let Some(at) = bytes.windows(2).position(|two| two == b"\n\n") {
-            let event = String::from_utf8(bytes.drain(..at + 2).collect())?;
+    while let Some(chunk) = response.chunk().await? {
+        bytes.extend_from_slice(&chunk);
+        while let Some(end) = bytes.windows(2).position(|two| two == b"\n\n") {
+            let event = String::from_utf8(bytes.drain(..end + 2).collect())?;
             let Some((_, word)) = event.split_once("\"T") else { continue };
             let word = word.split(' ').next().unwrap_or_default();
             let (sent, number) = word.split_once('.').ok_or("no time")?;
@@ -124,11 +124,11 @@ struct Delays {
 impl Delays {
     fn of(mut delays: Vec<f64>) -> Self {
         delays.sort_by(f64::total_cmp);
-        let at = |part: usize| delays.get(delays.len() * part / 100).copied().unwrap_or_default();
+        let percentile = |part: usize| delays.get(delays.len() * part / 100).copied().unwrap_or_default();
         Self {
             count: delays.len(),
-            median: at(50),
-            high: at(99),
+            median: percentile(50),
+            high: percentile(99),
             worst: delays.last().copied().unwrap_or_default(),
         }
     }

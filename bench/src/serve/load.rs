@@ -57,11 +57,11 @@ fn max(rates: Vec<f64>) -> f64 {
 }
 
 /// Returns the requests per second over all connections.
-async fn rate(at: SocketAddr, path: &'static str, expected: usize) -> Result<f64, Any> {
+async fn rate(address: SocketAddr, path: &'static str, expected: usize) -> Result<f64, Any> {
     let begin = Instant::now();
     let work = (0..CONNECTIONS).map(|_| {
         tokio::spawn(async move {
-            let mut connection = Connection::open(at).await?;
+            let mut connection = Connection::open(address).await?;
             let mut count = 0_u32;
             while begin.elapsed() < TURN {
                 let (status, body) = connection.get(path).await?;
@@ -87,8 +87,8 @@ struct Connection {
 }
 
 impl Connection {
-    async fn open(at: SocketAddr) -> Result<Self, Any> {
-        let stream = TcpStream::connect(at).await?;
+    async fn open(address: SocketAddr) -> Result<Self, Any> {
+        let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, bytes: Vec::new() })
     }
@@ -97,8 +97,8 @@ impl Connection {
     async fn get(&mut self, path: &str) -> Result<(u16, Vec<u8>), Any> {
         self.stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").as_bytes()).await?;
         let head = loop {
-            if let Some(at) = self.bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-                break at;
+            if let Some(end) = self.bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+                break end;
             }
             self.more().await?;
         };

@@ -54,8 +54,8 @@ impl ServerProcess {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut line)?;
-        let found = line.split("http://").nth(1).and_then(|rest| rest.split('/').next()).map(str::parse);
-        match found {
+        let address = line.split("http://").nth(1).and_then(|rest| rest.split('/').next()).map(str::parse);
+        match address {
             Some(Ok(at)) => Ok(Self { child, at }),
             _ => {
                 let _ = child.kill();

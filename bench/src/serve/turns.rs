@@ -60,7 +60,7 @@ impl Server {
             let chat: Value = client.post(&base).json(&json!({})).send().await?.json().await?;
             ids.push(chat["id"].as_str().ok_or("no id")?.to_owned());
         }
-        let before = self.running.processor_ms()?;
+        let start_ms = self.running.processor_ms()?;
         for id in ids {
             let request = client.post(format!("{base}/{id}/messages")).json(&json!({"text": "hello there"}));
             let reply = request.send().await?.error_for_status()?.text().await?;
@@ -68,6 +68,6 @@ impl Server {
                 return Err("a turn without a reply".into());
             }
         }
-        Ok((self.running.processor_ms()? - before) / TURNS as f64)
+        Ok((self.running.processor_ms()? - start_ms) / TURNS as f64)
     }
 }

@@ -45,7 +45,7 @@ impl EndReason {
 pub enum TurnOutcome {
     /// The model finished, reached a limit or was stopped.
     Finished {
-        /// Which of these.
+        /// Why the turn ended.
         end: EndReason,
         /// The token usage.
         usage: Option<TokenUsage>,

@@ -19,16 +19,16 @@ pub(crate) fn truncate(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
-    let mut left = columns.saturating_sub(1);
-    let fits = |c: &char| match left.checked_sub(c.width().unwrap_or(0)) {
-        Some(rest) => {
-            left = rest;
+    let mut remaining = columns.saturating_sub(1);
+    let fits = |c: &char| match remaining.checked_sub(c.width().unwrap_or(0)) {
+        Some(width_left) => {
+            remaining = width_left;
             true
         }
         None => false,
     };
-    let kept: String = text.chars().take_while(fits).collect();
-    format!("{}…", kept.trim_end())
+    let prefix: String = text.chars().take_while(fits).collect();
+    format!("{}…", prefix.trim_end())
 }
 
 /// Wraps the text at a width. Longer words are not broken, so that paths can be copied.

@@ -1,4 +1,4 @@
-//! The configuration and environment of a command.
+//! Loads the configuration of a command, and discovers its skills.
 
 use std::path::PathBuf;
 
@@ -40,17 +40,17 @@ impl Context {
         Ok(context)
     }
 
-    /// Removes the caches of MCP servers that are no longer in the user's configuration. Does nothing if options or a
-    /// project's preset replace that configuration.
+    /// Removes the caches of MCP servers that are no longer in the user's configuration. Does nothing if options or
+    /// environment variables replace that configuration.
     fn prune_mcp_caches(&self) {
         let preset = self.configuration.settings.iter().find(|setting| setting.key == "preset");
-        let users_own = preset.is_none_or(|setting| {
+        let is_user_preset = preset.is_none_or(|setting| {
             matches!(
                 setting.origin,
                 SettingOrigin::Preset(_) | SettingOrigin::File { layer: ConfigLayer::User, .. }
             )
         });
-        if users_own && self.roots.is_empty() && self.inputs.file.is_none() {
+        if is_user_preset && self.roots.is_empty() && self.inputs.file.is_none() {
             prowess_mcp::host::prune_caches(&self.configuration.mcp_sources, &self.host_env);
         }
     }
@@ -59,13 +59,13 @@ impl Context {
     /// have been printed already.
     pub(crate) fn configuration_failure(&self, output: &Output) -> Option<Failure> {
         let first = self.configuration.first_error()?;
-        let what = match output.json() {
+        let details = match output.json() {
             // The path of a variable is its name.
             true if !first.path.is_absolute() => format!(": {}", first.diagnostic.message),
             true => format!(": {}: {}", clean_path(&first.path), first.diagnostic.message),
             false => String::new(),
         };
-        Some(Failure::usage(format!("the configuration is invalid{what}")))
+        Some(Failure::usage(format!("the configuration is invalid{details}")))
     }
 
     /// Loads the configuration like [`Context::load`] and returns its first error, for servers that reload it.
@@ -144,21 +144,21 @@ pub(crate) fn require_paths(global: &Global) -> Result<(), Failure> {
 
 fn require_path(path: &PathBuf, flag: &str, directory: bool) -> Result<(), Failure> {
     let path = absolute(path)?;
-    let why = match std::fs::metadata(&path) {
-        Ok(found) if found.is_dir() == directory => return Ok(()),
+    let reason = match std::fs::metadata(&path) {
+        Ok(metadata) if metadata.is_dir() == directory => return Ok(()),
         Ok(_) if directory => "not a directory".to_owned(),
         Ok(_) => "is a directory".to_owned(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => "does not exist".to_owned(),
         Err(error) => error.kind().to_string(),
     };
-    Err(Failure::usage(format!("cannot open {} ({flag}): {why}", clean_path(&path))))
+    Err(Failure::usage(format!("cannot open {} ({flag}): {reason}", clean_path(&path))))
 }
 
 fn host_env(global: &Global) -> Result<HostEnv, Failure> {
     let mut host_env = HostEnv::from_process()?;
     if let Some(project) = &global.project {
-        let found = std::fs::canonicalize(project).ok().filter(|found| found.is_dir());
-        host_env.project = found.ok_or_else(|| {
+        let canonical = std::fs::canonicalize(project).ok().filter(|canonical| canonical.is_dir());
+        host_env.project = canonical.ok_or_else(|| {
             Failure::usage(format!("project {} is not a directory", clean_path(project))).hint(
                 "set --project or PROWESS_PROJECT to a directory, or omit both to use the current directory",
             )

@@ -70,7 +70,7 @@ impl Failure {
             return ExitCode::SUCCESS;
         }
         if output.json() {
-            // A failure to flush the incomplete output does not matter any more.
+            // The output is incomplete anyway, so a failure to flush it does not matter.
             let _ = output.finish();
             return self.report_json();
         }
@@ -138,10 +138,10 @@ fn from_parse_error(error: &clap::Error) -> Failure {
         return Failure::usage("no command given").hint("run `prowess help` for a list of commands");
     }
     let text = error.render().to_string();
-    let (message, more) = text.split_once("\n\n").unwrap_or((&text, ""));
+    let (message, details) = text.split_once("\n\n").unwrap_or((&text, ""));
     let message: Vec<_> = message.trim_start_matches("error: ").split_whitespace().collect();
     let failure = Failure::usage(message.join(" "));
-    match more.lines().find_map(|line| line.trim().strip_prefix("tip: ")) {
+    match details.lines().find_map(|line| line.trim().strip_prefix("tip: ")) {
         Some(tip) => failure.hint(tip),
         None => failure,
     }

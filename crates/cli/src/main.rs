@@ -40,7 +40,8 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             // The error quotes arguments, so it is created again from escaped ones.
-            let escaped = typed.iter().map(|word| output::clean(&word.to_string_lossy()).into_owned());
+            let escaped =
+                typed.iter().map(|argument| output::clean(&argument.to_string_lossy()).into_owned());
             return failure::report_parse_error(&Args::try_parse_from(escaped).err().unwrap_or(error));
         }
     };
@@ -65,6 +66,6 @@ fn print_version() -> Option<ExitCode> {
         return None;
     }
     let text = concat!("prowess ", env!("CARGO_PKG_VERSION"), "\n");
-    let written = std::io::stdout().write_all(text.as_bytes());
-    Some(if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) })
+    let result = std::io::stdout().write_all(text.as_bytes());
+    Some(if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }

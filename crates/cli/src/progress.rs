@@ -30,7 +30,7 @@ impl ProgressLine {
         Self { shown: Mutex::new(false) }
     }
 
-    /// Replaces the line; an empty text leaves it as it is. The text is computed while no one else can write the line.
+    /// Replaces the line, unless the text is empty. The text is computed while no one else can write the line.
     fn draw(&self, terminal: &mut impl Write, text: impl FnOnce() -> String) {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         let text = text();
@@ -86,17 +86,17 @@ fn with_progress_line<T>(global: &Global, line: impl Fn() -> String + Send, work
         return work();
     }
     std::thread::scope(|scope| {
-        let (done, wait) = channel::<()>();
+        let (stop, stopped) = channel::<()>();
         scope.spawn(move || {
             let mut interval = SHOW_AFTER;
-            while let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(interval) {
+            while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(interval) {
                 interval = UPDATE_INTERVAL;
                 LINE.draw(&mut std::io::stderr(), &line);
             }
             LINE.remove(&mut std::io::stderr(), || ());
         });
         let result = work();
-        drop(done);
+        drop(stop);
         result
     })
 }

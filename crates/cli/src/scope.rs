@@ -73,9 +73,9 @@ pub(crate) fn rewrite_project_option(
     if !typed.iter().any(|argument| argument.as_encoded_bytes().starts_with(PROJECT_WITH_VALUE)) {
         return typed;
     }
-    let mut here = command();
+    let mut parser = command();
     // Subcommands get the global options only when they are built.
-    here.build();
+    parser.build();
     let mut is_value = true;
     for argument in &mut typed {
         if std::mem::take(&mut is_value) {
@@ -85,16 +85,16 @@ pub(crate) fn rewrite_project_option(
             break;
         }
         if let Some(directory) = argument.as_encoded_bytes().strip_prefix(PROJECT_WITH_VALUE)
-            && here.get_arguments().any(|known| known.get_long() == Some(PROJECT_DIR))
+            && parser.get_arguments().any(|option| option.get_long() == Some(PROJECT_DIR))
         {
-            let mut named = OsString::from(format!("--{PROJECT_DIR}="));
-            named.push(prowess_fs::path_from_bytes(directory));
-            *argument = named;
+            let mut renamed = OsString::from(format!("--{PROJECT_DIR}="));
+            renamed.push(prowess_fs::path_from_bytes(directory));
+            *argument = renamed;
             continue;
         }
-        is_value = takes_next_argument(&here, argument);
-        if let Some(inner) = argument.to_str().and_then(|name| here.find_subcommand(name)) {
-            here = inner.clone();
+        is_value = takes_next_argument(&parser, argument);
+        if let Some(inner) = argument.to_str().and_then(|name| parser.find_subcommand(name)) {
+            parser = inner.clone();
         }
     }
     typed
@@ -103,12 +103,14 @@ pub(crate) fn rewrite_project_option(
 /// Returns `true` if the argument is an option whose value is the next argument.
 fn takes_next_argument(command: &Command, argument: &OsStr) -> bool {
     let Some(text) = argument.to_str() else { return false };
-    let option = command.get_arguments().find(|known| match text.strip_prefix("--") {
+    let option = command.get_arguments().find(|candidate| match text.strip_prefix("--") {
         Some(long) => {
-            let aliases = known.get_all_aliases().unwrap_or_default();
-            known.get_long() == Some(long) || aliases.contains(&long)
+            let aliases = candidate.get_all_aliases().unwrap_or_default();
+            candidate.get_long() == Some(long) || aliases.contains(&long)
         }
-        None => known.get_short().is_some_and(|short| text.strip_prefix('-') == Some(&*short.to_string())),
+        None => {
+            candidate.get_short().is_some_and(|short| text.strip_prefix('-') == Some(&*short.to_string()))
+        }
     });
     option.is_some_and(|option| option.get_action().takes_values())
 }
@@ -217,8 +219,8 @@ mod tests {
     #[test]
     fn help_shows_both_options() {
         let help = parse("enable -h").unwrap_err().to_string();
-        let (own, global) = help.split_once("Global options:").unwrap();
-        assert!(own.contains("--project  ") && !own.contains(PROJECT_DIR), "{help}");
+        let (local, global) = help.split_once("Global options:").unwrap();
+        assert!(local.contains("--project  ") && !local.contains(PROJECT_DIR), "{help}");
         assert!(global.contains("--project-dir <DIR>"), "{help}");
         let help = parse("list -h").unwrap_err().to_string();
         assert!(help.contains("--project <DIR>") && !help.contains(PROJECT_DIR), "{help}");

@@ -158,7 +158,7 @@ fn build_entry(skill: &Skill) -> Result<extension::SkillEntry, NotServedReason> 
 
 /// Returns the frontmatter as other parsers read it, after checking the requirements of the extension.
 fn read_frontmatter(skill: &Skill, source: &[u8]) -> Result<Map<String, Value>, NotServedReason> {
-    let invalid = |what| Err(NotServedReason::Frontmatter(what));
+    let invalid = |reason| Err(NotServedReason::Frontmatter(reason));
     let Some(frontmatter) = verbatim_frontmatter(source) else {
         return invalid("is not valid YAML; run `prowess check` to see the location");
     };

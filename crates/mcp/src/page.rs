@@ -48,8 +48,8 @@ impl Cursors {
         let start = match cursor {
             None => 0,
             Some(cursor) => {
-                let after = self.decode_cursor(list, cursor)?;
-                sorted.partition_point(|entry| key(entry) <= after.as_str())
+                let last_key = self.decode_cursor(list, cursor)?;
+                sorted.partition_point(|entry| key(entry) <= last_key.as_str())
             }
         };
         let has_more = sorted.len() > start + page_size;

@@ -52,12 +52,12 @@ impl SkillUriSegments {
         }
         // Schemes are case-insensitive.
         let scheme = uri.get(..SCHEME.len()).filter(|scheme| scheme.eq_ignore_ascii_case(SCHEME));
-        let rest = scheme.map(|_| &uri[SCHEME.len()..]).ok_or(ParseSkillUriError::Scheme)?;
-        let segments: Vec<_> = rest.split('/').map(decode_segment).collect::<Result<_, _>>()?;
+        let path = scheme.map(|_| &uri[SCHEME.len()..]).ok_or(ParseSkillUriError::Scheme)?;
+        let segments: Vec<_> = path.split('/').map(decode_segment).collect::<Result<_, _>>()?;
         let is_plain = |segment: &String| {
             !segment.is_empty() && segment != "." && segment != ".." && !segment.contains(['/', '\\', '\0'])
         };
-        if rest.contains(['?', '#']) || !segments.iter().all(is_plain) {
+        if path.contains(['?', '#']) || !segments.iter().all(is_plain) {
             return Err(ParseSkillUriError::Segment);
         }
         Ok(Self(segments))
@@ -71,14 +71,14 @@ impl SkillUriSegments {
     /// Returns the skill and the path in its directory, which is empty for the directory itself.
     pub(crate) fn resolve<'s>(&self, snapshot: &'s Snapshot) -> Option<(&'s Skill, String)> {
         // The key of a remote skill contains slashes.
-        (1..=self.0.len()).find_map(|at| {
-            let (key_segments, rest) = self.0.split_at(at);
+        (1..=self.0.len()).find_map(|key_length| {
+            let (key_segments, path_segments) = self.0.split_at(key_length);
             let skill = snapshot.get(&key_segments.join("/"))?;
-            let rest = match name_after_key(skill) {
-                None => rest,
-                Some(name) => rest.strip_prefix(&[name.into_owned()])?,
+            let path_segments = match name_after_key(skill) {
+                None => path_segments,
+                Some(name) => path_segments.strip_prefix(&[name.into_owned()])?,
             };
-            Some((skill, rest.join("/")))
+            Some((skill, path_segments.join("/")))
         })
     }
 }
@@ -94,7 +94,7 @@ impl std::fmt::Display for SkillUriSegments {
 /// before the path is always the name.
 fn name_after_key(skill: &Skill) -> Option<std::borrow::Cow<'_, str>> {
     let (key, name) = (skill.key(), skill.name());
-    let ends_in_name = *key == *name || key.strip_suffix(&*name).is_some_and(|before| before.ends_with('/'));
+    let ends_in_name = *key == *name || key.strip_suffix(&*name).is_some_and(|prefix| prefix.ends_with('/'));
     (!ends_in_name).then_some(name)
 }
 
@@ -131,8 +131,9 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'@');
 
 fn decode_segment(part: &str) -> Result<String, ParseSkillUriError> {
-    let is_escape =
-        |after: &str| after.as_bytes().get(..2).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit));
+    let is_escape = |suffix: &str| {
+        suffix.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
     if !part.split('%').skip(1).all(is_escape) {
         return Err(ParseSkillUriError::Escape);
     }

@@ -16,10 +16,11 @@ pub(super) fn covers(
     script: &str,
     arguments: &[String],
 ) -> bool {
-    let rest: String = arguments.iter().map(|argument| format!(" {argument}")).collect();
-    let plain = [script.to_owned(), format!("./{script}")];
-    let run = plain.iter().map(|path| format!("{interpreter} {path}"));
-    let commands: Vec<String> = run.chain(plain.iter().cloned()).map(|command| command + &rest).collect();
+    let argument_text: String = arguments.iter().map(|argument| format!(" {argument}")).collect();
+    let paths = [script.to_owned(), format!("./{script}")];
+    let run = paths.iter().map(|path| format!("{interpreter} {path}"));
+    let commands: Vec<String> =
+        run.chain(paths.iter().cloned()).map(|command| command + &argument_text).collect();
     tools.iter().any(|tool| commands.iter().any(|command| is_covered(tool.as_ref(), command)))
 }
 

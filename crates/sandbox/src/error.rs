@@ -20,7 +20,7 @@ pub enum RunError {
         /// The configuration entry that allows it.
         entry: String,
         /// Whether the configuration disables all scripts.
-        never: bool,
+        all_disabled: bool,
     },
     /// The skill's `allowed-tools` do not include running the script.
     #[error("skill {skill} does not allow running {script}: its allowed-tools are {}", allowed.join(" "))]
@@ -42,14 +42,14 @@ pub enum RunError {
         script: String,
     },
     /// The interpreter is not available.
-    #[error("{script} needs {name}, which {why}")]
+    #[error("{script} needs {name}, which {reason}")]
     Missing {
         /// The script.
         script: String,
         /// The interpreter.
         name: String,
         /// The reason.
-        why: &'static str,
+        reason: &'static str,
         /// How to install it.
         install: String,
     },
@@ -60,20 +60,20 @@ pub enum RunError {
     #[error("{0}")]
     NotStarted(String),
     /// The run cannot be recorded, so it is not started.
-    #[error("cannot record the run in {path}: {why}")]
+    #[error("cannot record the run in {path}: {error}")]
     Log {
         /// The file.
         path: String,
         /// The reason.
-        why: std::io::Error,
+        error: std::io::Error,
     },
     /// An I/O error with the scratch directory, a pipe or similar.
-    #[error("{what}: {why}")]
+    #[error("{context}: {error}")]
     Io {
         /// What failed.
-        what: &'static str,
+        context: &'static str,
         /// The reason.
-        why: std::io::Error,
+        error: std::io::Error,
     },
 }
 
@@ -98,7 +98,7 @@ impl RunError {
     /// Returns what to do about the error.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::NotAllowed { never: true, .. } => {
+            Self::NotAllowed { all_disabled: true, .. } => {
                 Some("run.scripts is \"never\"; set it to \"ask\" or \"allowed\" to allow scripts".to_owned())
             }
             Self::NotAllowed { entry, .. } => Some(format!(

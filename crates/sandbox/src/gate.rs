@@ -1,4 +1,5 @@
-//! Permissions of scripts, from the user and from the skill.
+//! Permissions of scripts: whether the user allows them, and the network access and environment variables that the user
+//! grants to a skill.
 
 use std::ffi::{OsStr, OsString};
 
@@ -35,14 +36,14 @@ pub fn is_any_allowed(policy: &Policy) -> bool {
 /// Checks that the user allows scripts of this skill.
 pub fn check_consent(skill: &Skill, options: &RunOptions<'_>) -> Result<(), RunError> {
     let (policy, env, consent) = (options.policy, options.env, options.consent);
-    let never = policy.run.scripts == ScriptPolicy::Never;
-    if is_allowed(skill, policy, env) || (consent == Consent::Given && !never) {
+    let all_disabled = policy.run.scripts == ScriptPolicy::Never;
+    if is_allowed(skill, policy, env) || (consent == Consent::Given && !all_disabled) {
         return Ok(());
     }
     Err(RunError::NotAllowed {
         skill: prowess::format::hidden::escape_for_display(&skill.name()).into_owned(),
         entry: grant_entry(skill),
-        never,
+        all_disabled,
     })
 }
 
@@ -71,7 +72,7 @@ pub(super) fn check_arguments(arguments: &[String], limits: &Limits) -> Result<(
         return refuse(format!("the arguments have {bytes} bytes; the maximum is {max}"));
     }
     match arguments.iter().position(|argument| argument.contains('\0')) {
-        Some(at) => refuse(format!("argument {} contains a NUL byte", at + 1)),
+        Some(index) => refuse(format!("argument {} contains a NUL byte", index + 1)),
         None => Ok(()),
     }
 }
@@ -100,7 +101,7 @@ pub fn requested_variables(
         .into_iter()
         .map(|name| RequestedVariable {
             granted: grantee.is_granted(&name, &policy.run, env),
-            is_set: environment.iter().any(|(known, _)| known == OsStr::new(&name)),
+            is_set: environment.iter().any(|(variable_name, _)| variable_name == OsStr::new(&name)),
             name,
         })
         .collect()
@@ -117,7 +118,11 @@ pub(super) fn granted_variables(
         requested_variables(skill, policy, env, environment).into_iter().filter(|variable| variable.granted);
     passed
         .filter_map(|variable| {
-            let value = environment.iter().find(|(known, _)| known == OsStr::new(&variable.name))?.1.clone();
+            let value = environment
+                .iter()
+                .find(|(variable_name, _)| variable_name == OsStr::new(&variable.name))?
+                .1
+                .clone();
             Some((variable.name, value))
         })
         .collect()

@@ -99,9 +99,8 @@ pub fn run(
     let mut record = prepared.record(skill, arguments.len());
     let log_path = options.log.take();
     let write_record = |record: &RunRecord| match &log_path {
-        Some(path) => {
-            log::append(path, record).map_err(|why| RunError::Log { path: path.display().to_string(), why })
-        }
+        Some(path) => log::append(path, record)
+            .map_err(|error| RunError::Log { path: path.display().to_string(), error }),
         None => Ok(()),
     };
     write_record(&record)?;

@@ -78,14 +78,14 @@ fn shim_target(shim: &Path, name: &str) -> Option<PathBuf> {
     let in_version = |version: &str| root.join("versions").join(version).join("bin").join(name);
     let selected = prowess::read_bounded(&root.join("version"), 4_096).unwrap_or_default();
     let selected = String::from_utf8_lossy(&selected).into_owned();
-    let named = selected.split_whitespace().filter(|version| !version.contains('/')).map(in_version);
-    let mut all: Vec<_> = std::fs::read_dir(root.join("versions"))
+    let selected_files = selected.split_whitespace().filter(|version| !version.contains('/')).map(in_version);
+    let mut versions: Vec<_> = std::fs::read_dir(root.join("versions"))
         .ok()?
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
-    all.sort_by_key(|version| version_numbers(version));
-    let others = all.iter().rev().map(|version| in_version(version));
-    named.chain(others.collect::<Vec<_>>()).find(|path| is_executable(path))
+    versions.sort_by_key(|version| version_numbers(version));
+    let other_files = versions.iter().rev().map(|version| in_version(version));
+    selected_files.chain(other_files.collect::<Vec<_>>()).find(|path| is_executable(path))
 }
 
 fn version_numbers(version: &str) -> Vec<u32> {

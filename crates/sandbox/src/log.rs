@@ -37,7 +37,7 @@ pub struct RunRecord {
     pub arguments: usize,
     /// The digest of the script.
     pub digest: String,
-    /// The tree hash of the files of the run.
+    /// The tree hash of the files of the run: one digest over all paths, bytes and executable bits.
     pub tree: String,
     /// The interpreter.
     pub interpreter: String,
@@ -113,8 +113,8 @@ pub fn read_records(path: &Path, limit: usize) -> Vec<RunRecord> {
         let bytes = prowess::read_bounded(&path, READ_MAX).unwrap_or_default();
         for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let Ok(record) = serde_json::from_slice::<RunRecord>(line) else { continue };
-            match records.iter_mut().rev().find(|known| known.id == record.id) {
-                Some(known) => *known = record,
+            match records.iter_mut().rev().find(|earlier| earlier.id == record.id) {
+                Some(earlier) => *earlier = record,
                 None => records.push(record),
             }
         }

@@ -1,8 +1,8 @@
 //! Measures the resource usage of a running script.
 //!
-//! Usage that cannot be measured counts as exceeded. In tier 1, the scratch directory is a file system in memory: the
-//! kernel limits its size and reports its usage. Otherwise it is a directory on disk, which is walked; deleted files are
-//! found among the open files of the script's processes.
+//! Usage that cannot be measured counts as exceeded. In tier 1, the strongest protection, the scratch directory is a file
+//! system in memory: the kernel limits its size and reports its usage. Otherwise it is a directory on disk, which is
+//! walked; deleted files are found among the open files of the script's processes.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -96,11 +96,11 @@ impl Meter {
 }
 
 /// Returns `true` if consecutive measurements have been incomplete for too long.
-fn is_incomplete_too_long(since: &mut Option<Instant>, incomplete: bool, now: Instant) -> bool {
+fn is_incomplete_too_long(incomplete_since: &mut Option<Instant>, incomplete: bool, now: Instant) -> bool {
     match incomplete {
-        true => now.duration_since(*since.get_or_insert(now)) >= INCOMPLETE_MAX,
+        true => now.duration_since(*incomplete_since.get_or_insert(now)) >= INCOMPLETE_MAX,
         false => {
-            *since = None;
+            *incomplete_since = None;
             false
         }
     }
@@ -143,11 +143,11 @@ mod tests {
     #[test]
     fn only_a_long_row_of_incomplete_measurements_counts() {
         let (mut since, start) = (None, Instant::now());
-        let mut measure = |at, incomplete| {
-            is_incomplete_too_long(&mut since, incomplete, start + Duration::from_millis(at))
+        let mut measure = |millis, incomplete| {
+            is_incomplete_too_long(&mut since, incomplete, start + Duration::from_millis(millis))
         };
         let measured = [(0, true), (400, true), (450, false), (500, true), (900, true), (1_000, true)]
-            .map(|(at, incomplete)| measure(at, incomplete));
+            .map(|(millis, incomplete)| measure(millis, incomplete));
         assert_eq!(measured, [false, false, false, false, false, true]);
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn prepare(
     }
     let digest = file.digest();
     let run_dir = RunDir::new(&sandbox::scratch_parent(), &skill_files, user)
-        .map_err(|why| RunError::Io { what: "cannot create the scratch directory", why })?;
+        .map_err(|error| RunError::Io { context: "cannot create the scratch directory", error })?;
     let script_path = run_dir.skill.join(&script);
     let (program, mut command_arguments) = match located.program {
         Some(program) => (program, located.arguments),
@@ -134,7 +134,7 @@ fn locate_runner(
         script: hidden::escape_for_display(script).into_owned(),
         install: interpreter::install_hint(&name),
         name: hidden::escape_for_display(&name).into_owned(),
-        why: error.reason(),
+        reason: error.reason(),
     })
 }
 
@@ -142,7 +142,9 @@ fn base_environment(run_dir: &RunDir, program: &Path) -> Vec<(String, OsString)>
     let scratch = run_dir.scratch.clone().into_os_string();
     let mut path = OsString::from(PATH);
     // A script that starts its interpreter by name gets the same one.
-    if let Some(dir) = program.parent().filter(|dir| !PATH.split(':').any(|known| dir.as_os_str() == known)) {
+    if let Some(dir) =
+        program.parent().filter(|dir| !PATH.split(':').any(|included| dir.as_os_str() == included))
+    {
         path = dir.as_os_str().to_owned();
         path.push(":");
         path.push(PATH);
@@ -208,9 +210,9 @@ impl PreparedRun {
         let tier = process.tier();
         let watched =
             watch::watch(process, &options.limits, self.meter(), &options.cancel, &mut options.on_output)
-                .map_err(|why| RunError::Io { what: "cannot watch the script", why })?;
+                .map_err(|error| RunError::Io { context: "cannot watch the script", error })?;
         match watched.not_started {
-            Some(why) => Err(RunError::NotStarted(why)),
+            Some(reason) => Err(RunError::NotStarted(reason)),
             None => Ok(RunOutcome { watched, tier, remarks }),
         }
     }

@@ -191,8 +191,8 @@ impl<'a> OpenFiles<'a> {
         }
         for line in fs::read_to_string(format!("/proc/{pid}/maps"))?.lines() {
             let Some(path) = line.strip_suffix(" (deleted)") else { continue };
-            let in_scratch = path.find('/').and_then(|at| path.get(at..)).is_some_and(|path| {
-                // Not by components: the rest of the name is arbitrary.
+            let in_scratch = path.find('/').and_then(|index| path.get(index..)).is_some_and(|path| {
+                // Compare bytes, not components: the rest of the name is arbitrary.
                 path.as_bytes().starts_with(self.scratch.as_os_str().as_encoded_bytes())
             });
             let inode = path.split_whitespace().nth(4).and_then(|inode| inode.parse().ok());

@@ -102,12 +102,14 @@ fn remove_abandoned(parent: &Path) {
         let parts: Option<Vec<u32>> = name
             .to_str()
             .and_then(|name| name.strip_prefix("prowess-"))
-            .and_then(|rest| rest.split('-').map(|part| u32::from_str_radix(part, 16).ok()).collect());
+            .and_then(|suffix| suffix.split('-').map(|part| u32::from_str_radix(part, 16).ok()).collect());
         let Some([pid, _, _]) = parts.as_deref() else { continue };
         let Ok(metadata) = entry.metadata() else { continue };
         let is_ours =
             metadata.uid() == rustix::process::geteuid().as_raw() || rustix::process::geteuid().is_root();
-        let is_old = metadata.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ABANDONED_AFTER));
+        let is_old = metadata
+            .modified()
+            .is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > ABANDONED_AFTER));
         if metadata.is_dir() && is_ours && is_old && !Path::new("/proc").join(pid.to_string()).exists() {
             // Another process may remove it at the same time. Permissions are not changed here, because the owner could
             // replace the directory by a symlink.
@@ -152,10 +154,10 @@ fn flatten(dir: &Path) -> io::Result<()> {
         for entry in fs::read_dir(&current)?.flatten() {
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 let deep = current.strip_prefix(dir).is_ok_and(|inner| inner.components().count() > 8);
-                let to = dir.join(format!("flat-{moved}"));
+                let target = dir.join(format!("flat-{moved}"));
                 moved += 1;
-                match deep && fs::rename(entry.path(), &to).is_ok() {
-                    true => open.push(to),
+                match deep && fs::rename(entry.path(), &target).is_ok() {
+                    true => open.push(target),
                     false => open.push(entry.path()),
                 }
             }

@@ -38,7 +38,7 @@ impl RunLogEntry {
 
     fn write_or_fail(&self) -> Result<(), RunError> {
         let path = || self.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
-        self.write().map_err(|why| RunError::Log { path: path(), why })
+        self.write().map_err(|error| RunError::Log { path: path(), error })
     }
 }
 
@@ -121,10 +121,10 @@ impl RunningScript {
     }
 
     /// Kills the script and everything it started, and records the end.
-    pub fn end(&mut self, how: RunEnd) {
+    pub fn end(&mut self, end: RunEnd) {
         self.process.kill();
         if !std::mem::replace(&mut self.ended, true) {
-            self.log.record.end = Some(RunEnd { duration_ms: elapsed_ms(self.started), ..how });
+            self.log.record.end = Some(RunEnd { duration_ms: elapsed_ms(self.started), ..end });
             // The script has already run, so a failure to record its end is ignored.
             let _ = self.log.write();
         }

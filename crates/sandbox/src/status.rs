@@ -14,11 +14,11 @@ pub struct SandboxStatus {
     pub landlock: u32,
     /// Why no better protection is available.
     pub missing: Vec<SandboxError>,
-    /// Whether Prowess runs as root, which it gives up before a script runs.
+    /// Whether Prowess runs as root, whose privileges it drops before a script runs.
     pub root: bool,
 }
 
-/// Confines a task without starting it.
+/// Determines what this machine can enforce, by confining a task without starting it.
 pub fn status(helper: &SandboxHelper) -> SandboxStatus {
     let mut status = SandboxStatus { tier: None, landlock: 0, missing: Vec::new(), root: false };
     let user = match sandbox::unused_user() {

@@ -104,30 +104,31 @@ fn handle_event(
 ) {
     match event {
         ProcessEvent::Output(stream, bytes) => {
-            let so_far = (result.stdout.len() + result.stderr.len()) as u64;
-            let remaining = usize::try_from(limits.output_bytes.saturating_sub(so_far)).unwrap_or(usize::MAX);
-            let kept = bytes.get(..remaining).unwrap_or(&bytes);
-            if kept.len() < bytes.len() {
+            let written = (result.stdout.len() + result.stderr.len()) as u64;
+            let remaining =
+                usize::try_from(limits.output_bytes.saturating_sub(written)).unwrap_or(usize::MAX);
+            let accepted = bytes.get(..remaining).unwrap_or(&bytes);
+            if accepted.len() < bytes.len() {
                 result.add_limit(RunLimit::Output);
             }
-            if let (Some(handler), false) = (on_output, kept.is_empty()) {
-                handler(stream, kept);
+            if let (Some(handler), false) = (on_output, accepted.is_empty()) {
+                handler(stream, accepted);
             }
             match stream {
-                OutputStream::Out => result.stdout.extend_from_slice(kept),
-                OutputStream::Err => result.stderr.extend_from_slice(kept),
+                OutputStream::Out => result.stdout.extend_from_slice(accepted),
+                OutputStream::Err => result.stderr.extend_from_slice(accepted),
             }
         }
-        ProcessEvent::NotStarted(why) => result.not_started = Some(why),
-        ProcessEvent::Exited { code, signal, left } => {
+        ProcessEvent::NotStarted(reason) => result.not_started = Some(reason),
+        ProcessEvent::Exited { code, signal, left_behind } => {
             result.has_exited = true;
             // A script that was killed here did not end by itself.
             let killed =
                 result.cancelled || result.limits_hit.iter().any(|limit| *limit != RunLimit::Processes);
             (result.exit_code, result.signal) = if killed { (None, Some(9)) } else { (code, signal) };
-            result.left_behind = if killed { 0 } else { left };
+            result.left_behind = if killed { 0 } else { left_behind };
             // The script may have ended because it could not start more processes, before usage was measured.
-            if left > 0 && left.saturating_add(1) >= limits.processes {
+            if left_behind > 0 && left_behind.saturating_add(1) >= limits.processes {
                 result.add_limit(RunLimit::Processes);
             }
         }

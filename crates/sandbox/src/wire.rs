@@ -31,7 +31,7 @@ const MESSAGE_MAX: u32 = 16 * 1024 * 1024;
 pub(crate) struct HelperLaunch {
     /// The user to become; `None` to keep the current one.
     pub(crate) user: Option<u32>,
-    /// What to do then.
+    /// What to do after that.
     pub(crate) way: LaunchMode,
 }
 
@@ -135,13 +135,13 @@ pub(crate) enum HelperMessage {
     },
 }
 
-pub(crate) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+pub(crate) fn send(writer: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let bytes = serde_json::to_vec(message)?;
     let length = u32::try_from(bytes.len()).ok().filter(|length| *length <= MESSAGE_MAX);
     let length = length.ok_or_else(|| io::Error::other("the message is too long"))?;
     let mut framed = length.to_be_bytes().to_vec();
     framed.extend(bytes);
-    to.write_all(&framed)
+    writer.write_all(&framed)
 }
 
 /// Reads one message and no further bytes.
@@ -183,6 +183,6 @@ pub(crate) fn receive_fd(socket: &impl AsFd) -> io::Result<OwnedFd> {
 }
 
 /// Sends the start signal: one byte.
-pub(crate) fn send_start(to: &mut File) -> io::Result<()> {
-    to.write_all(&[1])
+pub(crate) fn send_start(socket: &mut File) -> io::Result<()> {
+    socket.write_all(&[1])
 }

@@ -27,7 +27,7 @@ pub(crate) struct AppState {
     /// The number of open connections.
     pub(crate) connections: AtomicUsize,
     pub(crate) metrics: Arc<Metrics>,
-    /// Cancelled when the server is asked to stop.
+    /// Cancelled when the server must stop.
     pub(crate) stop: CancellationToken,
 }
 

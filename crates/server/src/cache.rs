@@ -30,15 +30,15 @@ pub(crate) struct CachedPage {
 impl SkillListCache {
     pub(crate) fn get(&self, snapshot: &Arc<Snapshot>, all: bool, admin: bool) -> Option<CachedPage> {
         let cached = self.cached.read().unwrap_or_else(PoisonError::into_inner);
-        let (of, pages) = cached.as_ref()?;
-        Arc::ptr_eq(of, snapshot).then(|| pages[page_index(all, admin)].clone()).flatten()
+        let (cached_snapshot, pages) = cached.as_ref()?;
+        Arc::ptr_eq(cached_snapshot, snapshot).then(|| pages[page_index(all, admin)].clone()).flatten()
     }
 
     /// Caches a page, and drops the pages of other snapshots.
     pub(crate) fn put(&self, snapshot: Arc<Snapshot>, all: bool, admin: bool, page: CachedPage) {
         let mut cached = self.cached.write().unwrap_or_else(PoisonError::into_inner);
         let pages = match cached.take() {
-            Some((of, pages)) if Arc::ptr_eq(&of, &snapshot) => pages,
+            Some((cached_snapshot, pages)) if Arc::ptr_eq(&cached_snapshot, &snapshot) => pages,
             _ => Default::default(),
         };
         let (_, pages) = cached.insert((snapshot, pages));
@@ -69,29 +69,29 @@ impl OverviewInputs {
 /// The cached overview, for administrators and for other users, and the catalog figures, which are the most expensive part.
 #[derive(Default)]
 pub(crate) struct OverviewCache {
-    sent: RwLock<[Option<(OverviewInputs, Bytes)>; 2]>,
+    responses: RwLock<[Option<(OverviewInputs, Bytes)>; 2]>,
     catalog: Mutex<Option<(Arc<Snapshot>, Value)>>,
 }
 
 impl OverviewCache {
     /// Returns the cached overview with the same inputs.
-    pub(crate) fn get(&self, wanted: &OverviewInputs) -> Option<Bytes> {
-        let sent = self.sent.read().unwrap_or_else(PoisonError::into_inner);
-        let (inputs, bytes) = sent[usize::from(wanted.admin)].as_ref()?;
-        inputs.is_same(wanted).then(|| bytes.clone())
+    pub(crate) fn get(&self, inputs: &OverviewInputs) -> Option<Bytes> {
+        let responses = self.responses.read().unwrap_or_else(PoisonError::into_inner);
+        let (cached, bytes) = responses[usize::from(inputs.admin)].as_ref()?;
+        cached.is_same(inputs).then(|| bytes.clone())
     }
 
     pub(crate) fn put(&self, inputs: OverviewInputs, bytes: Bytes) {
-        let mut sent = self.sent.write().unwrap_or_else(PoisonError::into_inner);
+        let mut responses = self.responses.write().unwrap_or_else(PoisonError::into_inner);
         let slot = usize::from(inputs.admin);
-        sent[slot] = Some((inputs, bytes));
+        responses[slot] = Some((inputs, bytes));
     }
 
     /// Returns the catalog figures of a snapshot. The first request computes them; concurrent requests wait for it.
     pub(crate) fn catalog(&self, snapshot: &Arc<Snapshot>, make: impl FnOnce() -> Value) -> Value {
         let mut cached = self.catalog.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, figures)) = &*cached
-            && Arc::ptr_eq(of, snapshot)
+        if let Some((cached_snapshot, figures)) = &*cached
+            && Arc::ptr_eq(cached_snapshot, snapshot)
         {
             return figures.clone();
         }
@@ -111,8 +111,8 @@ impl IndexCache {
     /// Returns the index of a snapshot. The first request creates it; concurrent requests wait for it.
     pub(crate) fn get(&self, snapshot: &Arc<Snapshot>, make: impl FnOnce() -> Bytes) -> Bytes {
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, created, bytes)) = &*cached
-            && Arc::ptr_eq(of, snapshot)
+        if let Some((cached_snapshot, created, bytes)) = &*cached
+            && Arc::ptr_eq(cached_snapshot, snapshot)
             && created.elapsed() < INDEX_TTL
         {
             return bytes.clone();

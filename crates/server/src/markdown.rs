@@ -59,7 +59,7 @@ impl EventFilter {
                 Event::Text(escape_hidden(text))
             }
             Event::Code(text) => Event::Code(escape_hidden(text)),
-            Event::TaskListMarker(done) => Event::Text(if done { "☑ " } else { "☐ " }.into()),
+            Event::TaskListMarker(checked) => Event::Text(if checked { "☑ " } else { "☐ " }.into()),
             event => event,
         })
     }
@@ -102,7 +102,7 @@ impl EventFilter {
 fn escape_hidden(text: CowStr<'_>) -> CowStr<'_> {
     match escape_lines_for_display(&text) {
         Cow::Borrowed(_) => text,
-        Cow::Owned(shown) => shown.into(),
+        Cow::Owned(escaped) => escaped.into(),
     }
 }
 

@@ -90,7 +90,7 @@ impl Metrics {
         let TurnEvent::ToolResult { name, status, .. } = event else { return };
         let name = name.replace('_', ".");
         let tool = TOOLS.iter().position(|tool| *tool == name).unwrap_or(TOOLS.len() - 1);
-        let status = STATUSES.iter().position(|known| known == status).unwrap_or(STATUSES.len() - 1);
+        let status = STATUSES.iter().position(|label| label == status).unwrap_or(STATUSES.len() - 1);
         if let Some(count) = self.tools.get(tool).and_then(|statuses| statuses.get(status)) {
             count.fetch_add(1, Ordering::Relaxed);
         }
@@ -99,7 +99,7 @@ impl Metrics {
     /// Counts the end of a turn.
     pub(crate) fn record_turn(&self, outcome: &TurnReport) {
         let end = match &outcome.end {
-            Ok(end) => EndReason::ALL.iter().position(|known| known == end),
+            Ok(end) => EndReason::ALL.iter().position(|reason| reason == end),
             Err(_) => None,
         };
         if let Some(count) = self.turns.get(end.unwrap_or(ENDS - 1)) {

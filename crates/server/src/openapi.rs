@@ -120,7 +120,7 @@ fn complete_operation(operation: &mut Operation, method: &str, path: &str) {
 
 /// Gives a response a description, and an error response the shared content type.
 fn complete_response(status: &str, response: &mut Response) {
-    let failure = ERRORS.iter().find(|(known, _)| known.to_string() == status);
+    let failure = ERRORS.iter().find(|(code, _)| code.to_string() == status);
     if response.description.is_empty() {
         let default = match status {
             "201" => "Created",

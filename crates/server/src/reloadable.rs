@@ -162,12 +162,12 @@ impl Reloadable {
     pub(crate) fn refresh(&self) -> Arc<Snapshot> {
         let guard = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
         let current = self.current();
-        let read = || prowess_config::load(&current.configuration.inputs);
-        let mut configuration = read();
+        let load = || prowess_config::load(&current.configuration.inputs);
+        let mut configuration = load();
         if configuration != current.source {
             configuration = settle(configuration, || {
                 std::thread::sleep(SETTLE_INTERVAL);
-                read()
+                load()
             });
         }
         if configuration == current.source {
@@ -206,8 +206,8 @@ fn build_state(
     let clients = Arc::new(OnceLock::new());
     let watched = watch(&registry, store, Arc::clone(&clients), Arc::downgrade(&alive));
     let semantic = prowess_embed::semantic(&configuration.embeddings, |name| std::env::var_os(name));
-    let semantic =
-        semantic.map(|semantic| Arc::new(semantic.with_warning_handler(|why| tracing::warn!("{why}"))));
+    let semantic = semantic
+        .map(|semantic| Arc::new(semantic.with_warning_handler(|message| tracing::warn!("{message}"))));
     let toolbox =
         || Toolbox::new(Arc::clone(&registry)).with_runner(runner.clone()).with_semantic(semantic.clone());
     let stop = stop.child_token();
@@ -225,7 +225,7 @@ fn build_state(
     let agent = Agent::new(Arc::clone(&toolbox), model, configuration.chat.limits);
     let (listed, overview, index) =
         (SkillListCache::default(), OverviewCache::default(), IndexCache::default());
-    let read = prowess_config::load(&configuration.inputs);
+    let source = prowess_config::load(&configuration.inputs);
     Ok(LoadedState {
         configuration,
         registry,
@@ -236,7 +236,7 @@ fn build_state(
         overview,
         index,
         watched,
-        source: read,
+        source,
         alive,
         stop,
     })
@@ -248,12 +248,12 @@ fn watch(
     registry: &Arc<Registry>,
     store: &Arc<dyn Store>,
     clients: Arc<OnceLock<prowess_mcp::McpServer>>,
-    wanted: Weak<AtomicBool>,
+    alive: Weak<AtomicBool>,
 ) -> bool {
     let Ok(mut watcher) = Watcher::new(Arc::clone(registry)) else { return false };
     let store = Arc::clone(store);
     let watch_changes = move || {
-        while wanted.upgrade().is_some_and(|alive| alive.load(Ordering::Relaxed)) {
+        while alive.upgrade().is_some_and(|alive| alive.load(Ordering::Relaxed)) {
             if watcher.wait_for_change(STOP_POLL_INTERVAL).is_some() {
                 store.announce(Topic::Skills);
                 if let Some(clients) = clients.get() {

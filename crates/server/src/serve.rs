@@ -68,8 +68,8 @@ impl Server {
     ) -> Result<Self, ServeError> {
         let hosts = options.guard.hosts.added().to_vec();
         // MCP sessions end when the server stops.
-        let live = Reloadable::new(load, Arc::clone(&store), hosts, stop.child_token())?;
-        let app = App::new(live, store, options.limits.clone(), stop);
+        let reloadable = Reloadable::new(load, Arc::clone(&store), hosts, stop.child_token())?;
+        let app = App::new(reloadable, store, options.limits.clone(), stop);
         let router = api::router(app.clone(), options.guard.clone());
         Ok(Self { app, router, options })
     }
@@ -120,9 +120,9 @@ async fn follow_announcements(app: App, mut announcements: Announcements) {
         if matches!(topic, Topic::Skills | Topic::Missed) {
             let work = app.clone();
             let error_changed = tokio::task::spawn_blocking(move || {
-                let before = work.reloadable.error();
+                let previous_error = work.reloadable.error();
                 work.reloadable.refresh();
-                before != work.reloadable.error()
+                previous_error != work.reloadable.error()
             });
             // Pages reloaded before the configuration error changed, so they are notified again.
             if error_changed.await.unwrap_or(false) {

@@ -82,8 +82,8 @@ pub(crate) async fn all(State(app): State<App>) -> ApiResult<Response> {
     Ok(export_response(Arc::clone(&app.store), None))
 }
 
-fn export_response(store: Arc<dyn Store>, one: Option<String>) -> Response {
-    let mut response = Body::from_stream(ExportStream::new(store, one)).into_response();
+fn export_response(store: Arc<dyn Store>, chat: Option<String>) -> Response {
+    let mut response = Body::from_stream(ExportStream::new(store, chat)).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let name = HeaderValue::from_static("attachment; filename=\"prowess-chats.json\"");
@@ -157,12 +157,12 @@ impl io::Write for ExportBuffer {
 }
 
 impl ExportStream {
-    fn new(store: Arc<dyn Store>, one: Option<String>) -> Self {
+    fn new(store: Arc<dyn Store>, chat: Option<String>) -> Self {
         let buffer = ExportBuffer::default();
         let mut out = buffer.clone();
         let task = async move {
-            let which = one.as_deref().map_or(ExportSelection::All, ExportSelection::One);
-            export(&*store, which, &mut out).await
+            let selection = chat.as_deref().map_or(ExportSelection::All, ExportSelection::One);
+            export(&*store, selection, &mut out).await
         };
         Self { task: Box::pin(task), buffer, finished: false }
     }

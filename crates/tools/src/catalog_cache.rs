@@ -1,5 +1,5 @@
-//! A cache of catalogs for the latest snapshot: a turn does not render a catalog again while the skills are
-//! unchanged.
+//! A cache of catalogs (the lists of skills for a model) for the latest snapshot: a turn does not render a catalog again
+//! while the skills are unchanged.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -74,24 +74,25 @@ impl CatalogCache {
         // Do not hold the lock while rendering, so that other turns do not wait.
         let catalog = Arc::new(make(&key));
         let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (cached_snapshot, all) = cache.get_or_insert_with(|| (Arc::clone(snapshot), Vec::new()));
+        let (cached_snapshot, catalogs) = cache.get_or_insert_with(|| (Arc::clone(snapshot), Vec::new()));
         if !Arc::ptr_eq(cached_snapshot, snapshot) {
-            (*cached_snapshot, *all) = (Arc::clone(snapshot), Vec::new());
+            (*cached_snapshot, *catalogs) = (Arc::clone(snapshot), Vec::new());
         }
-        if all.len() >= CATALOGS_MAX {
-            all.remove(0);
+        if catalogs.len() >= CATALOGS_MAX {
+            catalogs.remove(0);
         }
-        all.push(CachedCatalog { key, catalog: Arc::clone(&catalog) });
+        catalogs.push(CachedCatalog { key, catalog: Arc::clone(&catalog) });
         catalog
     }
 
     fn cached(&self, snapshot: &Arc<Snapshot>, key: &CatalogKey) -> Option<Arc<Catalog>> {
         let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (_, all) = cache.as_mut().filter(|(of, _)| Arc::ptr_eq(of, snapshot))?;
-        let at = all.iter().position(|cached| cached.matches(key))?;
-        let cached = all.remove(at);
+        let (_, catalogs) =
+            cache.as_mut().filter(|(cached_snapshot, _)| Arc::ptr_eq(cached_snapshot, snapshot))?;
+        let index = catalogs.iter().position(|cached| cached.matches(key))?;
+        let cached = catalogs.remove(index);
         let catalog = Arc::clone(&cached.catalog);
-        all.push(cached);
+        catalogs.push(cached);
         Some(catalog)
     }
 }
@@ -106,31 +107,31 @@ mod tests {
     fn a_catalog_is_rendered_once_per_snapshot_and_key() {
         let registry = Registry::open(Policy::default()).unwrap();
         let (snapshot, catalogs) = (registry.snapshot(), CatalogCache::default());
-        let wanted = |chars: u32, relevant: &str| CatalogKey {
+        let key = |chars: u32, relevant: &str| CatalogKey {
             format: CatalogFormat::Xml,
             location: LocationVisibility::Hidden,
             chars: Some(chars),
             tokens: None,
             order: CutOrder { relevant: vec![relevant.to_owned()], recent: Vec::new() },
         };
-        let is_made = |snapshot: &Arc<Snapshot>, wanted: CatalogKey| {
+        let is_made = |snapshot: &Arc<Snapshot>, key: CatalogKey| {
             let mut built = false;
-            let got = catalogs.get(snapshot, wanted.clone(), |wanted| {
+            let catalog = catalogs.get(snapshot, key.clone(), |key| {
                 built = true;
-                render_catalog(snapshot, registry.policy(), &wanted.request())
+                render_catalog(snapshot, registry.policy(), &key.request())
             });
-            assert_eq!(*got, render_catalog(snapshot, registry.policy(), &wanted.request()));
+            assert_eq!(*catalog, render_catalog(snapshot, registry.policy(), &key.request()));
             built
         };
         let (enough, little) = (100_000, 1);
-        assert!(is_made(&snapshot, wanted(enough, "a")));
-        assert!(!is_made(&snapshot, wanted(enough, "a")));
-        assert!(!is_made(&snapshot, wanted(enough, "b")), "nothing is cut, so the order does not matter");
-        assert!(is_made(&snapshot, wanted(little, "a")));
-        assert!(is_made(&snapshot, wanted(little, "b")), "the order decides what is cut");
-        assert!(!is_made(&snapshot, wanted(little, "a")));
+        assert!(is_made(&snapshot, key(enough, "a")));
+        assert!(!is_made(&snapshot, key(enough, "a")));
+        assert!(!is_made(&snapshot, key(enough, "b")), "nothing is cut, so the order does not matter");
+        assert!(is_made(&snapshot, key(little, "a")));
+        assert!(is_made(&snapshot, key(little, "b")), "the order decides what is cut");
+        assert!(!is_made(&snapshot, key(little, "a")));
         let other = Registry::open(Policy::default()).unwrap().snapshot();
-        assert!(is_made(&other, wanted(enough, "a")));
-        assert!(is_made(&snapshot, wanted(enough, "a")));
+        assert!(is_made(&other, key(enough, "a")));
+        assert!(is_made(&snapshot, key(enough, "a")));
     }
 }

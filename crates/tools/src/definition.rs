@@ -69,8 +69,8 @@ impl BuiltinTool {
         Self::ALL.into_iter().find(|tool| tool.name() == name || tool.dotless_name() == name)
     }
 
-    /// Returns the tools for a policy's activation mode. The tool for scripts is only included if skills are
-    /// activated through a tool and the user allows some scripts to run without confirmation.
+    /// Returns the tools for a policy's activation mode, which is the way a model loads skills. The tool for scripts is
+    /// only included if skills are loaded through a tool and the user allows some scripts to run without confirmation.
     pub fn for_policy(policy: &Policy) -> &'static [Self] {
         let scripts = prowess_sandbox::is_any_allowed(policy);
         match (policy.activation, scripts) {

@@ -134,30 +134,30 @@ impl Toolbox {
         let matches: Vec<_> = routing
             .matches
             .iter()
-            .filter_map(|found| {
+            .filter_map(|matched| {
                 let skill = snapshot
-                    .get(&found.name)
+                    .get(&matched.name)
                     .filter(|skill| visibility(skill, policy) != Visibility::Manual)?;
                 let description = prowess::catalog::escape::one_line(skill.description(), 1024).into_owned();
-                Some((found, description, skill.remote().map(|remote| remote.origin())))
+                Some((matched, description, skill.remote().map(|remote| remote.origin())))
             })
             .collect();
         let text = match matches.is_empty() {
             true => "No matching skill found.\n".to_owned(),
             false => matches
                 .iter()
-                .map(|(found, description, origin)| {
+                .map(|(matched, description, origin)| {
                     let suffix =
                         origin.as_ref().map_or_else(String::new, |origin| format!(" (from {origin})"));
-                    format!("- {}{suffix}: {description}\n", found.name)
+                    format!("- {}{suffix}: {description}\n", matched.name)
                 })
                 .collect(),
         };
         let data: Vec<_> = matches
             .iter()
-            .map(|(found, description, origin)| {
+            .map(|(matched, description, origin)| {
                 let mut data = json!({
-                    "name": found.name, "description": description, "score": found.score, "reasons": found.reasons
+                    "name": matched.name, "description": description, "score": matched.score, "reasons": matched.reasons
                 });
                 if let Some(origin) = origin {
                     data["origin"] = origin.as_str().into();
@@ -169,20 +169,19 @@ impl Toolbox {
     }
 
     fn read_resource(&self, skill: &Skill, path: &str, policy: &Policy) -> Result<Envelope, ToolError> {
-        let read = resources::read_text(skill, path, &policy.limits)
+        let resource = resources::read_text(skill, path, &policy.limits)
             .map_err(|error| ToolError::new(error.code(), error.to_string()))?;
-        let mut data =
-            json!({"name": read.name, "path": read.path, "content": read.content, "bytes": read.bytes});
-        self.note_truncation(&read.name, &read.path, read.truncated);
+        let mut data = json!({"name": resource.name, "path": resource.path, "content": resource.content, "bytes": resource.bytes});
+        self.note_truncation(&resource.name, &resource.path, resource.truncated);
         let text = match skill.remote() {
-            None => read.content,
+            None => resource.content,
             Some(remote) => {
                 data["origin"] = remote.origin().into();
-                let path = hidden::escape_for_display(&read.path);
-                format!("[{path} of {}, from the {}]\n\n{}", read.name, remote.origin(), read.content)
+                let path = hidden::escape_for_display(&resource.path);
+                format!("[{path} of {}, from the {}]\n\n{}", resource.name, remote.origin(), resource.content)
             }
         };
-        Ok(match read.truncated {
+        Ok(match resource.truncated {
             Some(_) => Envelope::partial(with_truncated(data), text),
             None => Envelope::success(data, text),
         })
@@ -197,13 +196,13 @@ impl Toolbox {
         session: &mut Session,
     ) -> Result<Envelope, ToolError> {
         let (project, policy) = (&self.registry().host().project, self.registry().policy());
-        let read = ReadFileTool::with_policy(project, policy)
+        let file = ReadFileTool::with_policy(project, policy)
             .read(path)
             .map_err(|error| ToolError::new(error.code(), error.to_string()))?;
-        let mut data = json!({"path": read.path, "content": read.content, "bytes": read.bytes});
-        let text = read.content;
+        let mut data = json!({"path": file.path, "content": file.content, "bytes": file.bytes});
+        let text = file.content;
         if policy.activation == ActivationMode::ReadFile
-            && let Some(skill) = skill_at(snapshot, &project.join(&read.path))
+            && let Some(skill) = skill_at(snapshot, &project.join(&file.path))
             && let Ok(activated) = activate(skill, None, policy)
         {
             let name = skill.key();
@@ -222,7 +221,7 @@ impl Toolbox {
                 return Ok(Envelope::success(data, reminder));
             }
         }
-        Ok(match read.truncated {
+        Ok(match file.truncated {
             Some(_) => Envelope::partial(with_truncated(data), text),
             None => Envelope::success(data, text),
         })
@@ -251,13 +250,13 @@ pub(crate) fn find_skill<'s>(
     let skill = snapshot.get(name).or_else(|| snapshot.all().iter().find(has_name));
     skill.filter(|skill| may_call(skill, policy, session)).ok_or_else(|| {
         let names: Vec<_> = callable_names(snapshot, policy, session).collect();
-        let near = suggest::nearest(name, names.iter().map(AsRef::as_ref));
-        let near = near.map_or_else(String::new, |near| {
-            format!("; did you mean {}?", hidden::escape_and_truncate(near))
+        let similar = suggest::nearest(name, names.iter().map(AsRef::as_ref));
+        let similar = similar.map_or_else(String::new, |similar| {
+            format!("; did you mean {}?", hidden::escape_and_truncate(similar))
         });
         ToolError::new(
             ErrorCode::NotFound,
-            format!("skill {} not found{near}", hidden::escape_and_truncate(name)),
+            format!("skill {} not found{similar}", hidden::escape_and_truncate(name)),
         )
     })
 }

@@ -1,4 +1,4 @@
-//! The response format of all tools.
+//! The envelope: the response format of all tools.
 
 use prowess::ErrorCode;
 use serde::Serialize;

@@ -16,17 +16,17 @@ pub(crate) struct ToolParams<'a> {
 
 impl<'a> ToolParams<'a> {
     /// Validates the parameters; an unknown parameter is an error.
-    pub(crate) fn new(input: &'a Value, known: &[&'static str]) -> Result<Self, ToolError> {
+    pub(crate) fn new(input: &'a Value, allowed: &[&'static str]) -> Result<Self, ToolError> {
         let Value::Object(values) = input else {
             return Err(invalid_param("the parameters must be an object"));
         };
-        if let Some(unknown) = values.keys().find(|key| !known.contains(&key.as_str())) {
-            let shown = prowess::format::hidden::escape_and_truncate(unknown);
-            let help = match suggest::nearest(unknown, known.iter().copied()) {
-                Some(near) => format!("; did you mean {near}?"),
-                None => format!("; valid parameters: {}", known.join(", ")),
+        if let Some(unknown) = values.keys().find(|key| !allowed.contains(&key.as_str())) {
+            let name = prowess::format::hidden::escape_and_truncate(unknown);
+            let help = match suggest::nearest(unknown, allowed.iter().copied()) {
+                Some(similar) => format!("; did you mean {similar}?"),
+                None => format!("; valid parameters: {}", allowed.join(", ")),
             };
-            return Err(invalid_param(format!("unknown parameter {shown}{help}")));
+            return Err(invalid_param(format!("unknown parameter {name}{help}")));
         }
         Ok(Self { values })
     }

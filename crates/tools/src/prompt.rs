@@ -1,4 +1,4 @@
-//! Builds the system prompt.
+//! Builds the part of the system prompt about skills: the catalog, its rules, and the active skills.
 
 use std::sync::Arc;
 
@@ -54,15 +54,17 @@ fn build_catalog(toolbox: &Toolbox, request: &PromptRequest<'_>) -> (Arc<Catalog
     let usage = SkillUsage::load(toolbox.registry().host());
     let format = request.format.unwrap_or(policy.catalog.format);
     let routing = request.query.map(|query| route(toolbox, &snapshot, query, &usage));
-    let relevant =
-        routing.iter().flat_map(|routing| routing.matches.iter().map(|found| found.name.clone())).collect();
+    let relevant = routing
+        .iter()
+        .flat_map(|routing| routing.matches.iter().map(|matched| matched.name.clone()))
+        .collect();
     // Requested limits replace all limits of the policy.
     let has_limits = request.budget_chars.is_some() || request.budget_tokens.is_some();
     let (chars, tokens) = match has_limits {
         true => (request.budget_chars, request.budget_tokens),
         false => (policy.catalog.budget_chars, policy.catalog.token_limit()),
     };
-    let wanted = CatalogKey {
+    let key = CatalogKey {
         format,
         location: if request.location { LocationVisibility::Shown } else { policy.catalog.location },
         chars,
@@ -70,18 +72,18 @@ fn build_catalog(toolbox: &Toolbox, request: &PromptRequest<'_>) -> (Arc<Catalog
         order: CutOrder { relevant, recent: usage.recent(16) },
     };
     let catalog = match format {
-        CatalogFormat::Tiers => tiered_catalog(&snapshot, toolbox, routing.as_ref(), wanted),
+        CatalogFormat::Tiers => tiered_catalog(&snapshot, toolbox, routing.as_ref(), key),
         CatalogFormat::Xml | CatalogFormat::Json | CatalogFormat::Bullets | CatalogFormat::Tool => {
-            full_catalog(&snapshot, toolbox, wanted)
+            full_catalog(&snapshot, toolbox, key)
         }
     };
     (catalog, routing)
 }
 
 /// Returns the catalog of all skills.
-fn full_catalog(snapshot: &Arc<Snapshot>, toolbox: &Toolbox, wanted: CatalogKey) -> Arc<Catalog> {
+fn full_catalog(snapshot: &Arc<Snapshot>, toolbox: &Toolbox, key: CatalogKey) -> Arc<Catalog> {
     let policy = toolbox.registry().policy();
-    toolbox.catalogs.get(snapshot, wanted, |wanted| render_catalog(snapshot, policy, &wanted.request()))
+    toolbox.catalogs.get(snapshot, key, |key| render_catalog(snapshot, policy, &key.request()))
 }
 
 fn route(toolbox: &Toolbox, snapshot: &Arc<Snapshot>, query: &str, usage: &SkillUsage) -> Routing {
@@ -94,35 +96,36 @@ fn route(toolbox: &Toolbox, snapshot: &Arc<Snapshot>, query: &str, usage: &Skill
     toolbox.router(snapshot).route(query, &options)
 }
 
-/// Returns the tier that the query asks for; without a query, names and brief descriptions.
+/// Returns the catalog with the tier (how much to show: nothing, a count, names or whole skills) that the query needs;
+/// without a query, names and brief descriptions.
 fn tiered_catalog(
     snapshot: &Arc<Snapshot>,
     toolbox: &Toolbox,
     routing: Option<&Routing>,
-    wanted: CatalogKey,
+    key: CatalogKey,
 ) -> Arc<Catalog> {
     let policy = toolbox.registry().policy();
     let mut full = Vec::new();
     let tier = match routing.map(|routing| routing.tier) {
-        None | Some(Tier::Registry) => return full_catalog(snapshot, toolbox, wanted),
+        None | Some(Tier::Registry) => return full_catalog(snapshot, toolbox, key),
         Some(Tier::Nothing) => DisclosureTier::Nothing,
         Some(Tier::Breadcrumb) => DisclosureTier::Count,
         Some(Tier::Full) => {
             let names = routing
                 .iter()
-                .flat_map(|routing| routing.full_matches().iter().map(|found| found.name.as_str()));
+                .flat_map(|routing| routing.full_matches().iter().map(|matched| matched.name.as_str()));
             full.extend(names.filter_map(|name| {
                 // Text of remote skills must not be part of the system prompt; the model may load it by itself.
                 let skill = snapshot.get(name).filter(|skill| skill.remote().is_none())?;
                 Some((name.to_owned(), activate(skill, None, policy).ok()?.content()))
             }));
             if full.is_empty() {
-                return full_catalog(snapshot, toolbox, wanted);
+                return full_catalog(snapshot, toolbox, key);
             }
             DisclosureTier::Full(&full)
         }
     };
-    let text = tier.render(snapshot, policy, &wanted.request());
+    let text = tier.render(snapshot, policy, &key.request());
     Arc::new(Catalog { text, plan: CatalogPlan::default() })
 }
 
@@ -134,7 +137,8 @@ pub fn system_prompt(toolbox: &Toolbox, session: &Session, query: Option<&str>) 
     let (catalog, routing) = build_catalog(toolbox, &PromptRequest { query, ..PromptRequest::default() });
     if query.is_some() && toolbox.registry().policy().catalog.format == CatalogFormat::Tiers {
         let pushed = routing.iter().filter(|routing| routing.tier == Tier::Full);
-        session.set_pushed(pushed.flat_map(Routing::full_matches).map(|found| found.name.clone()).collect());
+        session
+            .set_pushed(pushed.flat_map(Routing::full_matches).map(|matched| matched.name.clone()).collect());
     }
     let mut text = catalog.text.clone();
     if !text.is_empty() && toolbox.registry().policy().activation == ActivationMode::SkillTool {

@@ -1,4 +1,4 @@
-//! Restrictions for conversations that load remote skills.
+//! Restrictions for conversations that load remote skills, which come from other MCP servers.
 
 use prowess::format::hidden;
 use prowess::{ErrorCode, Skill, Snapshot};

@@ -1,4 +1,4 @@
-//! A conversation.
+//! The state of a conversation.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 /// The state of a conversation: loaded skills, and skills that the user requested.
 #[derive(Debug, Default)]
 pub struct Session {
-    /// The loaded skills with their digests.
+    /// The skills that the conversation has loaded, with the digests of their instructions.
     pub ledger: Ledger,
     /// Information about the conversation for the tools of skills.
     pub info: ConversationInfo,

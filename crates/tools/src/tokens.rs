@@ -68,15 +68,16 @@ fn cached_count(text: &str, count: impl FnOnce(&str) -> usize) -> usize {
 /// The encoding first splits a text into words. No word continues after a line feed, unless white space or a
 /// slash follows.
 fn split_parts(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
+    let mut remaining = text;
     std::iter::from_fn(move || {
         let is_end = |end: &usize| {
-            let after = rest.get(*end..).and_then(|after| after.chars().next());
-            *end >= PART_MIN && after.is_some_and(|c| !c.is_whitespace() && c != '/')
+            let next = remaining.get(*end..).and_then(|next| next.chars().next());
+            *end >= PART_MIN && next.is_some_and(|c| !c.is_whitespace() && c != '/')
         };
-        let end = rest.match_indices('\n').map(|(at, _)| at + 1).find(is_end).unwrap_or(rest.len());
-        let (part, after) = rest.split_at(end);
-        rest = after;
+        let end =
+            remaining.match_indices('\n').map(|(index, _)| index + 1).find(is_end).unwrap_or(remaining.len());
+        let (part, rest) = remaining.split_at(end);
+        remaining = rest;
         (!part.is_empty()).then_some(part)
     })
 }

@@ -242,9 +242,10 @@ impl Toolbox {
                 Err(ToolError::new(ErrorCode::NotFound, message))
             }
             None => {
-                let near = suggest::nearest(name, offered.iter().map(|tool| tool.name()));
-                let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
-                Err(ToolError::new(ErrorCode::NotFound, format!("no tool named {display_name}{near}")))
+                let similar = suggest::nearest(name, offered.iter().map(|tool| tool.name()));
+                let similar =
+                    similar.map_or_else(String::new, |similar| format!("; did you mean {similar}?"));
+                Err(ToolError::new(ErrorCode::NotFound, format!("no tool named {display_name}{similar}")))
             }
         }
     }

@@ -87,7 +87,7 @@ impl Engine {
         let loaded = match reported.recv_timeout(limits.load_time.saturating_add(WAIT_MARGIN)) {
             Ok(loaded) => loaded,
             Err(RecvTimeoutError::Timeout) => {
-                Err(ToolsetError::Time { what: "loading the toolset", limit: limits.load_time })
+                Err(ToolsetError::Time { operation: "loading the toolset", limit: limits.load_time })
             }
             Err(RecvTimeoutError::Disconnected) => {
                 Err(ToolsetError::Engine("it exited while loading".to_owned()))
@@ -142,7 +142,7 @@ impl Engine {
                 (false, _) => {}
                 (true, true) => return Err(ToolsetError::Cancelled),
                 (true, false) => {
-                    return Err(ToolsetError::Time { what: "the call", limit: self.limits.call_time });
+                    return Err(ToolsetError::Time { operation: "the call", limit: self.limits.call_time });
                 }
             }
         }

@@ -62,26 +62,26 @@ pub enum ToolsetError {
     #[error("{0}")]
     InvalidResult(String),
     /// Loading or the call took too long.
-    #[error("{what} took longer than {} s and was stopped", .limit.as_secs_f64())]
+    #[error("{operation} took longer than {} s and was stopped", .limit.as_secs_f64())]
     Time {
-        /// What took too long.
-        what: &'static str,
+        /// The operation that took too long.
+        operation: &'static str,
         /// The limit.
         limit: Duration,
     },
     /// Loading or the call used too much memory.
-    #[error("{what} used more than {} MiB of memory and was stopped", .limit / 1024 / 1024)]
+    #[error("{operation} used more than {} MiB of memory and was stopped", .limit / 1024 / 1024)]
     Memory {
-        /// What used too much memory.
-        what: &'static str,
+        /// The operation that used too much memory.
+        operation: &'static str,
         /// The limit in bytes.
         limit: usize,
     },
     /// Loading or the call recursed too deeply.
-    #[error("{what} recursed too deeply and was stopped{}", location_suffix(.location.as_ref()))]
+    #[error("{operation} recursed too deeply and was stopped{}", location_suffix(.location.as_ref()))]
     Stack {
-        /// What recursed too deeply.
-        what: &'static str,
+        /// The operation that recursed too deeply.
+        operation: &'static str,
         /// The location, if known.
         location: Option<SourceLocation>,
     },
@@ -162,7 +162,7 @@ impl ToolsetError {
     pub fn message(&self) -> String {
         match self {
             Self::Load { message, .. } => message.clone(),
-            Self::Stack { what, .. } => Self::Stack { what, location: None }.to_string(),
+            Self::Stack { operation, .. } => Self::Stack { operation, location: None }.to_string(),
             other => other.to_string(),
         }
     }

@@ -113,8 +113,9 @@ impl Toolsets {
         let mut engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
         engines.retain(|cached| cached.dir != dir);
         while engines.len() >= self.limits.engines.max(1) {
-            let oldest = engines.iter().enumerate().min_by_key(|(_, cached)| cached.used).map(|(at, _)| at);
-            drop(oldest.map(|at| engines.swap_remove(at)));
+            let oldest =
+                engines.iter().enumerate().min_by_key(|(_, cached)| cached.used).map(|(index, _)| index);
+            drop(oldest.map(|index| engines.swap_remove(index)));
         }
         let (dir, toolsets, used) = (dir.to_owned(), toolsets.to_vec(), Instant::now());
         engines.push(CachedEngine { dir, toolsets, engine: Arc::clone(&engine), used });

@@ -71,16 +71,16 @@ impl JsEngine {
     /// Loads a toolset and returns its tools.
     pub(super) fn load(&self, path: &str, export: &str) -> EngineResult<Vec<ToolDescriptor>> {
         let entry = self.sources.borrow().entry(path)?;
-        let what = "loading the toolset";
+        let operation = "loading the toolset";
         let limit = self.limits.load_time;
         let described: String = self.context.with(|ctx| {
-            let namespace = self.import(&ctx, &entry, what, limit)?;
+            let namespace = self.import(&ctx, &entry, operation, limit)?;
             // The npm package zod can create JSON Schema itself, but only newer versions have a method on the schema.
             let shipped = self.sources.borrow().bundled_zod(&entry);
-            let zod = shipped.map(|zod| self.import(&ctx, &zod, what, limit)).transpose()?;
+            let zod = shipped.map(|zod| self.import(&ctx, &zod, operation, limit)).transpose()?;
             let describe = self.bindings.describe.clone().restore(&ctx).map_err(engine_error)?;
             let promise = describe.call::<_, Promise>((namespace, export, zod));
-            self.settle(&ctx, promise, what, limit)
+            self.settle(&ctx, promise, operation, limit)
         })?;
         match parse_response(&described, self.limits.output)? {
             EngineResponse::Tools(tools) => Ok(tools),
@@ -128,10 +128,10 @@ impl JsEngine {
         &self,
         ctx: &Ctx<'js>,
         name: &str,
-        what: &'static str,
+        operation: &'static str,
         limit: Duration,
     ) -> EngineResult<Object<'js>> {
-        self.settle(ctx, Module::import(ctx, name), what, limit)
+        self.settle(ctx, Module::import(ctx, name), operation, limit)
     }
 
     /// Runs jobs until a promise is settled, cannot be settled, or the time is over.
@@ -139,18 +139,20 @@ impl JsEngine {
         &self,
         ctx: &Ctx<'js>,
         promise: rquickjs::Result<Promise<'js>>,
-        what: &'static str,
+        operation: &'static str,
         limit: Duration,
     ) -> EngineResult<T> {
         let stop_error = || {
             self.watch.stopped().map(|stop| match stop {
-                StopCause::Time => ToolsetError::Time { what, limit },
+                StopCause::Time => ToolsetError::Time { operation, limit },
                 StopCause::Cancelled => ToolsetError::Cancelled,
             })
         };
         let promise = match promise {
             Ok(promise) => promise,
-            Err(_) => return Err(stop_error().unwrap_or_else(|| self.to_load_error(ctx, ctx.catch(), what))),
+            Err(_) => {
+                return Err(stop_error().unwrap_or_else(|| self.to_load_error(ctx, ctx.catch(), operation)));
+            }
         };
         while promise.state() == PromiseState::Pending {
             if self.watch.must_stop() {
@@ -162,7 +164,7 @@ impl JsEngine {
                 let _ = abort.call::<_, ()>(());
             }
             if !ctx.execute_pending_job() {
-                return Err(stop_error().unwrap_or(ToolsetError::Stuck(what)));
+                return Err(stop_error().unwrap_or(ToolsetError::Stuck(operation)));
             }
         }
         if let Some(stop_error) = stop_error() {
@@ -170,13 +172,15 @@ impl JsEngine {
         }
         match promise.result::<T>() {
             Some(Ok(value)) => Ok(value),
-            Some(Err(_)) => Err(stop_error().unwrap_or_else(|| self.to_load_error(ctx, ctx.catch(), what))),
-            None => Err(ToolsetError::Stuck(what)),
+            Some(Err(_)) => {
+                Err(stop_error().unwrap_or_else(|| self.to_load_error(ctx, ctx.catch(), operation)))
+            }
+            None => Err(ToolsetError::Stuck(operation)),
         }
     }
 
     /// Converts an error that was thrown outside of the bindings: modules that cannot be linked or evaluated.
-    fn to_load_error<'js>(&self, ctx: &Ctx<'js>, error: Value<'js>, what: &'static str) -> ToolsetError {
+    fn to_load_error<'js>(&self, ctx: &Ctx<'js>, error: Value<'js>, operation: &'static str) -> ToolsetError {
         if let Some(failure) = self.sources.borrow_mut().take_failure() {
             return failure;
         }
@@ -188,7 +192,7 @@ impl JsEngine {
             .and_then(|describe| describe.call::<_, String>((error,)));
         let Ok(described) = described else {
             // Describing the error needs memory, too.
-            return ToolsetError::Memory { what, limit: self.limits.memory };
+            return ToolsetError::Memory { operation, limit: self.limits.memory };
         };
         self.load_error(ThrownError::from_json(&serde_json::from_str(&described).unwrap_or_default()), "")
     }
@@ -197,8 +201,8 @@ impl JsEngine {
         if let Some(failure) = self.sources.borrow_mut().take_failure() {
             return failure;
         }
-        let what = "loading the toolset";
-        if let Some(limit) = self.limit_error(&thrown, what) {
+        let operation = "loading the toolset";
+        if let Some(limit) = self.limit_error(&thrown, operation) {
             return limit;
         }
         let sources = self.sources.borrow();
@@ -227,12 +231,12 @@ impl JsEngine {
         ToolsetError::Load { message, location }
     }
 
-    /// Returns the limit error that a thrown error stands for, if any.
-    fn limit_error(&self, thrown: &ThrownError, what: &'static str) -> Option<ToolsetError> {
+    /// Returns the limit error that caused a thrown error, if any.
+    fn limit_error(&self, thrown: &ThrownError, operation: &'static str) -> Option<ToolsetError> {
         match (thrown.name.as_str(), thrown.message.as_str()) {
-            (_, "out of memory") => Some(ToolsetError::Memory { what, limit: self.limits.memory }),
+            (_, "out of memory") => Some(ToolsetError::Memory { operation, limit: self.limits.memory }),
             ("RangeError", "Maximum call stack size exceeded") => Some(ToolsetError::Stack {
-                what,
+                operation,
                 location: self.sources.borrow().location_in_stack(&thrown.stack),
             }),
             _ => None,

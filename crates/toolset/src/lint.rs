@@ -35,12 +35,12 @@ pub fn lint(dir: &Path, toolsets: &[impl AsRef<str>]) -> Vec<ToolsetError> {
     };
     let mut errors = Vec::new();
     for toolset in toolsets.iter().map(AsRef::as_ref) {
-        let found = match toolset.split_once(':').filter(|_| is_module(toolset)) {
+        let errors_found = match toolset.split_once(':').filter(|_| is_module(toolset)) {
             Some((path, export)) => files.check_toolset(path, export),
             None => files.check_program(toolset).err().into_iter().collect(),
         };
         // Two toolsets may share modules.
-        for error in found {
+        for error in errors_found {
             if !errors.contains(&error) {
                 errors.push(error);
             }
@@ -56,9 +56,9 @@ struct SkillDirFiles {
 
 impl SkillDirFiles {
     fn read(&self, path: &str, max: u64) -> Result<Vec<u8>, ToolsetError> {
-        let none = || ToolsetError::load(format!("there is no file {path}"));
+        let missing = || ToolsetError::load(format!("there is no file {path}"));
         let (file, stat) = self.dir.open_file(Path::new(path)).map_err(|error| match error {
-            Errno::NOENT | Errno::NOTDIR => none(),
+            Errno::NOENT | Errno::NOTDIR => missing(),
             error => ToolsetError::load(format!("cannot read {path}: {}", prowess_fs::describe_errno(error))),
         })?;
         read_whole(&file, &stat, max)
@@ -108,8 +108,8 @@ impl SkillDirFiles {
         let ModuleCode { source, code, source_map: origins } = ModuleCode::new(name, bytes, &self.limits)?;
         let interface = module_interface(&code).map_err(|ModuleSyntaxError { message, offset }| {
             // Stripped TypeScript is valid; only JavaScript sources can have errors here.
-            let at = offset.filter(|_| origins.is_none()).unwrap_or_default();
-            ToolsetError::Load { message, location: Some(location_at(name, &source, at)) }
+            let offset_in_source = offset.filter(|_| origins.is_none()).unwrap_or_default();
+            ToolsetError::Load { message, location: Some(location_at(name, &source, offset_in_source)) }
         })?;
         if let Some(export) = export.filter(|export| !interface.exports.iter().any(|name| name == export))
             && !interface.reexports_all

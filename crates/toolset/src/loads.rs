@@ -38,12 +38,12 @@ struct AbandonedLoad {
     digests: Arc<[(String, String)]>,
     error: ToolsetError,
     thread: JoinHandle<()>,
-    since: Instant,
+    abandoned_at: Instant,
 }
 
 impl AbandonedLoad {
     fn may_be_retried(&self) -> bool {
-        self.thread.is_finished() && self.since.elapsed() >= RETRY_AFTER
+        self.thread.is_finished() && self.abandoned_at.elapsed() >= RETRY_AFTER
     }
 }
 
@@ -70,12 +70,12 @@ pub(super) fn abandoned_error(
     dir: &Path,
     toolsets: &[(String, String)],
 ) -> Option<ToolsetError> {
-    let earlier: Vec<_> = with_loads(|loads| {
+    let abandoned: Vec<_> = with_loads(|loads| {
         loads.abandoned.retain(|load| !load.may_be_retried());
-        let same = loads.abandoned.iter().filter(|load| load.dir == dir && load.toolsets == toolsets);
-        same.map(|load| (Arc::clone(&load.digests), load.error.clone())).collect()
+        let matching = loads.abandoned.iter().filter(|load| load.dir == dir && load.toolsets == toolsets);
+        matching.map(|load| (Arc::clone(&load.digests), load.error.clone())).collect()
     });
-    earlier.into_iter().find(|(digests, _)| are_unchanged(digests, skill)).map(|(_, error)| error)
+    abandoned.into_iter().find(|(digests, _)| are_unchanged(digests, skill)).map(|(_, error)| error)
 }
 
 /// Remembers a failed load if it exceeded a limit. Returns its error.
@@ -90,14 +90,14 @@ pub(super) fn remember(dir: &Path, toolsets: &[(String, String)], failed: Failed
             digests: digests.into(),
             error: error.clone(),
             thread,
-            since: Instant::now(),
+            abandoned_at: Instant::now(),
         };
         with_loads(|loads| {
             let ended = |load: &AbandonedLoad| load.thread.is_finished();
             if loads.abandoned.len() >= REMEMBERED_MAX
-                && let Some(at) = loads.abandoned.iter().position(ended)
+                && let Some(index) = loads.abandoned.iter().position(ended)
             {
-                loads.abandoned.remove(at);
+                loads.abandoned.remove(index);
             }
             loads.abandoned.push(load);
         });

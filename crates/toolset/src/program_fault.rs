@@ -14,10 +14,10 @@ pub const PROTOCOL: u64 = 1;
 #[non_exhaustive]
 pub enum ProgramFault {
     /// It exited.
-    #[error("exited ({how}) without answering{}", stderr_suffix(.last_stderr))]
+    #[error("exited ({status}) without answering{}", stderr_suffix(.last_stderr))]
     Exited {
         /// How it exited.
-        how: String,
+        status: String,
         /// The last line it wrote to standard error.
         last_stderr: String,
     },

@@ -153,9 +153,10 @@ fn package_entry(package_json: &str, path: &str) -> Option<String> {
 fn import_target(exports: &Value) -> Option<String> {
     match exports {
         Value::String(file) => Some(file.clone()),
-        Value::Object(by) => {
-            ["import", "module", "default"].iter().find_map(|name| by.get(*name)).and_then(import_target)
-        }
+        Value::Object(conditions) => ["import", "module", "default"]
+            .iter()
+            .find_map(|name| conditions.get(*name))
+            .and_then(import_target),
         _ => None,
     }
 }

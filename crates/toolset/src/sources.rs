@@ -178,15 +178,16 @@ impl ModuleSources {
     pub(super) fn location_in_stack(&self, stack: &str) -> Option<SourceLocation> {
         stack.lines().find_map(|frame| {
             let frame = frame.trim().trim_end_matches(')');
-            let (rest, column) = frame.rsplit_once(':')?;
-            let (rest, line) = rest.rsplit_once(':')?;
+            let (before_column, column) = frame.rsplit_once(':')?;
+            let (before_column, line) = before_column.rsplit_once(':')?;
             let (line, column) = (line.parse().ok()?, column.parse().ok()?);
-            let named = |name: &&String| {
-                rest.strip_suffix(name.as_str())
-                    .is_some_and(|before| before.is_empty() || before.ends_with([' ', '(']))
+            let ends_with_name = |name: &&String| {
+                before_column
+                    .strip_suffix(name.as_str())
+                    .is_some_and(|prefix| prefix.is_empty() || prefix.ends_with([' ', '(']))
             };
             let (name, module) =
-                self.modules.keys().find(named).and_then(|name| self.modules.get_key_value(name))?;
+                self.modules.keys().find(ends_with_name).and_then(|name| self.modules.get_key_value(name))?;
             let (line, column) = match &module.source_map {
                 Some(source_map) => source_map.lookup(line, column)?,
                 None => (line, column),
@@ -200,14 +201,14 @@ impl ModuleSources {
         self.modules.iter().find_map(|(file, module)| {
             let mut imports =
                 module.source.match_indices("import").chain(module.source.match_indices("export"));
-            let at = imports.find_map(|(at, _)| {
-                let statement = module.source.get(at..)?.split(';').next()?;
+            let index = imports.find_map(|(index, _)| {
+                let statement = module.source.get(index..)?.split(';').next()?;
                 statement
                     .contains("from")
-                    .then(|| find_word(statement, name).map(|inner| at + inner))
+                    .then(|| find_word(statement, name).map(|inner| index + inner))
                     .flatten()
             })?;
-            Some(location_at(file, &module.source, at))
+            Some(location_at(file, &module.source, index))
         })
     }
 
@@ -237,14 +238,14 @@ fn skip_whitespace(source: &str, location: SourceLocation) -> SourceLocation {
         .map(str::len)
         .sum::<usize>();
     let line = source.get(start..).unwrap_or_default();
-    let before: usize =
+    let line_offset: usize =
         line.chars().take(location.column.saturating_sub(1) as usize).map(char::len_utf8).sum();
-    let rest = line.get(before..).unwrap_or_default();
-    let skipped = rest.len() - rest.trim_start().len();
-    if skipped == 0 || skipped == rest.len() {
+    let line_end = line.get(line_offset..).unwrap_or_default();
+    let skipped = line_end.len() - line_end.trim_start().len();
+    if skipped == 0 || skipped == line_end.len() {
         location
     } else {
-        location_at(&location.file, source, start + before + skipped)
+        location_at(&location.file, source, start + line_offset + skipped)
     }
 }
 
@@ -256,18 +257,20 @@ pub(super) fn location_of_import(file: &str, source: &str, specifier: &str) -> O
 
 /// Returns the location of a byte offset.
 pub(super) fn location_at(file: &str, source: &str, offset: usize) -> SourceLocation {
-    let at = u32::try_from(offset.min(source.len())).unwrap_or_default();
-    let location =
-        prowess::format::Location::from_span(source.as_bytes(), prowess::format::Span { start: at, end: at });
+    let position = u32::try_from(offset.min(source.len())).unwrap_or_default();
+    let location = prowess::format::Location::from_span(
+        source.as_bytes(),
+        prowess::format::Span { start: position, end: position },
+    );
     SourceLocation { file: file.to_owned(), line: location.line, column: location.column }
 }
 
 /// Returns the position of a whole word in a text.
 fn find_word(text: &str, word: &str) -> Option<usize> {
     let is_word_char = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-    text.match_indices(word).map(|(at, _)| at).find(|at| {
+    text.match_indices(word).map(|(index, _)| index).find(|index| {
         let (before, after) =
-            (text.get(..*at).unwrap_or_default(), text.get(at + word.len()..).unwrap_or_default());
+            (text.get(..*index).unwrap_or_default(), text.get(index + word.len()..).unwrap_or_default());
         !before.ends_with(is_word_char) && !after.starts_with(is_word_char)
     })
 }

@@ -33,9 +33,11 @@ impl SourceMap {
     /// Returns the position in the source of a position in the JavaScript. Both start at 1.
     pub(super) fn lookup(&self, line: u32, column: u32) -> Option<(u32, u32)> {
         let (line, column) = (line.checked_sub(1)?, column.saturating_sub(1));
-        let after = self.0.partition_point(|[at, from, ..]| (*at, *from) <= (line, column));
-        let token = self.0.get(after.checked_sub(1)?).filter(|token| token[0] == line);
-        let [_, _, line, column] = token.or_else(|| self.0.get(after).filter(|token| token[0] == line))?;
+        let next = self.0.partition_point(|[mapped_line, mapped_column, ..]| {
+            (*mapped_line, *mapped_column) <= (line, column)
+        });
+        let token = self.0.get(next.checked_sub(1)?).filter(|token| token[0] == line);
+        let [_, _, line, column] = token.or_else(|| self.0.get(next).filter(|token| token[0] == line))?;
         Some((line + 1, column + 1))
     }
 }

@@ -54,9 +54,9 @@ impl ExecutionWatch {
         if now >= self.deadline.get() {
             self.stopped.set(Some(StopCause::Time));
         } else if self.is_cancelled() {
-            let since = self.cancelled.get().unwrap_or(now);
-            self.cancelled.set(Some(since));
-            if now.duration_since(since) >= self.grace {
+            let cancelled_at = self.cancelled.get().unwrap_or(now);
+            self.cancelled.set(Some(cancelled_at));
+            if now.duration_since(cancelled_at) >= self.grace {
                 self.stopped.set(Some(StopCause::Cancelled));
             }
         }

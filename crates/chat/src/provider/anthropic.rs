@@ -162,8 +162,8 @@ impl AnthropicParser {
                 }
             }
             "input_json_delta" => {
-                let at = block_index(value);
-                let Some((.., arguments)) = self.calls.iter_mut().find(|(block, ..)| *block == at) else {
+                let index = block_index(value);
+                let Some((.., arguments)) = self.calls.iter_mut().find(|(block, ..)| *block == index) else {
                     return Err(ModelError::Malformed("arguments without a call".to_owned()));
                 };
                 arguments.push_str(delta["partial_json"].as_str().unwrap_or_default());
@@ -174,8 +174,8 @@ impl AnthropicParser {
     }
 
     fn finish_call(&mut self, block: u64, out: &mut VecDeque<Chunk>) {
-        if let Some(at) = self.calls.iter().position(|(known, ..)| *known == block) {
-            let (_, id, name, arguments) = self.calls.remove(at);
+        if let Some(index) = self.calls.iter().position(|(open_block, ..)| *open_block == block) {
+            let (_, id, name, arguments) = self.calls.remove(index);
             out.push_back(Chunk::Call { id, name: self.names.tool_name(&name), arguments });
         }
     }
@@ -184,8 +184,8 @@ impl AnthropicParser {
         let count = |key: &str| usage[key].as_u64();
         if let Some(input) = count("input_tokens").filter(|input| *input > 0 || self.usage.input == 0) {
             let cached = count("cache_read_input_tokens").unwrap_or_default();
-            let written = count("cache_creation_input_tokens").unwrap_or_default();
-            self.usage.input = input + cached + written;
+            let cache_writes = count("cache_creation_input_tokens").unwrap_or_default();
+            self.usage.input = input + cached + cache_writes;
             self.usage.cached = cached;
         }
         if let Some(output) = count("output_tokens") {

@@ -52,7 +52,7 @@ impl RequestVariant {
         let mentions = |key: &str| {
             message
                 .match_indices(key)
-                .any(|(at, _)| !message[..at].ends_with(|c: char| c == '_' || c.is_alphanumeric()))
+                .any(|(start, _)| !message[..start].ends_with(|c: char| c == '_' || c.is_alphanumeric()))
         };
         if is_unsupported && self.stream_options && mentions("stream_options") {
             return Some(Self { stream_options: false, ..self });
@@ -107,12 +107,12 @@ impl ProviderApi for Completions {
         body
     }
 
-    fn adapt(&self, sent: &Value, message: &str) -> bool {
-        let sent = RequestVariant {
-            completion_tokens: sent.get("max_completion_tokens").is_some(),
-            stream_options: sent.get("stream_options").is_some(),
+    fn adapt(&self, request: &Value, message: &str) -> bool {
+        let rejected = RequestVariant {
+            completion_tokens: request.get("max_completion_tokens").is_some(),
+            stream_options: request.get("stream_options").is_some(),
         };
-        let Some(variant) = sent.fallback(message) else { return false };
+        let Some(variant) = rejected.fallback(message) else { return false };
         *self.variant.lock().unwrap_or_else(PoisonError::into_inner) = variant;
         true
     }
@@ -225,20 +225,20 @@ impl CompletionsParser {
         let index = delta["index"].as_u64();
         let id = delta["id"].as_str().unwrap_or_default();
         let same_id = |call: &PartialCall| id.is_empty() || call.id.is_empty() || call.id == id;
-        let known = self.calls.iter().rposition(|call| match index {
+        let existing = self.calls.iter().rposition(|call| match index {
             Some(_) => call.index == index,
             None => !id.is_empty() && call.id == id,
         });
-        let known =
-            known.or_else(|| (index.is_none() && id.is_empty()).then(|| self.calls.len().checked_sub(1))?);
-        let at = match known.filter(|at| self.calls.get(*at).is_some_and(same_id)) {
-            Some(at) => at,
+        let existing = existing
+            .or_else(|| (index.is_none() && id.is_empty()).then(|| self.calls.len().checked_sub(1))?);
+        let position = match existing.filter(|position| self.calls.get(*position).is_some_and(same_id)) {
+            Some(position) => position,
             None => {
                 self.calls.push(PartialCall { index, ..PartialCall::default() });
                 self.calls.len() - 1
             }
         };
-        let Some(call) = self.calls.get_mut(at) else { return };
+        let Some(call) = self.calls.get_mut(position) else { return };
         if call.id.is_empty() {
             id.clone_into(&mut call.id);
         }
@@ -281,7 +281,7 @@ mod tests {
     fn rejected_parameters_select_another_variant() {
         let default = RequestVariant { completion_tokens: false, stream_options: true };
         let newer = RequestVariant { completion_tokens: true, ..default };
-        let plain = RequestVariant { stream_options: false, ..default };
+        let without_usage = RequestVariant { stream_options: false, ..default };
         for (variant, message, expected) in [
             (
                 default,
@@ -290,9 +290,13 @@ mod tests {
             ),
             (newer, "Unrecognized request argument supplied: max_completion_tokens", Some(default)),
             (newer, "body.max_completion_tokens: Extra inputs are not permitted", Some(default)),
-            (default, "Unknown field: stream_options", Some(plain)),
-            (default, "[{'loc': ['stream_options'], 'msg': 'Extra inputs are not permitted'}]", Some(plain)),
-            (plain, "Unknown field: stream_options", None),
+            (default, "Unknown field: stream_options", Some(without_usage)),
+            (
+                default,
+                "[{'loc': ['stream_options'], 'msg': 'Extra inputs are not permitted'}]",
+                Some(without_usage),
+            ),
+            (without_usage, "Unknown field: stream_options", None),
             // The parameter is known, but its value is not accepted.
             (
                 default,

@@ -101,7 +101,7 @@ pub enum TimeoutPhase {
 
 fn format_duration(time: Duration) -> String {
     match time.as_millis() {
-        whole if whole >= 1_000 && whole % 1_000 == 0 => format!("{} s", whole / 1_000),
+        millis if millis >= 1_000 && millis % 1_000 == 0 => format!("{} s", millis / 1_000),
         millis => format!("{millis} ms"),
     }
 }

@@ -50,8 +50,8 @@ impl<I: ProviderApi> Model for RemoteModel<I> {
         let body = self.api.body(&self.model, &request, &names);
         let tools = !request.tools.is_empty();
         let tool_names = names.clone();
-        let adapt = move |sent: &Value, message: &str| {
-            self.api.adapt(sent, message).then(|| self.api.body(&self.model, &request, &tool_names))
+        let adapt = move |request_body: &Value, message: &str| {
+            self.api.adapt(request_body, message).then(|| self.api.body(&self.model, &request, &tool_names))
         };
         StreamingReply::boxed(&self.http, body, tools, adapt, move || I::new_parser(names.clone()))
     }

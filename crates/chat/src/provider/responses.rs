@@ -115,7 +115,9 @@ impl ReplyParser for ResponsesParser {
                 }
             }
             "response.function_call_arguments.delta" => {
-                let Some((.., arguments)) = self.calls.iter_mut().find(|(known, ..)| *known == index) else {
+                let Some((.., arguments)) =
+                    self.calls.iter_mut().find(|(open_index, ..)| *open_index == index)
+                else {
                     return Err(ModelError::Malformed("arguments without a call".to_owned()));
                 };
                 arguments.push_str(value["delta"].as_str().unwrap_or_default());
@@ -152,14 +154,15 @@ impl ResponsesParser {
         if item["type"] != "function_call" {
             return;
         }
-        let known = self.calls.iter().position(|(known, ..)| *known == index).map(|at| self.calls.remove(at));
-        let (_, id, name, arguments) = known.unwrap_or_default();
-        let last = |key: &str, collected: String| match item[key].as_str() {
+        let position = self.calls.iter().position(|(open_index, ..)| *open_index == index);
+        let collected = position.map(|position| self.calls.remove(position));
+        let (_, id, name, arguments) = collected.unwrap_or_default();
+        let final_or = |key: &str, collected: String| match item[key].as_str() {
             Some(text) if !text.is_empty() => text.to_owned(),
             _ => collected,
         };
-        let (id, name) = (last("call_id", id), last("name", name));
-        let arguments = last("arguments", arguments);
+        let (id, name) = (final_or("call_id", id), final_or("name", name));
+        let arguments = final_or("arguments", arguments);
         out.push_back(Chunk::Call { id, name: self.names.tool_name(&name), arguments });
     }
 

@@ -88,26 +88,27 @@ impl Secret {
     /// Reads a key from a file. It must belong to the user, and no other user may read or change it. The checks apply to
     /// the opened file.
     pub fn from_file(path: &Path) -> Result<Self, SecretError> {
-        let at = || path.to_owned();
+        let owned_path = || path.to_owned();
         let opened = open_nonblocking(path, SymlinkMode::Follow);
-        let file = opened.map_err(|error| SecretError::Unreadable(at(), error.kind().to_string()))?;
-        let metadata =
-            file.metadata().map_err(|error| SecretError::Unreadable(at(), error.kind().to_string()))?;
+        let file = opened.map_err(|error| SecretError::Unreadable(owned_path(), error.kind().to_string()))?;
+        let metadata = file
+            .metadata()
+            .map_err(|error| SecretError::Unreadable(owned_path(), error.kind().to_string()))?;
         if !metadata.is_file() {
-            return Err(SecretError::NotAFile(at()));
+            return Err(SecretError::NotAFile(owned_path()));
         }
         if owner_uid(&metadata) != current_uid() {
-            return Err(SecretError::NotOwned(at()));
+            return Err(SecretError::NotOwned(owned_path()));
         }
         let mode = permissions(&metadata);
         if mode & 0o077 != 0 {
-            return Err(SecretError::TooPermissive { path: at(), mode });
+            return Err(SecretError::TooPermissive { path: owned_path(), mode });
         }
         let mut text = Vec::new();
         let read = file.take(KEY_MAX + 1).read_to_end(&mut text);
-        read.map_err(|error| SecretError::Unreadable(at(), error.kind().to_string()))?;
+        read.map_err(|error| SecretError::Unreadable(owned_path(), error.kind().to_string()))?;
         if text.len() as u64 > KEY_MAX {
-            return Err(SecretError::TooLong(at()));
+            return Err(SecretError::TooLong(owned_path()));
         }
         let invalid = || SecretError::InvalidKey(format!("key file {}", path.display()));
         Self::new(std::str::from_utf8(&text).map_err(|_| invalid())?).ok_or_else(invalid)

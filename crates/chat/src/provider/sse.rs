@@ -36,25 +36,25 @@ pub(super) struct SseParser {
 impl SseParser {
     /// Adds bytes. After an error, the parser must not be used again.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
-        let mut rest = bytes;
-        if self.after_cr && !rest.is_empty() {
+        let mut remaining = bytes;
+        if self.after_cr && !remaining.is_empty() {
             self.after_cr = false;
-            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+            remaining = remaining.strip_prefix(b"\n").unwrap_or(remaining);
         }
-        while let Some(at) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
-            self.add(&rest[..at])?;
+        while let Some(end) = remaining.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            self.add(&remaining[..end])?;
             self.end_line()?;
-            let was_return = rest[at] == b'\r';
-            rest = &rest[at + 1..];
+            let was_return = remaining[end] == b'\r';
+            remaining = &remaining[end + 1..];
             if was_return {
-                match rest.split_first() {
-                    Some((b'\n', after)) => rest = after,
+                match remaining.split_first() {
+                    Some((b'\n', following)) => remaining = following,
                     Some(_) => {}
                     None => self.after_cr = true,
                 }
             }
         }
-        self.add(rest)
+        self.add(remaining)
     }
 
     /// Returns the next complete event.
@@ -85,7 +85,9 @@ impl SseParser {
             return Ok(());
         }
         let (field, value) = match line.iter().position(|byte| *byte == b':') {
-            Some(at) => (&line[..at], line[at + 1..].strip_prefix(b" ").unwrap_or(&line[at + 1..])),
+            Some(colon) => {
+                (&line[..colon], line[colon + 1..].strip_prefix(b" ").unwrap_or(&line[colon + 1..]))
+            }
             None => (line, &[][..]),
         };
         match field {

@@ -14,12 +14,12 @@ impl ToolNames {
     pub(super) fn new(tools: &[ToolDefinition]) -> Self {
         let mut names: Vec<(String, String)> = Vec::with_capacity(tools.len());
         for tool in tools {
-            let plain = sanitize(&tool.name);
-            let mut name = plain.clone();
+            let base = sanitize(&tool.name);
+            let mut name = base.clone();
             let mut number = 2;
-            while names.iter().any(|(taken, _)| *taken == name) {
+            while names.iter().any(|(used, _)| *used == name) {
                 let suffix = format!("_{number}");
-                name = plain.chars().take(NAME_MAX - suffix.len()).chain(suffix.chars()).collect();
+                name = base.chars().take(NAME_MAX - suffix.len()).chain(suffix.chars()).collect();
                 number += 1;
             }
             names.push((name, tool.name.clone()));
@@ -29,14 +29,14 @@ impl ToolNames {
 
     /// Returns the name of a tool in requests, even if the tool is no longer offered.
     pub(super) fn to_wire(&self, tool: &str) -> String {
-        let known = self.0.iter().find(|(_, own)| own == tool);
-        known.map_or_else(|| sanitize(tool), |(name, _)| name.clone())
+        let mapping = self.0.iter().find(|(_, original)| original == tool);
+        mapping.map_or_else(|| sanitize(tool), |(name, _)| name.clone())
     }
 
     /// Returns the tool with this name in requests; an unknown name is returned unchanged.
     pub(super) fn tool_name(&self, name: &str) -> String {
-        let known = self.0.iter().find(|(known_name, _)| known_name == name);
-        known.map_or_else(|| name.to_owned(), |(_, own)| own.clone())
+        let mapping = self.0.iter().find(|(wire_name, _)| wire_name == name);
+        mapping.map_or_else(|| name.to_owned(), |(_, original)| original.clone())
     }
 }
 
@@ -85,11 +85,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn names_can_be_mapped_back(mut own in proptest::collection::vec("[a.b_é]{0,70}", 0..20)) {
-            own.sort();
-            own.dedup();
-            let names = ToolNames::new(&tools(&own));
-            for name in &own {
+        fn names_can_be_mapped_back(mut originals in proptest::collection::vec("[a.b_é]{0,70}", 0..20)) {
+            originals.sort();
+            originals.dedup();
+            let names = ToolNames::new(&tools(&originals));
+            for name in &originals {
                 let wire = names.to_wire(name);
                 prop_assert!((1..=64).contains(&wire.len()));
                 prop_assert!(wire.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-'));

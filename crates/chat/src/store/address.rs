@@ -87,7 +87,7 @@ impl StoreAddress {
 impl PostgresAddress {
     fn parse(text: &str) -> Result<Self, StoreError> {
         let (base, query) = text.split_once('?').unwrap_or((text, ""));
-        let (mut tls, mut root_certs, mut rest) = (TlsMode::Default, None, Vec::new());
+        let (mut tls, mut root_certs, mut parameters) = (TlsMode::Default, None, Vec::new());
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             match pair.split_once('=') {
                 Some(("sslmode", mode)) => tls = TlsMode::parse(mode)?,
@@ -95,10 +95,11 @@ impl PostgresAddress {
                     return Err(StoreError::Invalid("sslrootcert must be a plain path without %".into()));
                 }
                 Some(("sslrootcert", path)) => root_certs = Some(path.into()),
-                Some(_) | None => rest.push(pair),
+                Some(_) | None => parameters.push(pair),
             }
         }
-        let url = if rest.is_empty() { base.to_owned() } else { format!("{base}?{}", rest.join("&")) };
+        let url =
+            if parameters.is_empty() { base.to_owned() } else { format!("{base}?{}", parameters.join("&")) };
         Ok(Self { url, tls, root_certs })
     }
 }

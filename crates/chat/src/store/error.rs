@@ -13,10 +13,10 @@ pub enum StoreError {
     #[error("{0}")]
     Invalid(String),
     /// A size limit is exceeded.
-    #[error("{what} has {bytes} bytes; the maximum is {max}")]
+    #[error("{subject} has {bytes} bytes; the maximum is {max}")]
     TooLarge {
-        /// What is too large.
-        what: &'static str,
+        /// The value that is too large.
+        subject: &'static str,
         /// The size.
         bytes: u64,
         /// The limit.
@@ -45,12 +45,12 @@ pub enum StoreError {
     #[error("the store denied access: {0}")]
     Refused(String),
     /// A newer version of the program wrote the store.
-    #[error("the store has version {found}, but this program supports up to {known}; update Prowess")]
+    #[error("the store has version {version}, but this program supports up to {supported}; update Prowess")]
     NewerVersion {
         /// The version of the tables.
-        found: u64,
+        version: u64,
         /// The latest supported version.
-        known: u64,
+        supported: u64,
     },
     /// The database belongs to something else.
     #[error("{0} is not a chat store of Prowess; it was not changed")]
@@ -131,7 +131,7 @@ mod tests {
         let all = [
             StoreError::ChatNotFound,
             StoreError::Invalid("a title must not exceed 200 characters".into()),
-            StoreError::TooLarge { what: "the message", bytes: 20_000_000, max: 16_777_216 },
+            StoreError::TooLarge { subject: "the message", bytes: 20_000_000, max: 16_777_216 },
             StoreError::TurnInProgress,
             StoreError::TurnEnded,
             StoreError::Busy("waited for 5 s".into()),
@@ -139,7 +139,7 @@ mod tests {
             StoreError::Unreachable("connection refused".into()),
             StoreError::Io("I/O error in ~/chats.sqlite3".into()),
             StoreError::Refused("permission denied".into()),
-            StoreError::NewerVersion { found: 7, known: 1 },
+            StoreError::NewerVersion { version: 7, supported: 1 },
             StoreError::NotAStore("~/chats.sqlite3".into()),
             StoreError::Damaged("~/chats.sqlite3".into()),
             StoreError::Internal("no rows".into()),

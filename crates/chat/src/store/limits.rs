@@ -49,7 +49,7 @@ pub(crate) fn is_id(text: &str) -> bool {
 pub(crate) fn check_text(text: &str) -> Result<(), StoreError> {
     let bytes = text.len() as u64;
     if bytes > MESSAGE_MAX {
-        return Err(StoreError::TooLarge { what: "the message", bytes, max: MESSAGE_MAX });
+        return Err(StoreError::TooLarge { subject: "the message", bytes, max: MESSAGE_MAX });
     }
     check_no_nul("a message", text)
 }
@@ -68,11 +68,11 @@ pub(crate) fn check_title(title: &str) -> Result<(), StoreError> {
 }
 
 /// Checks the name of a preset or a skill.
-pub(crate) fn check_name(what: &str, name: &str) -> Result<(), StoreError> {
+pub(crate) fn check_name(kind: &str, name: &str) -> Result<(), StoreError> {
     if name.chars().nth(NAME_MAX).is_some() {
-        return Err(StoreError::Invalid(format!("{what} must not exceed {NAME_MAX} characters")));
+        return Err(StoreError::Invalid(format!("{kind} must not exceed {NAME_MAX} characters")));
     }
-    check_no_nul(what, name)
+    check_no_nul(kind, name)
 }
 
 /// Checks the names of active skills and removes duplicates.
@@ -90,9 +90,9 @@ pub(crate) fn check_names(names: &[String]) -> Result<Vec<String>, StoreError> {
     Ok(unique)
 }
 
-fn check_no_nul(what: &str, text: &str) -> Result<(), StoreError> {
+fn check_no_nul(kind: &str, text: &str) -> Result<(), StoreError> {
     match text.contains('\0') {
-        true => Err(StoreError::Invalid(format!("{what} must not contain the character U+0000"))),
+        true => Err(StoreError::Invalid(format!("{kind} must not contain the character U+0000"))),
         false => Ok(()),
     }
 }

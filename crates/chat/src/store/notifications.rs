@@ -63,7 +63,7 @@ impl Subscribers {
             StoreNotice::Events(chat, seq) => {
                 let chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some(sender) = chats.get(chat) {
-                    sender.send_if_modified(|known| std::mem::replace(known, (*known).max(*seq)) < *seq);
+                    sender.send_if_modified(|latest| std::mem::replace(latest, (*latest).max(*seq)) < *seq);
                 }
             }
             // An error means that there are no subscribers.

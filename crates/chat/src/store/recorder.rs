@@ -46,8 +46,8 @@ impl ChatHistory {
     /// Returns the history without this message and everything after it.
     #[must_use]
     pub fn before(mut self, message: &str) -> Self {
-        if let Some(at) = self.messages.iter().position(|known| known.id == message) {
-            let removed = self.messages.split_off(at);
+        if let Some(index) = self.messages.iter().position(|stored| stored.id == message) {
+            let removed = self.messages.split_off(index);
             self.activated = without_skills_activated_in(&self.activated, &removed);
         }
         self

@@ -42,10 +42,10 @@ pub(crate) fn to_parts(events: impl IntoIterator<Item = TurnEvent>) -> Vec<Part>
     let mut parts = Vec::new();
     for event in events {
         match event {
-            TurnEvent::Delta { text: more } => match parts.last_mut() {
-                Some(Part::Text { text }) => text.push_str(&more),
-                _ if more.is_empty() => {}
-                _ => parts.push(Part::Text { text: more }),
+            TurnEvent::Delta { text: delta } => match parts.last_mut() {
+                Some(Part::Text { text }) => text.push_str(&delta),
+                _ if delta.is_empty() => {}
+                _ => parts.push(Part::Text { text: delta }),
             },
             TurnEvent::ToolCall { id, name, arguments } => parts.push(Part::ToolCall { id, name, arguments }),
             TurnEvent::ToolResult { id, name, status, data } => {

@@ -147,8 +147,8 @@ impl WriterTask {
             ErrorCode::InternalError,
             "the reply was interrupted; this is the text up to that point",
         );
-        let written = self.write().await;
-        if let Err(error) = match written {
+        let result = self.write().await;
+        if let Err(error) = match result {
             Ok(()) => self.end(&interrupted).await.map(drop),
             Err(error) => Err(error),
         } {
@@ -239,7 +239,7 @@ impl WriterTask {
             };
             match result {
                 Err(error) if error.is_retryable() => sleep(RETRY_INTERVAL).await,
-                // Stored; or deleted, or stopped by another process.
+                // The text is stored, or the chat was deleted, or another process stopped the turn.
                 Ok(()) | Err(_) => return,
             }
         }

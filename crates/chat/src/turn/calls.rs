@@ -41,13 +41,13 @@ impl ActiveTurn<'_> {
         );
         let mut end = end;
         let mut results = Vec::new();
-        let mut stays = Retention::Shortenable;
+        let mut retention = Retention::Shortenable;
         for (call, arguments) in calls {
             if self.cancel.is_cancelled() {
                 end = Some(EndReason::Cancelled);
             }
             let envelope = match (end, arguments) {
-                (Some(end), _) => not_called(end),
+                (Some(end), _) => not_called_envelope(end),
                 (None, Err(error)) => Envelope::error(error),
                 (None, Ok(arguments)) => self.call_tool(&call.name, arguments).await,
             };
@@ -61,7 +61,7 @@ impl ActiveTurn<'_> {
                 && let Some(loaded) = summary::loaded_skill(&call.name, &data)
                 && !summary::is_reminder(&data)
             {
-                stays = Retention::Required;
+                retention = Retention::Required;
                 let name = call.arguments["name"].as_str().unwrap_or(loaded);
                 self.context.skills.push(name.to_owned());
             }
@@ -76,7 +76,7 @@ impl ActiveTurn<'_> {
                 failed: envelope.status == CallStatus::Error,
             });
         }
-        self.context.add(ConversationEntry::Results(results), stays);
+        self.context.add(ConversationEntry::Results(results), retention);
         Ok(end.map_or(StepResult::Continue, StepResult::End))
     }
 
@@ -107,18 +107,18 @@ impl ActiveTurn<'_> {
 
     /// Returns an id that no other call of this conversation has.
     fn unique_id(&mut self, id: &str) -> String {
-        let plain = summary::safe_id(if id.is_empty() { "call" } else { id });
-        let mut unique = plain.clone();
+        let base = summary::safe_id(if id.is_empty() { "call" } else { id });
+        let mut unique = base.clone();
         let mut number = 2;
         while !self.call_ids.insert(unique.clone()) {
-            unique = summary::safe_id(&format!("{plain}_{number}"));
+            unique = summary::safe_id(&format!("{base}_{number}"));
             number += 1;
         }
         unique
     }
 }
 
-fn not_called(end: EndReason) -> Envelope {
+fn not_called_envelope(end: EndReason) -> Envelope {
     let reason = end.description().unwrap_or("the turn is over");
     let code = if end == EndReason::Cancelled { ErrorCode::ExecutionError } else { ErrorCode::TooLarge };
     Envelope::error(ToolError::new(code, format!("the tool was not called: {reason}")))

@@ -72,7 +72,8 @@ impl ActiveTurn<'_> {
     ) -> Result<(Vec<ConversationEntry>, Vec<ToolDefinition>), TurnError> {
         let (toolbox, mut session) = (Arc::clone(&self.agent.toolbox), self.session.clone());
         let mut context = std::mem::take(&mut self.context);
-        let (query, inside, system) = (self.query.clone(), self.inline_skills.clone(), self.system.clone());
+        let (query, inline_skills, system) =
+            (self.query.clone(), self.inline_skills.clone(), self.system.clone());
         let can_call_tools = self.agent.model.can_call_tools();
         let dotless = self.agent.model.forbids_dots();
         let (limits, shortened) = (self.agent.limits, self.shorten_level);
@@ -87,7 +88,7 @@ impl ActiveTurn<'_> {
                     query: &query,
                     tools,
                     dotless,
-                    inline_skills: &inside,
+                    inline_skills: &inline_skills,
                 }
                 .render()
             } else {

@@ -1,7 +1,7 @@
 //! Decides what is dropped when a conversation becomes too long.
 //!
-//! The oldest exchanges are dropped first, then the oldest tool results of this turn. Active skills stay: if their
-//! instructions were dropped, the current ones are added again.
+//! The oldest exchanges (a message of the user and the replies to it) are dropped first, then the oldest tool results of
+//! this turn. Active skills stay: if their instructions were dropped, the current ones are added again.
 
 use std::collections::BTreeMap;
 
@@ -136,7 +136,7 @@ impl ConversationContext {
         });
         for (name, text) in contents.contents {
             let in_past = self.past.iter().any(|exchange| exchange.skills.contains(&name));
-            let reinjected = self.reinjected.iter().any(|(known, ..)| *known == name);
+            let reinjected = self.reinjected.iter().any(|(skill, ..)| *skill == name);
             if in_past || reinjected || self.skills.contains(&name) || self.unloaded.contains(&name) {
                 continue;
             }
@@ -170,9 +170,9 @@ impl ConversationContext {
 
     /// Removes the largest of the instructions that were added again. The skill is only named and can be loaded again.
     fn unload_largest(&mut self, session: &mut Session) -> bool {
-        let largest = (0..self.reinjected.len()).max_by_key(|at| self.reinjected[*at].2);
-        let Some(at) = largest else { return false };
-        let (name, ..) = self.reinjected.remove(at);
+        let largest = (0..self.reinjected.len()).max_by_key(|index| self.reinjected[*index].2);
+        let Some(index) = largest else { return false };
+        let (name, ..) = self.reinjected.remove(index);
         session.ledger = without_digest(&session.ledger, &name);
         self.unloaded.push(name);
         true
@@ -238,10 +238,10 @@ fn without_digest(ledger: &Ledger, name: &str) -> Ledger {
     let entries = serde_json::to_value(ledger).unwrap_or_default();
     let mut updated = Ledger::from_names(ledger.names().map(str::to_owned));
     for entry in entries.as_array().into_iter().flatten() {
-        if let (Some(known), Some(digest)) = (entry["name"].as_str(), entry["digest"].as_str())
-            && known != name
+        if let (Some(loaded), Some(digest)) = (entry["name"].as_str(), entry["digest"].as_str())
+            && loaded != name
         {
-            updated.record_activation(known, digest);
+            updated.record_activation(loaded, digest);
         }
     }
     updated

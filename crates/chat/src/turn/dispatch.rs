@@ -77,8 +77,8 @@ pub(super) async fn call_tool(
 pub(super) fn parse_arguments(raw: &str) -> Result<Value, ToolError> {
     let invalid = |problem: String| {
         let start: String = raw.chars().take(QUOTED_MAX).collect();
-        let shown = prowess::format::hidden::escape_for_display(&start);
-        ToolError::new(ErrorCode::InvalidParam, format!("{problem}; they start with: {shown}"))
+        let quoted = prowess::format::hidden::escape_for_display(&start);
+        ToolError::new(ErrorCode::InvalidParam, format!("{problem}; they start with: {quoted}"))
     };
     // Some models send nothing instead of an empty object.
     if raw.trim().is_empty() {

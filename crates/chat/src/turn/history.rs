@@ -37,13 +37,13 @@ pub(super) fn exchanges(
     }
     let (mut kept, mut dropped) = (Vec::new(), Vec::new());
     let mut used = 0;
-    let mut known = Vec::new();
+    let mut restored = Vec::new();
     for (message, replies) in pairs.iter().rev() {
         if used > budget {
             dropped.push(message_text(message));
             continue;
         }
-        let restorer = ResultRestorer { toolbox, session, restored: &mut known };
+        let restorer = ResultRestorer { toolbox, session, restored: &mut restored };
         let exchange = exchange(message, replies, restorer, tools);
         used += exchange.cost;
         match used > budget {
@@ -54,12 +54,12 @@ pub(super) fn exchanges(
     kept.reverse();
     dropped.reverse();
     // Skills whose instructions were dropped must be added again.
-    let in_kept: Vec<&str> =
+    let kept_skills: Vec<&str> =
         kept.iter().flat_map(|exchange| exchange.skills.iter().map(String::as_str)).collect();
-    known.retain(|(name, _): &(String, String)| in_kept.contains(&name.as_str()));
+    restored.retain(|(name, _): &(String, String)| kept_skills.contains(&name.as_str()));
     let names: Vec<String> = session.ledger.names().map(str::to_owned).collect();
     session.ledger = prowess::ledger::Ledger::from_names(names);
-    for (name, digest) in &known {
+    for (name, digest) in &restored {
         session.ledger.record_activation(name, digest);
     }
     (kept, dropped)
@@ -144,11 +144,11 @@ fn reply_entries(
     };
     for part in &reply.parts {
         match part {
-            Part::Text { text: more } => {
+            Part::Text { text: part_text } => {
                 if !calls.is_empty() {
                     flush(&mut text, &mut calls, &mut results, &mut entries);
                 }
-                text.push_str(more);
+                text.push_str(part_text);
             }
             Part::ToolCall { .. } | Part::ToolResult { .. } if !tools => {}
             Part::ToolCall { id, name, arguments } => {

@@ -1,4 +1,4 @@
-//! Records the events of a turn, then reports them.
+//! Records the events of a turn, then reports them, so that nothing is shown that could be lost.
 
 use prowess_tools::{Envelope, Session};
 

@@ -57,15 +57,15 @@ pub(super) fn load_mentions(
         for name in dollar(message, |name| {
             snapshot.get(name).map(|skill| skill.key().as_str()).filter(|name| is_skill(name))
         }) {
-            if !names.iter().any(|(known, _)| known == name) {
+            if !names.iter().any(|(listed, _)| listed == name) {
                 names.push((name.to_owned(), None));
             }
         }
     }
     names.truncate(MENTIONS_MAX);
-    let loaded = names.into_iter().enumerate().filter_map(|(number, (name, rest))| {
+    let loaded = names.into_iter().enumerate().filter_map(|(number, (name, text_after))| {
         let skill = find_invocable(&snapshot, &name)?;
-        let args = rest.filter(|rest| takes_arguments(skill, policy, rest));
+        let args = text_after.filter(|text_after| takes_arguments(skill, policy, text_after));
         let envelope = toolbox.invoke(session, skill, args.as_deref());
         let (tool, arguments) = equivalent_call(toolbox, skill, &name, args.as_deref());
         let id = safe_id(&format!("{MENTION_PREFIX}{answer_id}_{number}"));
@@ -89,7 +89,7 @@ pub(super) fn without_mention(message: &str, first: Option<(&str, &Value)>) -> S
     let mention = first.filter(|(id, _)| is_mention(id));
     let name =
         mention.and_then(|(_, arguments)| arguments["name"].as_str().or_else(|| skill_dir_name(arguments)));
-    let mentioned = name.and_then(|name| slash(message, |written| written == name));
+    let mentioned = name.and_then(|name| slash(message, |typed| typed == name));
     mentioned.map_or_else(|| message.to_owned(), |mentioned| text_or_placeholder(mentioned.rest))
 }
 
@@ -99,8 +99,8 @@ fn skill_dir_name(arguments: &Value) -> Option<&str> {
     dir.rsplit('/').next()
 }
 
-fn text_or_placeholder(rest: &str) -> String {
-    if rest.trim().is_empty() { EMPTY_MESSAGE.to_owned() } else { rest.to_owned() }
+fn text_or_placeholder(text: &str) -> String {
+    if text.trim().is_empty() { EMPTY_MESSAGE.to_owned() } else { text.to_owned() }
 }
 
 fn find_invocable<'s>(snapshot: &'s Snapshot, name: &str) -> Option<&'s Skill> {
@@ -113,15 +113,15 @@ fn is_user_invocable(skill: &&Skill) -> bool {
 }
 
 /// Returns `true` if the instructions have placeholders for arguments. The model receives the text in any case.
-fn takes_arguments(skill: &Skill, policy: &Policy, rest: &str) -> bool {
-    if rest.trim().is_empty() || rest.len() > ARGUMENTS_MAX {
+fn takes_arguments(skill: &Skill, policy: &Policy, arguments: &str) -> bool {
+    if arguments.trim().is_empty() || arguments.len() > ARGUMENTS_MAX {
         return false;
     }
     let Ok(activated) = activate(skill, None, policy) else { return false };
     let body = activated.body();
     let positions = || {
-        let mut dollars = body.match_indices('$').map(|(at, _)| &body[at + 1..]);
-        dollars.any(|after| after.starts_with(|c: char| c.is_ascii_digit()))
+        let mut dollars = body.match_indices('$').map(|(index, _)| &body[index + 1..]);
+        dollars.any(|suffix| suffix.starts_with(|c: char| c.is_ascii_digit()))
     };
     body.contains("$ARGUMENTS") || (policy.activation == ActivationMode::Wrapped && positions())
 }

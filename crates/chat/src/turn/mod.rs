@@ -1,4 +1,5 @@
-//! The turn loop: ask the model, run its tool calls, repeat until it is done.
+//! The turn loop: ask the model, run its tool calls, repeat until it is done. A turn is one message of the user and the
+//! complete reply.
 //!
 //! | module | subject |
 //! |---|---|

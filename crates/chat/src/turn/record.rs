@@ -67,16 +67,16 @@ pub struct MemoryRecorder {
 
 impl MemoryRecorder {
     fn add_message(&mut self, role: Role, parts: Vec<Part>, state: MessageState) -> String {
-        let at = prowess_fs::unix_millis();
+        let now = prowess_fs::unix_millis();
         let id = format!("m{}", self.messages.len() + 1);
-        self.messages.push(Message { id: id.clone(), role, parts, state, usage: None, at });
+        self.messages.push(Message { id: id.clone(), role, parts, state, usage: None, at: now });
         id
     }
 
     fn add_part(&mut self, part: &Part) {
         let Some(last) = self.messages.last_mut() else { return };
         match (last.parts.last_mut(), part) {
-            (Some(Part::Text { text }), Part::Text { text: more }) => text.push_str(more),
+            (Some(Part::Text { text }), Part::Text { text: delta }) => text.push_str(delta),
             _ => last.parts.push(part.clone()),
         }
     }

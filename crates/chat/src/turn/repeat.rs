@@ -58,7 +58,7 @@ mod tests {
         assert_eq!([call("{\"a\":1}", "x"), call("{}", "another result")], ["continue", "continue"]);
         // Two alternating calls count separately.
         let alternating: Vec<_> =
-            (0..6).map(|at| call(if at % 2 == 0 { "[a]" } else { "[b]" }, "x")).collect();
+            (0..6).map(|number| call(if number % 2 == 0 { "[a]" } else { "[b]" }, "x")).collect();
         assert_eq!(alternating, ["continue", "continue", "continue", "continue", "warn", "warn"]);
     }
 }

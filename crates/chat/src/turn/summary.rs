@@ -74,7 +74,7 @@ pub(crate) fn loaded_skill<'v>(tool: &str, summary: &'v Value) -> Option<&'v str
     summary["name"].as_str().filter(|_| loads)
 }
 
-/// Returns `true` if a result is a reminder of earlier instructions instead of the instructions.
+/// Returns `true` if a result only reminds the model of instructions that are already in the conversation.
 pub(crate) fn is_reminder(summary: &Value) -> bool {
     summary["already_active"] == true
 }

@@ -37,7 +37,7 @@ async fn s000_16_an_added_skill_is_in_the_next_request_after_a_reload() {
     conversation.send("hello").await;
     env.skill("added", "x");
     conversation.send("hello").await;
-    // As after an add, a delete or an import.
+    // As the server does after a skill is added, deleted or imported.
     let mut reloaded = env.start();
     reloaded.send("hello").await;
     let has: Vec<bool> =

@@ -65,18 +65,18 @@ async fn implicit_and_explicit(preset: Preset, provider: ChatProvider, explicit:
     // Step 1: metadata only. With an explicit mention, the body is in the conversation, but not in the system prompt.
     let first = system_prompt(provider, &requests[0]);
     assert!(first.contains(NAME) && !first.contains("_MARKER_"), "{first}");
-    let at = usize::from(!explicit);
-    let activated = &tool_results(provider, &requests[at])[0].1;
+    let offset = usize::from(!explicit);
+    let activated = &tool_results(provider, &requests[offset])[0].1;
     assert!(activated.contains(BODY) && FILES.iter().all(|(_, marker)| !activated.contains(marker)));
     // Steps 2 and 3.
-    let read: Vec<_> = tool_results(provider, &requests[at + 1]).split_off(1);
+    let read: Vec<_> = tool_results(provider, &requests[offset + 1]).split_off(1);
     assert_eq!(read.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["c2", "c3", "c4", "c5"]);
     assert!(read[0].1.contains("skill no-such-skill-here not found"));
     for ((_, marker), (_, content)) in FILES.iter().zip(&read[1..]) {
         assert!(content.contains(marker) && content.matches("_MARKER_").count() == 1);
     }
     // Steps 4 and the rest.
-    let last = tool_results(provider, &requests[at + 3]);
+    let last = tool_results(provider, &requests[offset + 3]);
     for (id, text) in &last[5..8] {
         assert!(!text.contains("root:") && !text.contains("_MARKER_"), "{id}: {text}");
     }

@@ -20,11 +20,11 @@ fn message(number: usize, role: Role, text: &str) -> Message {
 /// Returns exchanges of about a hundred tokens each.
 fn history(exchanges: usize) -> Vec<Message> {
     (0..exchanges)
-        .flat_map(|at| {
+        .flat_map(|number| {
             let words = "and some more words ".repeat(12);
             [
-                message(2 * at, Role::User, &format!("question {at} {words}")),
-                message(2 * at + 1, Role::Assistant, &format!("answer {at} {words}")),
+                message(2 * number, Role::User, &format!("question {number} {words}")),
+                message(2 * number + 1, Role::Assistant, &format!("answer {number} {words}")),
             ]
         })
         .collect()

@@ -62,7 +62,7 @@ async fn the_system_prompt_of_every_preset() {
 async fn every_step_has_the_same_prefix_so_that_caches_work() {
     for provider in PROVIDERS {
         let bodies = bodies(provider, Preset::Standard).await;
-        let value = |at: usize| serde_json::from_str::<serde_json::Value>(&bodies[at]).unwrap();
+        let value = |index: usize| serde_json::from_str::<serde_json::Value>(&bodies[index]).unwrap();
         let key = match provider {
             ChatProvider::Anthropic => "system",
             ChatProvider::OpenAi => "instructions",

@@ -41,7 +41,7 @@ fn collect(chunks: &[Chunk]) -> (String, Vec<(String, String, String)>, Option<S
     let (mut text, mut calls, mut end) = (String::new(), Vec::new(), None);
     for chunk in chunks {
         match chunk.clone() {
-            Chunk::Text(more) => text.push_str(&more),
+            Chunk::Text(delta) => text.push_str(&delta),
             Chunk::Call { id, name, arguments } => calls.push((id, name, arguments)),
             Chunk::Usage(_) => {}
             Chunk::End(stop) => end = Some(stop),
@@ -171,14 +171,15 @@ async fn stop_reasons_of_the_other_apis() {
 /// Returns a reply with this text, truncated after its first chunk.
 fn truncated_reply(provider: ChatProvider, full_text: &'static str, first: &str) -> Vec<u8> {
     let reply = String::from_utf8(encode_reply(provider, &[text(full_text)])).unwrap();
-    let at = reply.find(first).and_then(|at| reply[at..].find("\n\n").map(|end| at + end + 2)).unwrap();
-    reply.as_bytes()[..at].to_vec()
+    let start =
+        reply.find(first).and_then(|start| reply[start..].find("\n\n").map(|end| start + end + 2)).unwrap();
+    reply.as_bytes()[..start].to_vec()
 }
 
 #[tokio::test]
 async fn a_reply_that_ends_early_is_interrupted() {
     for provider in PROVIDERS {
-        let whole = encode_reply(provider, &[text("Hello there")]);
+        let complete = encode_reply(provider, &[text("Hello there")]);
         let half = truncated_reply(provider, "Hello there", "Hel");
         let pause = Piece::Pause(Duration::from_millis(100));
         for reply in [Reply::events(half.clone()), Reply::events(half).then(pause).then(Piece::Reset)] {
@@ -189,7 +190,7 @@ async fn a_reply_that_ends_early_is_interrupted() {
         }
         // Without any text, the request is retried.
         let (chunks, error, request_count) =
-            ask(provider, vec![Reply::events(": hi\n\n"), Reply::events(whole)]).await;
+            ask(provider, vec![Reply::events(": hi\n\n"), Reply::events(complete)]).await;
         assert_eq!((collect(&chunks).0.as_str(), error, request_count), ("Hello there", None, 2));
     }
 }
@@ -205,9 +206,9 @@ async fn errors_in_mid_stream() {
         (ChatProvider::OpenAiChat, chunk),
     ] {
         // An error before any text is retried.
-        let whole = encode_reply(provider, &[text("okay")]);
+        let complete = encode_reply(provider, &[text("okay")]);
         let (chunks, error, request_count) =
-            ask(provider, vec![Reply::events(broken), Reply::events(whole.clone())]).await;
+            ask(provider, vec![Reply::events(broken), Reply::events(complete.clone())]).await;
         assert_eq!((collect(&chunks).0.as_str(), error, request_count), ("okay", None, 2));
         // A later error is reported, and the text stays.
         let mixed = [truncated_reply(provider, "okay", "oka").as_slice(), broken.as_bytes()].concat();

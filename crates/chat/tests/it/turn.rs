@@ -229,7 +229,7 @@ async fn s000_16_an_added_skill_is_in_the_next_request_after_a_reload() {
     conversation.send("one").await;
     env.skill("added", "x");
     conversation.send("two").await;
-    // As after an add, a delete or an import.
+    // As the server does after a skill is added, deleted or imported.
     env.start().send("three").await;
     let has: Vec<bool> =
         server.requests().iter().map(|request| system_prompt(CHAT, request).contains("added")).collect();

@@ -1,4 +1,4 @@
-//! `prowess tools` and `prowess call`: lists and calls the tools of a model.
+//! `prowess tools` and `prowess call`: lists and calls the tools that a model can call. The JSON response is the envelope.
 
 use prowess::{Skill, SkillStatus};
 use prowess_tools::{CallStatus as Status, Session, Toolbox};
@@ -93,8 +93,8 @@ fn require_available(skill: &Skill) -> Result<(), Failure> {
         SkillStatus::Shadowed(_) => ErrorCode::NotFound,
         SkillStatus::Invalid => ErrorCode::InternalError,
     };
-    let (status, rest) = status_and_reason(skill).unwrap_or_default();
-    Err(Failure::new(code, format!("{} is {status} {rest}", clean(&skill.name()))))
+    let (status, reason) = status_and_reason(skill).unwrap_or_default();
+    Err(Failure::new(code, format!("{} is {status} {reason}", clean(&skill.name()))))
 }
 
 /// Returns a session in which these skills are active.

@@ -24,26 +24,27 @@ const STDIN: &str = "<stdin>";
 /// The maximum number of bytes read from standard input.
 const STDIN_MAX: u64 = 16 * 1024 * 1024;
 
-pub(super) fn run(context: &Context, global: &Global, call: &Check, output: &mut Output) -> CommandResult {
-    let rules = if call.strict { Rules::strict() } else { context.policy().manifest.clone() };
-    let format = format(global, call)?;
-    let stdin = call.paths.iter().any(|path| is_stdin(path)).then(read_stdin).transpose()?;
+pub(super) fn run(context: &Context, global: &Global, args: &Check, output: &mut Output) -> CommandResult {
+    let rules = if args.strict { Rules::strict() } else { context.policy().manifest.clone() };
+    let format = format(global, args)?;
+    let stdin = args.paths.iter().any(|path| is_stdin(path)).then(read_stdin).transpose()?;
     let (checked, skipped, nested) = progress::with_scan_progress(global, "checking", |progress| {
-        let (mut all, mut skipped, mut nested) = <(Vec<CheckedSkill>, Vec<PathBuf>, Vec<PathBuf>)>::default();
-        for path in paths(context, &call.paths) {
+        let (mut checked, mut skipped, mut nested) =
+            <(Vec<CheckedSkill>, Vec<PathBuf>, Vec<PathBuf>)>::default();
+        for path in paths(context, &args.paths) {
             match stdin.as_deref().filter(|_| is_stdin(&path)) {
-                Some(source) => all.push(check_source(Path::new(STDIN), source, &rules)),
+                Some(source) => checked.push(check_source(Path::new(STDIN), source, &rules)),
                 None => {
                     let tree = check_tree(&path, &rules, progress).map_err(failure)?;
-                    all.extend(tree.checked);
+                    checked.extend(tree.checked);
                     skipped.extend(tree.skipped_dirs);
                     nested.extend(tree.nested);
                 }
             }
         }
-        Ok::<_, Failure>((all, skipped, nested))
+        Ok::<_, Failure>((checked, skipped, nested))
     })?;
-    let checked = deduplicate(checked, !call.paths.is_empty());
+    let checked = deduplicate(checked, !args.paths.is_empty());
     let (skipped, nested) = remove_checked(skipped, nested, &checked);
     let other_files: Vec<_> = checked.iter().map(check_toolsets).collect();
     let reports: Vec<_> =
@@ -66,8 +67,8 @@ pub(super) fn run(context: &Context, global: &Global, call: &Check, output: &mut
 }
 
 /// Returns the output format. Fails if `--json` and `--format` contradict each other.
-fn format(global: &Global, call: &Check) -> Result<CheckFormat, Failure> {
-    match call.format {
+fn format(global: &Global, args: &Check) -> Result<CheckFormat, Failure> {
+    match args.format {
         Some(CheckFormat::Human | CheckFormat::Github) if global.json => {
             Err(Failure::usage("--json conflicts with this --format").hint("omit one of them"))
         }
@@ -107,15 +108,15 @@ pub(super) fn print_skipped(skipped: &[PathBuf], output: &mut Output) {
     if skipped.is_empty() {
         return;
     }
-    let what = directories(skipped.len());
-    output.note(format!("skipped {what} (dependencies or symlinks): {}", first_few(skipped)));
+    let count = directories(skipped.len());
+    output.note(format!("skipped {count} (dependencies or symlinks): {}", first_few(skipped)));
 }
 
 /// Prints the skills inside other skills, which are not checked.
 fn print_nested(nested: &[PathBuf], output: &mut Output) {
     let Some(first) = nested.first() else { return };
-    let what = pluralize(nested.len(), "skill");
-    output.note(format!("not checked: {what} inside another skill: {}", first_few(nested)));
+    let count = pluralize(nested.len(), "skill");
+    output.note(format!("not checked: {count} inside another skill: {}", first_few(nested)));
     output.note(format!("hint: prowess check {}", quote_path(relative(first, &current_directory()))));
 }
 
@@ -177,11 +178,11 @@ fn read_stdin() -> Result<Vec<u8>, Failure> {
 }
 
 /// Removes skills that were reached by two paths. An empty directory is an error only if it was passed explicitly.
-fn deduplicate(mut checked: Vec<CheckedSkill>, named: bool) -> Vec<CheckedSkill> {
+fn deduplicate(mut checked: Vec<CheckedSkill>, explicit: bool) -> Vec<CheckedSkill> {
     let is_missing = |checked: &CheckedSkill| {
         checked.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::MissingFile)
     };
-    checked.retain(|checked| named || !is_missing(checked));
+    checked.retain(|checked| explicit || !is_missing(checked));
     checked.sort_by(|a, b| a.path.cmp(&b.path));
     checked.dedup_by(|a, b| a.path == b.path);
     checked
@@ -194,7 +195,7 @@ fn check_toolsets(checked: &CheckedSkill) -> Vec<FileDiagnostic> {
 
     let has_toolsets = checked.is_valid() && !checked.toolsets.is_empty() && checked.path != Path::new(STDIN);
     let Some(dir) = checked.path.parent().filter(|_| has_toolsets) else { return Vec::new() };
-    let wrong = prowess_toolset::lint(dir, &checked.toolsets);
+    let errors = prowess_toolset::lint(dir, &checked.toolsets);
     let located = |error: prowess_toolset::ToolsetError| {
         let diagnostic = Diagnostic::warning(Code::ToolsetLoad, error.message())
             .help("fix the toolset; see docs/toolsets.md for the available APIs");
@@ -203,10 +204,11 @@ fn check_toolsets(checked: &CheckedSkill) -> Vec<FileDiagnostic> {
         };
         let path = dir.join(&location.file);
         let start = read_source(&path).map_or(0, |source| offset(&source, location.line, location.column));
-        let at = Location { line: location.line, column: location.column, span: Span { start, end: start } };
-        FileDiagnostic::new(path, diagnostic.at(at))
+        let position =
+            Location { line: location.line, column: location.column, span: Span { start, end: start } };
+        FileDiagnostic::new(path, diagnostic.at(position))
     };
-    wrong.into_iter().map(located).collect()
+    errors.into_iter().map(located).collect()
 }
 
 #[cfg(not(feature = "toolsets"))]
@@ -218,10 +220,11 @@ fn check_toolsets(_: &CheckedSkill) -> Vec<FileDiagnostic> {
 #[cfg(feature = "toolsets")]
 fn offset(source: &[u8], line: u32, column: u32) -> u32 {
     let text = String::from_utf8_lossy(source);
-    let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1) as usize).map(str::len).sum();
-    let rest = text.get(before..).unwrap_or_default().chars();
-    let inside: usize = rest.take(column.saturating_sub(1) as usize).map(char::len_utf8).sum();
-    u32::try_from(before + inside).unwrap_or_default()
+    let line_start: usize =
+        text.split_inclusive('\n').take(line.saturating_sub(1) as usize).map(str::len).sum();
+    let line_and_rest = text.get(line_start..).unwrap_or_default().chars();
+    let in_line: usize = line_and_rest.take(column.saturating_sub(1) as usize).map(char::len_utf8).sum();
+    u32::try_from(line_start + in_line).unwrap_or_default()
 }
 
 fn report<'a>(checked: &'a CheckedSkill, other_files: &'a [FileDiagnostic]) -> FileReport<'a> {

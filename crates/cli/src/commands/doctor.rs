@@ -22,7 +22,7 @@ use crate::report::DiagnosticJson;
 
 /// The result of one check.
 struct DoctorCheck {
-    what: &'static str,
+    subject: &'static str,
     state: CheckState,
     message: String,
     help: Option<String>,
@@ -42,22 +42,22 @@ pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Co
     let responses = sources::contact_all(context);
     let registry = context.registry(global);
     let snapshot = registry.snapshot();
-    let mut findings = check_environment(context, &snapshot);
-    findings.extend(sources::findings(responses, &snapshot));
-    findings.extend(embeddings::embeddings(context));
-    let healthy = !findings.iter().any(|finding| finding.state == CheckState::Problem);
+    let mut checks = check_environment(context, &snapshot);
+    checks.extend(sources::checks(responses, &snapshot));
+    checks.extend(embeddings::check(context));
+    let healthy = !checks.iter().any(|check| check.state == CheckState::Problem);
     let mut diagnostics = context.configuration.diagnostics.clone();
     diagnostics.extend(snapshot.general_diagnostics().cloned());
     for located in &mut diagnostics {
-        // Its help is to run this command.
+        // This diagnostic only advises the user to run `prowess doctor`.
         if located.diagnostic.code == Code::SourceProblem {
             located.diagnostic.help = None;
         }
     }
     if output.json() {
-        let findings: Vec<_> = findings
+        let checks: Vec<_> = checks
             .iter()
-            .map(|f| json!({"what": f.what, "state": f.state.as_str(), "message": f.message, "help": f.help}))
+            .map(|f| json!({"what": f.subject, "state": f.state.as_str(), "message": f.message, "help": f.help}))
             .collect();
         let diagnostics: Vec<_> = diagnostics
             .iter()
@@ -67,18 +67,18 @@ pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Co
             "schema": 1,
             "version": env!("CARGO_PKG_VERSION"),
             "healthy": healthy,
-            "findings": findings,
+            "findings": checks,
             "diagnostics": diagnostics,
         }))?;
     } else {
         output.line(format!("prowess {}", env!("CARGO_PKG_VERSION")))?;
-        for DoctorCheck { what, state, message, help } in &findings {
+        for DoctorCheck { subject, state, message, help } in &checks {
             let (mark, tone) = match state {
                 CheckState::Fine => ("✓", TextStyle::Good),
                 CheckState::Note => ("○", TextStyle::Faint),
                 CheckState::Problem => ("✗", TextStyle::Bad),
             };
-            output.line(format!("{} {what:13} {}", output.styled_text(tone, mark), clean(message)))?;
+            output.line(format!("{} {subject:13} {}", output.styled_text(tone, mark), clean(message)))?;
             if let Some(help) = help {
                 output.line(format!("  {:13} → {}", "", clean(help)))?;
             }
@@ -89,17 +89,17 @@ pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Co
 }
 
 fn check_environment(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck> {
-    let mut findings = vec![home(context), configuration(context)];
-    findings.extend(roots(context, snapshot));
-    findings.push(trusted(context, snapshot));
-    findings.push(skills(context, snapshot));
-    findings.extend(installed::installed(context));
-    findings.extend(commands(snapshot));
-    findings.extend(scripts::scripts(context, snapshot));
-    findings
+    let mut checks = vec![check_home(context), check_configuration(context)];
+    checks.extend(check_roots(context, snapshot));
+    checks.push(check_trust(context, snapshot));
+    checks.push(check_skills(context, snapshot));
+    checks.extend(installed::check(context));
+    checks.extend(check_commands(snapshot));
+    checks.extend(scripts::check(context, snapshot));
+    checks
 }
 
-fn home(context: &Context) -> DoctorCheck {
+fn check_home(context: &Context) -> DoctorCheck {
     let (state, message, help) = match &context.host_env.home {
         None => (
             CheckState::Problem,
@@ -115,12 +115,12 @@ fn home(context: &Context) -> DoctorCheck {
         ),
         Some(home) => (CheckState::Fine, clean_path(home), None),
     };
-    DoctorCheck { what: "home", state, message, help }
+    DoctorCheck { subject: "home", state, message, help }
 }
 
-fn configuration(context: &Context) -> DoctorCheck {
+fn check_configuration(context: &Context) -> DoctorCheck {
     let configuration = &context.configuration;
-    let wrong = configuration.diagnostics.iter().any(|located| located.diagnostic.is_error());
+    let has_errors = configuration.diagnostics.iter().any(|located| located.diagnostic.is_error());
     let read: Vec<_> = configuration
         .files
         .iter()
@@ -128,45 +128,50 @@ fn configuration(context: &Context) -> DoctorCheck {
         .map(|(path, _)| clean_path(&short_path(path, &context.host_env)))
         .collect();
     let files = if read.is_empty() { "no files".to_owned() } else { read.join(", ") };
-    let state = if wrong { CheckState::Problem } else { CheckState::Fine };
-    let help = wrong.then(|| "see below; run `prowess config` to see the effective settings".to_owned());
+    let state = if has_errors { CheckState::Problem } else { CheckState::Fine };
+    let help = has_errors.then(|| "see below; run `prowess config` to see the effective settings".to_owned());
     DoctorCheck {
-        what: "configuration",
+        subject: "configuration",
         state,
         message: format!("preset {}, {files}", context.policy().preset),
         help,
     }
 }
 
-fn roots(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck> {
+fn check_roots(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck> {
     let short = |path: &std::path::Path| clean_path(&short_path(path, &context.host_env));
     let present = snapshot.roots().filter(|root| !root.is_remote()).map(|root| {
         let count = snapshot.all().iter().filter(|skill| skill.root() == root).count();
         let scope = if root.is_embedded() { "" } else { root.scope().as_str() };
         let comma = if scope.is_empty() { "" } else { ", " };
         let message = format!("{} ({scope}{comma}{count} found)", display_root(root, context));
-        DoctorCheck { what: "directory", state: CheckState::Fine, message, help: None }
+        DoctorCheck { subject: "directory", state: CheckState::Fine, message, help: None }
     });
     let absent = snapshot.absent_roots().iter().map(|root| {
-        let (state, why) = match &root.problem {
+        let (state, reason) = match &root.problem {
             RootProblem::Missing => (CheckState::Note, "does not exist".to_owned()),
             RootProblem::NoHome => (CheckState::Note, "cannot be searched: no home directory".to_owned()),
             RootProblem::NotADirectory => (CheckState::Problem, "is not a directory".to_owned()),
-            RootProblem::Unreadable(why) => (CheckState::Problem, format!("is not readable: {why}")),
+            RootProblem::Unreadable(reason) => (CheckState::Problem, format!("is not readable: {reason}")),
             RootProblem::Outside(target) => {
                 (CheckState::Problem, format!("points outside the project, to {}", short(target)))
             }
         };
-        DoctorCheck { what: "directory", state, message: format!("{} {why}", short(&root.path)), help: None }
+        DoctorCheck {
+            subject: "directory",
+            state,
+            message: format!("{} {reason}", short(&root.path)),
+            help: None,
+        }
     });
     present.chain(absent).collect()
 }
 
-fn trusted(context: &Context, snapshot: &Snapshot) -> DoctorCheck {
-    let what = "trust";
+fn check_trust(context: &Context, snapshot: &Snapshot) -> DoctorCheck {
+    let subject = "trust";
     if context.policy().trust == ProjectTrust::NotNeeded {
         return DoctorCheck {
-            what,
+            subject,
             state: CheckState::Fine,
             message: "project skills need no trust".to_owned(),
             help: None,
@@ -174,16 +179,16 @@ fn trusted(context: &Context, snapshot: &Snapshot) -> DoctorCheck {
     }
     let untrusted: Vec<_> = snapshot.all().iter().filter_map(untrusted_reason).collect();
     if !untrusted.is_empty() {
-        let (are, them) = if untrusted.len() == 1 { ("is", "it") } else { ("are", "them") };
-        // Keep pinned trust pinned.
+        let (verb, pronoun) = if untrusted.len() == 1 { ("is", "it") } else { ("are", "them") };
+        // These reasons occur only if trust was limited to the exact contents, which must stay so.
         let pinned = untrusted
             .iter()
-            .any(|why| matches!(why, UntrustedReason::Changed(_) | UntrustedReason::Added(_)));
+            .any(|reason| matches!(reason, UntrustedReason::Changed(_) | UntrustedReason::Added(_)));
         let flag = if pinned { " --pinned" } else { "" };
-        let message = format!("{} {are} not trusted", pluralize(untrusted.len(), "skill"));
+        let message = format!("{} {verb} not trusted", pluralize(untrusted.len(), "skill"));
         let mut commands: Vec<String> = Vec::new();
-        for why in &untrusted {
-            let command = match why {
+        for reason in &untrusted {
+            let command = match reason {
                 UntrustedReason::NestedRepository(path) | UntrustedReason::Link(path) => {
                     format!("prowess trust {}", quote_path(path))
                 }
@@ -196,24 +201,27 @@ fn trusted(context: &Context, snapshot: &Snapshot) -> DoctorCheck {
                 commands.push(command);
             }
         }
-        let help = Some(format!("to trust {them} after a review: {}", commands.join(" && ")));
-        return DoctorCheck { what, state: CheckState::Note, message, help };
+        let help = Some(format!("to trust {pronoun} after a review: {}", commands.join(" && ")));
+        return DoctorCheck { subject, state: CheckState::Note, message, help };
     }
     let host_env = &context.host_env;
     match trust::record_for(&host_env.project, host_env).filter(|record| record.trusted) {
-        None => {
-            DoctorCheck { what, state: CheckState::Fine, message: "no skills need it".to_owned(), help: None }
-        }
+        None => DoctorCheck {
+            subject,
+            state: CheckState::Fine,
+            message: "no skills need it".to_owned(),
+            help: None,
+        },
         Some(record) => {
             let changes = trust::changes_since(&record, context.policy(), host_env);
             let count = changes.added.len() + changes.removed.len() + changes.changed.len();
-            let since = if count == 0 {
+            let note = if count == 0 {
                 String::new()
             } else {
                 format!(", {} changed since", pluralize(count, "skill"))
             };
-            let message = format!("{} is trusted{since}", clean_path(&short_path(&record.path, host_env)));
-            DoctorCheck { what, state: CheckState::Fine, message, help: None }
+            let message = format!("{} is trusted{note}", clean_path(&short_path(&record.path, host_env)));
+            DoctorCheck { subject, state: CheckState::Fine, message, help: None }
         }
     }
 }
@@ -222,7 +230,7 @@ fn untrusted_reason(skill: &Skill) -> Option<&UntrustedReason> {
     match skill.status() {
         // Skills of MCP servers are approved individually.
         SkillStatus::Untrusted(UntrustedReason::Unapproved(_) | UntrustedReason::Replaced(_)) => None,
-        SkillStatus::Untrusted(why) => Some(why),
+        SkillStatus::Untrusted(reason) => Some(reason),
         SkillStatus::Enabled
         | SkillStatus::Disabled(_)
         | SkillStatus::Unavailable(_)
@@ -232,11 +240,11 @@ fn untrusted_reason(skill: &Skill) -> Option<&UntrustedReason> {
     }
 }
 
-fn skills(context: &Context, snapshot: &Snapshot) -> DoctorCheck {
-    let what = "skills";
+fn check_skills(context: &Context, snapshot: &Snapshot) -> DoctorCheck {
+    let subject = "skills";
     if !context.policy().enabled {
         let help = Some("set PROWESS_SKILLS_ENABLED=true to enable them".to_owned());
-        return DoctorCheck { what, state: CheckState::Note, message: "disabled".to_owned(), help };
+        return DoctorCheck { subject, state: CheckState::Note, message: "disabled".to_owned(), help };
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for skill in snapshot.all() {
@@ -248,7 +256,7 @@ fn skills(context: &Context, snapshot: &Snapshot) -> DoctorCheck {
     let invalid = counts.contains_key("invalid");
     let help = invalid
         .then(|| "run `prowess list --all` to see why, and `prowess check` to see the lines".to_owned());
-    DoctorCheck { what, state: if invalid { CheckState::Note } else { CheckState::Fine }, message, help }
+    DoctorCheck { subject, state: if invalid { CheckState::Note } else { CheckState::Fine }, message, help }
 }
 
 /// Returns the first few names and the number of the others.
@@ -262,7 +270,7 @@ fn first_few(names: &[String]) -> String {
 }
 
 /// Returns the commands that skills require and that are not installed.
-fn commands(snapshot: &Snapshot) -> Vec<DoctorCheck> {
+fn check_commands(snapshot: &Snapshot) -> Vec<DoctorCheck> {
     let mut missing: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for skill in snapshot.all() {
         if let SkillStatus::Unavailable(commands) = skill.status() {
@@ -274,7 +282,7 @@ fn commands(snapshot: &Snapshot) -> Vec<DoctorCheck> {
     missing
         .into_iter()
         .map(|(command, skills)| DoctorCheck {
-            what: "command",
+            subject: "command",
             state: CheckState::Note,
             message: format!("{command} not found, required by {}", first_few(&skills)),
             help: Some(next_step::install_hint(&[command])),

@@ -19,10 +19,10 @@ use crate::progress;
 /// The maximum size of a file of queries.
 const FILE_MAX: u64 = 256 * 1024 * 1024;
 
-pub(super) fn run(context: &Context, global: &Global, call: &Eval, output: &mut Output) -> CommandResult {
-    let (queries, k) = (read_queries(&call.file, call.skill.as_deref())?, call.k as usize);
+pub(super) fn run(context: &Context, global: &Global, args: &Eval, output: &mut Output) -> CommandResult {
+    let (queries, k) = (read_queries(&args.file, args.skill.as_deref())?, args.k as usize);
     let (report, rankings) = evaluate(context, global, &queries, k, output);
-    let other = match &call.compare {
+    let comparison = match &args.compare {
         None => None,
         Some(config) => {
             let global = Global { config: Some(config.clone()), ..global.clone() };
@@ -30,16 +30,17 @@ pub(super) fn run(context: &Context, global: &Global, call: &Eval, output: &mut 
             Some(evaluate(&context, &global, &queries, k, output))
         }
     };
-    let gains = other.as_ref().map(|(_, others)| compare(&queries, others, &rankings, k));
+    let gains =
+        comparison.as_ref().map(|(_, other_rankings)| compare(&queries, other_rankings, &rankings, k));
     if output.json() {
         let mut value = serde_json::to_value(&report)?;
         if let Value::Object(fields) = &mut value {
             fields.insert("schema".to_owned(), 1.into());
-            if let (Some((other, _)), Some(gains)) = (&other, gains) {
+            if let (Some((comparison, _)), Some(gains)) = (&comparison, gains) {
                 let [hits, recall, mrr] =
                     gains.map(|(mean, interval)| json!({"mean": mean, "interval": interval}));
                 let gain = json!({"hit_at_1": hits, "recall_at_k": recall, "mrr": mrr});
-                fields.insert("compared".to_owned(), json!({"all": other.all, "gain": gain}));
+                fields.insert("compared".to_owned(), json!({"all": comparison.all, "gain": gain}));
             }
         }
         output.write_json(&value)?;
@@ -62,8 +63,8 @@ pub(super) fn run(context: &Context, global: &Global, call: &Eval, output: &mut 
         span(intervals.recall_at_k),
         span(intervals.mrr)
     ))?;
-    if let (Some((other, _)), Some([hits, recalls, reciprocal_ranks])) = (&other, gains) {
-        print_score("compared", &other.all, output)?;
+    if let (Some((comparison, _)), Some([hits, recalls, reciprocal_ranks])) = (&comparison, gains) {
+        print_score("compared", &comparison.all, output)?;
         let gain = |(mean, interval): (f64, [f64; 2])| format!("{mean:+.3} ({})", span(interval));
         let (hits, recalls, reciprocal_ranks) = (gain(hits), gain(recalls), gain(reciprocal_ranks));
         output.line(format!("gain: hit@1 {hits}, {recall} {recalls}, MRR {reciprocal_ranks}"))?;
@@ -102,9 +103,13 @@ fn evaluate(
         queries.iter().map(names).collect()
     });
     print_notices(&toolbox, output);
-    let answered = queries.iter().zip(&answers);
+    let labelled_answers = queries.iter().zip(&answers);
     let report = evaluate_routed(
-        answered.map(|(message, (ranking, fits))| RoutedMessage { message, ranking, is_confident: *fits }),
+        labelled_answers.map(|(message, (ranking, fits))| RoutedMessage {
+            message,
+            ranking,
+            is_confident: *fits,
+        }),
         k,
     );
     (report, answers.into_iter().map(|(names, _)| names).collect())

@@ -44,7 +44,7 @@ fn print_details(
     output.line("")?;
     let status = match status_and_reason(skill) {
         None => "enabled".to_owned(),
-        Some((status, rest)) => format!("{status} {rest}"),
+        Some((status, reason)) => format!("{status} {reason}"),
     };
     let short = |path: &std::path::Path| clean_path(&short_path(path, &context.host_env));
     let mut rows: Vec<(String, String)> = vec![
@@ -85,7 +85,7 @@ fn print_details(
     }
     match &details.tree_hash {
         Ok(hash) => rows.push(("tree".into(), hash.clone())),
-        Err(why) => rows.push(("tree".into(), format!("unavailable: {why}"))),
+        Err(error) => rows.push(("tree".into(), format!("unavailable: {error}"))),
     }
     rows.extend(details.provenance.iter().flat_map(|installed| provenance_rows(installed, context)));
     if let Some(link) = skill.link() {
@@ -152,17 +152,17 @@ fn differing_grants(installed: &Provenance, granted: &GrantedAccess) -> Option<S
     (installed.entry.granted != *granted).then(|| clean(&installed.entry.granted.describe()).into_owned())
 }
 
-/// Returns the rows about an installed skill.
+/// Returns the rows about the provenance of an installed skill: its source, version and grants.
 fn provenance_rows(installed: &Provenance, context: &Context) -> Vec<(String, String)> {
     let locked = &installed.entry;
     let lock = clean_path(&short_path(&installed.lock_path, &context.host_env));
     let name = locked.renamed_from.as_ref().map(|name| ("original name", name.clone()));
-    let when = locked.installed_at.as_ref().map(|time| ("installed at", time.clone()));
+    let installed_at = locked.installed_at.as_ref().map(|time| ("installed at", time.clone()));
     let state = installed.describe_changes().unwrap_or_else(|| "unmodified".to_owned());
     let rows = [("installed from", origin(&installed.entry))]
         .into_iter()
         .chain(name)
-        .chain(when)
+        .chain(installed_at)
         .chain([("state", state)])
         .chain([("audit", format!("{} (rules {})", locked.audit.verdict, locked.audit.rules))])
         .chain([("lock", lock)]);

@@ -9,9 +9,9 @@ use crate::context::Context;
 use crate::output::{Output, TextStyle, clean};
 use crate::progress;
 
-pub(super) fn run(context: &Context, global: &Global, call: &Lint, output: &mut Output) -> CommandResult {
+pub(super) fn run(context: &Context, global: &Global, args: &Lint, output: &mut Output) -> CommandResult {
     // `--routing` is the only check so far and is required, so that others can be added.
-    let Lint { routing: _ } = call;
+    let Lint { routing: _ } = args;
     let toolbox = toolbox(context, global);
     let snapshot = toolbox.snapshot();
     let router = toolbox.router(&snapshot);
@@ -32,12 +32,12 @@ pub(super) fn run(context: &Context, global: &Global, call: &Lint, output: &mut 
     } else {
         for RoutingAdvice { skill, rank, rivals, words } in &advice {
             let title = output.styled_text(TextStyle::Strong, name(*skill));
-            let found = match rank {
+            let ranking = match rank {
                 Some(0) => "ranks first for its own description".to_owned(),
                 Some(rank) => format!("ranks {} for its own description", rank + 1),
                 None => "not found for its own description".to_owned(),
             };
-            output.line(format!("{title}: {found}"))?;
+            output.line(format!("{title}: {ranking}"))?;
             if !rivals.is_empty() {
                 let rivals: Vec<String> =
                     rivals.iter().map(|(rival, _)| clean(name(*rival)).into_owned()).collect();
@@ -47,8 +47,8 @@ pub(super) fn run(context: &Context, global: &Global, call: &Lint, output: &mut 
                 output.line(format!("  words that would distinguish it: {}", clean(&words.join(", "))))?;
             }
         }
-        let all = names.len();
-        output.line(format!("{all} checked, {} hard to tell apart", advice.len()))?;
+        let count = names.len();
+        output.line(format!("{count} checked, {} hard to tell apart", advice.len()))?;
     }
     Ok(if advice.is_empty() { SUCCESS } else { check_failed() })
 }

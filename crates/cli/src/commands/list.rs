@@ -50,8 +50,8 @@ fn row(skill: &Skill, name: &str, widest: usize, output: &Output) -> Vec<String>
     let mut texts = match status_and_reason(skill) {
         None => vec![truncate(skill.description(), output.width().saturating_sub(column).max(20))],
         // The reason is not truncated, because it ends with the command that helps.
-        Some((status, rest)) => {
-            let mut lines = output.wrap(&format!("{status} {rest}"), column);
+        Some((status, reason)) => {
+            let mut lines = output.wrap(&format!("{status} {reason}"), column);
             if let Some(first) = lines.first_mut() {
                 let painted = output.styled_text(TextStyle::Caution, &status);
                 *first = first.replacen(&status, &painted, 1);
@@ -65,8 +65,8 @@ fn row(skill: &Skill, name: &str, widest: usize, output: &Output) -> Vec<String>
     let indent = " ".repeat(column);
     let name = output.styled_text(TextStyle::Strong, &columns::pad(name, widest));
     let first = |text: &String| format!("{name}  {text}").trim_end().to_owned();
-    let rest = texts.iter().skip(1).map(|text| format!("{indent}{text}"));
-    texts.first().map(first).into_iter().chain(rest).collect()
+    let reason = texts.iter().skip(1).map(|text| format!("{indent}{text}"));
+    texts.first().map(first).into_iter().chain(reason).collect()
 }
 
 /// Prints diagnostics and the number of skills that are not listed.
@@ -85,9 +85,9 @@ fn print_remarks(context: &Context, snapshot: &Snapshot, all: bool, output: &mut
     if snapshot.all().is_empty() {
         print_no_skills(context, output);
     } else if unavailable > 0 && !all {
-        let are = if unavailable == 1 { "is" } else { "are" };
+        let verb = if unavailable == 1 { "is" } else { "are" };
         let skills = pluralize(unavailable, "skill");
-        output.note(format!("{skills} {are} not available; run `prowess list --all` to see why"));
+        output.note(format!("{skills} {verb} not available; run `prowess list --all` to see why"));
     }
 }
 

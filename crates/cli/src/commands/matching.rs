@@ -1,4 +1,4 @@
-//! `prowess match`: shows which skills match a query, and why.
+//! `prowess match`: shows which skills match a query, and why. Finding them is called routing.
 
 use prowess::policy::ActivationMode;
 use prowess::usage::{self, SkillUsage};
@@ -32,28 +32,33 @@ pub(super) fn run(
         RouteOptions { max_skills, k, usage: &usage, now: usage::now(), mention: context.policy().mention };
     let routing = router.route(query, &options);
     print_notices(&toolbox, output);
-    let found = !routing.matches.is_empty();
+    let has_matches = !routing.matches.is_empty();
     if output.json() {
         output.write_json(&json::routing_json(query, &routing))?;
-        return Ok(if found { SUCCESS } else { check_failed() });
+        return Ok(if has_matches { SUCCESS } else { check_failed() });
     }
     output.line(format!("tier {}: {}", routing.tier.number(), routing.tier.describe()))?;
     let width = |name: &str| clean(name).width();
-    let longest = routing.matches.iter().map(|found| width(&found.name)).max().unwrap_or_default();
-    for found in &routing.matches {
-        let gap = " ".repeat(longest - width(&found.name));
-        let name = output.styled_text(TextStyle::Strong, &found.name);
-        output.line(format!("{:>7.2}  {name}{gap}  {}", found.score, clean(&found.reasons.join(", "))))?;
+    let longest =
+        routing.matches.iter().map(|has_matches| width(&has_matches.name)).max().unwrap_or_default();
+    for has_matches in &routing.matches {
+        let gap = " ".repeat(longest - width(&has_matches.name));
+        let name = output.styled_text(TextStyle::Strong, &has_matches.name);
+        output.line(format!(
+            "{:>7.2}  {name}{gap}  {}",
+            has_matches.score,
+            clean(&has_matches.reasons.join(", "))
+        ))?;
     }
     if snapshot.enabled().next().is_none() {
         print_no_skills(context, output);
-    } else if !found && routing.tier == Tier::Registry {
+    } else if !has_matches && routing.tier == Tier::Registry {
         output.note("no specific skill matches the query");
-    } else if !found {
+    } else if !has_matches {
         output.note("no skill matches the query");
     } else if !routing.is_confident() {
         output.note("no match is likely to be right");
     }
     print_diagnostics(output, router.diagnostics());
-    Ok(if found { SUCCESS } else { check_failed() })
+    Ok(if has_matches { SUCCESS } else { check_failed() })
 }

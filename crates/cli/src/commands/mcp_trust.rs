@@ -1,4 +1,5 @@
-//! `prowess trust --mcp` and `prowess untrust --mcp`: approves skills of MCP servers.
+//! `prowess trust --mcp` and `prowess untrust --mcp`: approves skills of MCP servers. An approval covers exactly the files
+//! that the server lists at that time.
 
 use std::sync::Arc;
 
@@ -21,10 +22,10 @@ use crate::output::{Output, TextStyle, clean, pluralize};
 pub(super) fn approve(
     context: &Context,
     global: &Global,
-    call: &McpTrustArgs,
+    args: &McpTrustArgs,
     output: &mut Output,
 ) -> CommandResult {
-    let name = call.name.as_deref().unwrap_or_default();
+    let name = args.name.as_deref().unwrap_or_default();
     let source = source(context, name)?;
     request_by_uri(source, name)?;
     let snapshot = context.registry(global).snapshot();
@@ -32,31 +33,31 @@ pub(super) fn approve(
     let remote = require_remote(skill)?;
     let entry = remote.entry();
     if skill.manifest().is_none() {
-        let why = skill.reason().unwrap_or_default();
+        let reason = skill.reason().unwrap_or_default();
         return Err(Failure::new(
             ErrorCode::AccessDenied,
-            format!("cannot approve {}: {why}", clean(&entry.name)),
+            format!("cannot approve {}: {reason}", clean(&entry.name)),
         ));
     }
-    let grants = ApprovalGrants { allow_tools: call.allow_tools, allow_run: call.allow_run };
-    let instructions = match call.dry_run {
+    let grants = ApprovalGrants { allow_tools: args.allow_tools, allow_run: args.allow_run };
+    let instructions = match args.dry_run {
         true => Some(instructions(skill)?),
         false => None,
     };
-    let before = match call.dry_run {
+    let previous = match args.dry_run {
         true => Approvals::load(&context.host_env).get(remote.label(), &entry.uri).cloned(),
         false => record_approval(remote.label(), entry, grants, &context.host_env).map_err(trust::failure)?,
     };
     if output.json() {
         let mut answer = json::remote_json(remote);
-        let approved = if call.dry_run { answer["approved"].clone() } else { json!(true) };
+        let approved = if args.dry_run { answer["approved"].clone() } else { json!(true) };
         for (key, value) in [
             ("schema", json!(1)),
             ("name", json!(entry.name)),
             ("description", json!(skill.description())),
-            ("dry_run", json!(call.dry_run)),
+            ("dry_run", json!(args.dry_run)),
             ("approved", approved),
-            ("was_approved", json!(before.as_ref().is_some_and(|before| !before.revoked))),
+            ("was_approved", json!(previous.as_ref().is_some_and(|previous| !previous.revoked))),
             ("allow_tools", json!(grants.allow_tools)),
             ("allow_run", json!(grants.allow_run)),
             ("allowed_tools", json!(skill.manifest().and_then(|manifest| manifest.allowed_tools()))),
@@ -67,7 +68,7 @@ pub(super) fn approve(
         output.write_json(&answer)?;
         return Ok(SUCCESS);
     }
-    if !call.dry_run {
+    if !args.dry_run {
         output.line(format!(
             "{} approved the current version of {}",
             output.styled_text(TextStyle::Good, "✓"),
@@ -123,8 +124,8 @@ fn print_skill(
 
 /// Reads `SKILL.md` for review, verified like any other read.
 fn instructions(skill: &Skill) -> Result<String, Failure> {
-    let read = skill.fetch_for_review("SKILL.md").ok_or_else(|| not_remote(skill))?;
-    let bytes = read.map_err(|error| Failure::new(error.code(), error.to_string()))?;
+    let fetched = skill.fetch_for_review("SKILL.md").ok_or_else(|| not_remote(skill))?;
+    let bytes = fetched.map_err(|error| Failure::new(error.code(), error.to_string()))?;
     Ok(prowess::contained::strip_terminal_escapes(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
@@ -145,23 +146,24 @@ pub(super) fn revoke(context: &Context, global: &Global, name: &str, output: &mu
     };
     let host_env = &context.host_env;
     let revoked = revoke_approval(label, uri.as_deref(), host_env).map_err(trust::failure)?;
-    let forgotten = inner.is_none() && prowess_mcp::host::remove_cache(label, host_env);
+    let cache_removed = inner.is_none() && prowess_mcp::host::remove_cache(label, host_env);
     let uris: Vec<_> = revoked.iter().map(|approval| approval.uri.as_str()).collect();
     if output.json() {
-        output
-            .write_json(&json!({"schema": 1, "server": label, "withdrawn": uris, "forgotten": forgotten}))?;
+        output.write_json(
+            &json!({"schema": 1, "server": label, "withdrawn": uris, "forgotten": cache_removed}),
+        )?;
     } else {
         for uri in &uris {
             output.line(format!("revoked the approval of {} from {}", clean(uri), clean(label)))?;
         }
-        if forgotten {
+        if cache_removed {
             output.line(format!("deleted the cache of {}", clean(label)))?;
         }
-        if uris.is_empty() && !forgotten {
+        if uris.is_empty() && !cache_removed {
             output.note(format!("{} was not approved", clean(name)));
         }
     }
-    Ok(if uris.is_empty() && !forgotten { check_failed() } else { SUCCESS })
+    Ok(if uris.is_empty() && !cache_removed { check_failed() } else { SUCCESS })
 }
 
 fn is_approved(context: &Context, label: &str, uri: &str) -> bool {
@@ -171,8 +173,8 @@ fn is_approved(context: &Context, label: &str, uri: &str) -> bool {
 /// Returns the server of a skill name.
 fn source<'c>(context: &'c Context, name: &str) -> Result<&'c Arc<McpRemoteSource>, Failure> {
     let label = name.split('/').next().unwrap_or_default();
-    let found = context.sources.get(label).filter(|_| name.contains('/'));
-    found.ok_or_else(|| {
+    let source = context.sources.get(label).filter(|_| name.contains('/'));
+    source.ok_or_else(|| {
         let labels: Vec<_> = context.sources.all().iter().map(|source| source.label()).collect();
         let failure =
             Failure::new(ErrorCode::NotFound, format!("no MCP server is configured for {}", clean(name)));
@@ -192,8 +194,8 @@ fn request_by_uri(source: &McpRemoteSource, name: &str) -> Result<(), Failure> {
     let Some((_, uri)) = name.split_once('/').filter(|(_, inner)| inner.contains("://")) else {
         return Ok(());
     };
-    let found: Result<Arc<RemoteEntry>, _> = source.add_by_uri(uri);
-    found.map(|_| ()).map_err(|error| Failure::new(error.code(), format!("{}: {error}", clean(name))))
+    let added: Result<Arc<RemoteEntry>, _> = source.add_by_uri(uri);
+    added.map(|_| ()).map_err(|error| Failure::new(error.code(), format!("{}: {error}", clean(name))))
 }
 
 fn find_remote<'s>(
@@ -229,7 +231,7 @@ pub(super) fn rows(remote: &RemoteSkill) -> Vec<(String, String)> {
                 (grants.allow_run, "running scripts of other skills"),
             ];
             let granted: Vec<_> =
-                granted.iter().filter(|(granted, _)| *granted).map(|(_, what)| *what).collect();
+                granted.iter().filter(|(granted, _)| *granted).map(|(_, description)| *description).collect();
             if granted.is_empty() { "yes".to_owned() } else { format!("yes, with {}", granted.join(" and ")) }
         }
     };

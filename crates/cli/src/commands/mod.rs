@@ -134,8 +134,8 @@ pub(crate) fn run(args: Args, output: &mut Output) -> CommandResult {
 /// The number of diagnostics of the same code that are shown in a summary.
 const SHOWN_PER_CODE: usize = 3;
 
-/// Prints a few diagnostics of each code and the number of the others. `all` is the command that shows them all.
-fn print_summary(output: &mut Output, diagnostics: &[FileDiagnostic], all: &str) {
+/// Prints a few diagnostics of each code and the number of the others. `full_command` is the command that shows them all.
+fn print_summary(output: &mut Output, diagnostics: &[FileDiagnostic], full_command: &str) {
     if output.verbose() {
         return print_diagnostics(output, diagnostics);
     }
@@ -150,8 +150,8 @@ fn print_summary(output: &mut Output, diagnostics: &[FileDiagnostic], all: &str)
     }
     print_diagnostics(output, &shown);
     for (code, count) in counts {
-        if let Some(more) = count.checked_sub(SHOWN_PER_CODE).filter(|more| *more > 0) {
-            output.note(format!("{more} more {code} not shown; to see all: {all}"));
+        if let Some(hidden) = count.checked_sub(SHOWN_PER_CODE).filter(|hidden| *hidden > 0) {
+            output.note(format!("{hidden} more {code} not shown; to see all: {full_command}"));
         }
     }
 }
@@ -184,7 +184,7 @@ fn status_and_reason(skill: &Skill) -> Option<(String, String)> {
     let status = skill.status().as_str();
     let reason = skill.reason()?;
     Some(match reason.strip_prefix(status) {
-        Some(rest) => (status.to_owned(), clean(rest.trim_start()).into_owned()),
+        Some(reason) => (status.to_owned(), clean(reason.trim_start()).into_owned()),
         None => (format!("{status}:"), clean(&reason).into_owned()),
     })
 }
@@ -231,8 +231,8 @@ fn find_active<'s>(snapshot: &'s Snapshot, name: &str) -> Result<&'s Skill, Fail
 
 /// Returns the skill with this name or id, regardless of its status. The one that the name resolves to has priority.
 pub(crate) fn find_skill<'s>(snapshot: &'s Snapshot, name: &str) -> Result<&'s Skill, Failure> {
-    let named = snapshot.get(name).or_else(|| snapshot.all().iter().find(|skill| skill.name() == name));
-    named
+    let by_name = snapshot.get(name).or_else(|| snapshot.all().iter().find(|skill| skill.name() == name));
+    by_name
         .or_else(|| snapshot.all().iter().find(|skill| skill.id() == name))
         .ok_or_else(|| not_found(snapshot, name))
 }
@@ -242,8 +242,8 @@ pub(crate) fn not_found(snapshot: &Snapshot, name: &str) -> Failure {
     let failure = Failure::new(ErrorCode::NotFound, format!("skill {} not found", clean(name)));
     let names: Vec<_> = snapshot.all().iter().map(|skill| skill.name()).collect();
     match suggest::nearest(name, names.iter().map(AsRef::as_ref)) {
-        Some(near) => failure.hint(format!(
-            "did you mean {near}? run `prowess why {}` to see which directories were searched",
+        Some(similar) => failure.hint(format!(
+            "did you mean {similar}? run `prowess why {}` to see which directories were searched",
             clean(name)
         )),
         None => {

@@ -33,8 +33,8 @@ pub(super) fn run(
         output.write_json(&json!({"schema": 1, "name": name.as_str(), "location": file}))?;
         return Ok(SUCCESS);
     }
-    let short = clean_path(&short_path(&file, &context.host_env));
-    output.line(format!("created {short}"))?;
+    let display = clean_path(&short_path(&file, &context.host_env));
+    output.line(format!("created {display}"))?;
     let trust = if needs_trust(context, &skill) {
         "; to make the project's skills available to models: prowess trust"
     } else {
@@ -42,7 +42,7 @@ pub(super) fn run(
     };
     output.note(format!(
         "next: write the instructions, then check them: prowess check {}{trust}",
-        quote(&short)
+        quote(&display)
     ));
     Ok(SUCCESS)
 }
@@ -70,7 +70,9 @@ fn parse_name(name: &str) -> Result<SkillName, Failure> {
     let failure = Failure::usage(format!("invalid skill name {parsed}: {reasons}"));
     match parsed.suggestion().trim_end_matches('-') {
         "" => Err(failure.hint(NAME_HINT)),
-        better => Err(failure.hint(format!("try a valid name: prowess new {better} --description TEXT"))),
+        suggestion => {
+            Err(failure.hint(format!("try a valid name: prowess new {suggestion} --description TEXT")))
+        }
     }
 }
 
@@ -102,8 +104,8 @@ fn default_dir(context: &Context) -> Result<PathBuf, Failure> {
     let writable = |spec: &&prowess::RootSpec| {
         matches!(spec.location, RootLocation::Project(_)) && spec.scope != prowess::Scope::Bundled
     };
-    let own = roots.iter().find(writable).map(|spec| context.host_env.project.join(spec.path()));
-    explicit.or(own).ok_or_else(|| {
+    let project_dir = roots.iter().find(writable).map(|spec| context.host_env.project.join(spec.path()));
+    explicit.or(project_dir).ok_or_else(|| {
         Failure::usage("the configuration has no skill directory in the project")
             .hint("pass a directory with --dir")
     })

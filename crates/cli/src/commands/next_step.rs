@@ -71,18 +71,20 @@ pub(super) fn restore_command(name: &str, scope: &str) -> String {
 /// Returns the hint to install missing commands.
 pub(super) fn install_hint(commands: &[impl AsRef<str>]) -> String {
     let names: Vec<_> = commands.iter().map(AsRef::as_ref).collect();
-    let are = if names.len() == 1 { "it is" } else { "they are" };
-    format!("install {} and make sure {are} on PATH", names.join(" and "))
+    let verb = if names.len() == 1 { "it is" } else { "they are" };
+    format!("install {} and make sure {verb} on PATH", names.join(" and "))
 }
 
 /// Returns the hint for a missing sandbox feature.
-pub(super) fn sandbox_hint(why: &str) -> &'static str {
-    match why {
-        why if why.contains("bubblewrap is not installed") => {
+pub(super) fn sandbox_hint(reason: &str) -> &'static str {
+    match reason {
+        reason if reason.contains("bubblewrap is not installed") => {
             "for tier 1, install bubblewrap: apt-get install bubblewrap"
         }
-        why if why.contains("Landlock") => "scripts require Linux 6.2 or later with Landlock enabled",
-        why if why.contains("only on Linux") || why.contains("Linux only") => "scripts run only on Linux",
+        reason if reason.contains("Landlock") => "scripts require Linux 6.2 or later with Landlock enabled",
+        reason if reason.contains("only on Linux") || reason.contains("Linux only") => {
+            "scripts run only on Linux"
+        }
         _ => "for tier 1, allow bubblewrap to create user namespaces (sysctl, AppArmor, container)",
     }
 }

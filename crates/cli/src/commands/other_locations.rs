@@ -51,7 +51,7 @@ const DIRS_MAX: usize = 20_000;
 /// A location with a similar or unscanned skill.
 pub(super) struct OtherLocation {
     pub(super) path: PathBuf,
-    pub(super) why: String,
+    pub(super) reason: String,
     pub(super) help: String,
 }
 
@@ -60,12 +60,12 @@ pub(super) fn find_other_locations(name: &str, snapshot: &Snapshot, context: &Co
     if !context.policy().enabled {
         return vec![OtherLocation {
             path: context.host_env.project.clone(),
-            why: "skills are disabled".to_owned(),
+            reason: "skills are disabled".to_owned(),
             help: "set PROWESS_SKILLS_ENABLED=true to enable them".to_owned(),
         }];
     }
     let mut locations = Vec::new();
-    let known = |path: &Path| snapshot.all().iter().any(|skill| skill.dir() == path);
+    let is_discovered = |path: &Path| snapshot.all().iter().any(|skill| skill.dir() == path);
     let host_env = &context.host_env;
     let bases = host_env.project.ancestors().take(4).chain(host_env.home.as_deref());
     let mut budget = DIRS_MAX;
@@ -74,14 +74,14 @@ pub(super) fn find_other_locations(name: &str, snapshot: &Snapshot, context: &Co
         for dir in AGENT_DIRS.iter().map(|dir| base.join(dir)).filter(|dir| dir.is_dir()) {
             let scanned = snapshot.roots().find(|root| root.path() == dir);
             for path in matching_dirs(&dir, name, DEPTH_MAX, &mut budget) {
-                if known(&path) || seen.contains(&path) {
+                if is_discovered(&path) || seen.contains(&path) {
                     continue;
                 }
-                let (why, help) = match scanned {
+                let (reason, help) = match scanned {
                     Some(_) => unscanned_reason(&dir, &path, context),
                     None => not_a_root_reason(context),
                 };
-                locations.push(OtherLocation { path: path.clone(), why, help });
+                locations.push(OtherLocation { path: path.clone(), reason, help });
                 seen.push(path);
             }
         }
@@ -90,8 +90,8 @@ pub(super) fn find_other_locations(name: &str, snapshot: &Snapshot, context: &Co
     if snapshot.copies(name).next().is_none() {
         let misnamed: Vec<_> = misnamed(name, snapshot, &mut budget);
         // A name that occurs in a file is not a typo.
-        let near = if misnamed.is_empty() { similar_name(name, snapshot) } else { None };
-        locations.extend(misnamed.into_iter().chain(near));
+        let similar = if misnamed.is_empty() { similar_name(name, snapshot) } else { None };
+        locations.extend(misnamed.into_iter().chain(similar));
     }
     locations
 }
@@ -100,8 +100,8 @@ pub(super) fn find_other_locations(name: &str, snapshot: &Snapshot, context: &Co
 fn not_a_root_reason(context: &Context) -> (String, String) {
     let policy = context.policy();
     if policy.scan.roots.iter().any(|spec| spec.is_explicit) {
-        let why = "only the directories given with --root are searched";
-        return (why.to_owned(), "add this directory with --root".to_owned());
+        let reason = "only the directories given with --root are searched";
+        return (reason.to_owned(), "add this directory with --root".to_owned());
     }
     (
         format!("preset {} does not search this directory", policy.preset),
@@ -114,12 +114,15 @@ fn not_a_root_reason(context: &Context) -> (String, String) {
 fn unscanned_reason(root: &Path, path: &Path, context: &Context) -> (String, String) {
     let inner = path.strip_prefix(root).unwrap_or(path);
     let depth = inner.components().count();
-    if let Some(part) = inner.iter().find(|part| {
-        let part = part.to_string_lossy();
-        part.starts_with('.') || part == "node_modules" || part == "target"
+    if let Some(component) = inner.iter().find(|component| {
+        let component = component.to_string_lossy();
+        component.starts_with('.') || component == "node_modules" || component == "target"
     }) {
-        let part = part.to_string_lossy();
-        return (format!("directories named {part} are not searched"), "move the skill out of it".to_owned());
+        let component = component.to_string_lossy();
+        return (
+            format!("directories named {component} are not searched"),
+            "move the skill out of it".to_owned(),
+        );
     }
     if depth > context.policy().scan.depth as usize {
         let limit = context.policy().scan.depth;
@@ -169,25 +172,28 @@ fn has_name(file: &Path, name: &str) -> bool {
 /// Returns invalid skills, which are listed by directory name, that have the name in their file.
 fn misnamed(name: &str, snapshot: &Snapshot, budget: &mut usize) -> Vec<OtherLocation> {
     let invalid = snapshot.all().iter().filter(|skill| *skill.status() == SkillStatus::Invalid).take(*budget);
-    let named = invalid.filter(|skill| has_name(&skill.skill_md_path(), name));
-    let sighting = |skill: &Skill| OtherLocation {
+    let with_name = invalid.filter(|skill| has_name(&skill.skill_md_path(), name));
+    let to_location = |skill: &Skill| OtherLocation {
         path: skill.skill_md_path(),
-        why: format!("this file has the name {name}, but it is invalid"),
+        reason: format!("this file has the name {name}, but it is invalid"),
         help: format!("prowess why {}", skill.id()),
     };
-    named.map(sighting).collect()
+    with_name.map(to_location).collect()
 }
 
 /// Returns the skill with the most similar name.
 fn similar_name(name: &str, snapshot: &Snapshot) -> Option<OtherLocation> {
     let names: Vec<_> = snapshot.all().iter().map(|skill| skill.name()).collect();
-    let near = suggest::nearest(name, names.iter().map(AsRef::as_ref)).filter(|near| *near != name)?;
-    let skill = snapshot.all().iter().find(|skill| skill.name() == near)?;
-    let (why, help) = match skill.status() {
+    let similar =
+        suggest::nearest(name, names.iter().map(AsRef::as_ref)).filter(|similar| *similar != name)?;
+    let skill = snapshot.all().iter().find(|skill| skill.name() == similar)?;
+    let (reason, help) = match skill.status() {
         SkillStatus::Enabled => {
-            (format!("a skill named {near} is available"), format!("did you mean {near}?"))
+            (format!("a skill named {similar} is available"), format!("did you mean {similar}?"))
         }
-        status => (format!("a skill named {near} is {}", status.as_str()), format!("prowess why {near}")),
+        status => {
+            (format!("a skill named {similar} is {}", status.as_str()), format!("prowess why {similar}"))
+        }
     };
-    Some(OtherLocation { path: skill.skill_md_path(), why, help })
+    Some(OtherLocation { path: skill.skill_md_path(), reason, help })
 }

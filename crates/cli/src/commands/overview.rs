@@ -28,13 +28,13 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> CommandResult {
     let diagnostics = snapshot.diagnostics().count();
     output.line(output.styled_text(TextStyle::Strong, concat!("prowess ", env!("CARGO_PKG_VERSION"))))?;
     if available > 0 {
-        let are = if available == 1 { "is" } else { "are" };
-        output.line(format!("{} {are} available", pluralize(available, "skill")))?;
+        let verb = if available == 1 { "is" } else { "are" };
+        output.line(format!("{} {verb} available", pluralize(available, "skill")))?;
     }
     if unavailable > 0 {
-        let are = if unavailable == 1 { "is" } else { "are" };
+        let verb = if unavailable == 1 { "is" } else { "are" };
         let skills = pluralize(unavailable, "skill");
-        output.line(format!("{skills} {are} not available; run `prowess list --all` to see why"))?;
+        output.line(format!("{skills} {verb} not available; run `prowess list --all` to see why"))?;
     }
     if diagnostics > 0 {
         let diagnostics = pluralize(diagnostics, "diagnostic");

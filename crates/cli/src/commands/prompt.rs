@@ -1,4 +1,4 @@
-//! `prowess prompt`: prints the skill catalog exactly as a model sees it.
+//! `prowess prompt`: prints the catalog, which is the list of skills for a model, exactly as the model sees it.
 
 use prowess::catalog::CatalogCut;
 use prowess::policy::CatalogFormat;
@@ -9,19 +9,19 @@ use crate::args::{Global, Prompt, PromptFormat};
 use crate::context::Context;
 use crate::output::{Output, clean, pluralize};
 
-pub(super) fn run(context: &Context, global: &Global, call: &Prompt, output: &mut Output) -> CommandResult {
+pub(super) fn run(context: &Context, global: &Global, args: &Prompt, output: &mut Output) -> CommandResult {
     let toolbox = toolbox(context, global);
     let request = PromptRequest {
-        query: call.query.as_deref(),
-        format: call.format.map(|format| match format {
+        query: args.query.as_deref(),
+        format: args.format.map(|format| match format {
             PromptFormat::Xml => CatalogFormat::Xml,
             PromptFormat::Json => CatalogFormat::Json,
             PromptFormat::Markdown => CatalogFormat::Bullets,
             PromptFormat::Tiers => CatalogFormat::Tiers,
         }),
-        location: call.location,
-        budget_chars: call.budget_chars,
-        budget_tokens: call.budget_tokens,
+        location: args.location,
+        budget_chars: args.budget_chars,
+        budget_tokens: args.budget_tokens,
     };
     let prompt = render_prompt(&toolbox, &request);
     print_notices(&toolbox, output);

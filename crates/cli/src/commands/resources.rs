@@ -40,14 +40,14 @@ pub(super) fn read(
 ) -> CommandResult {
     let snapshot = context.registry_for(global, &[name]).snapshot();
     let skill = find_active(&snapshot, name)?;
-    let read = resources::read_text(skill, path, &context.policy().limits)
+    let resource = resources::read_text(skill, path, &context.policy().limits)
         .map_err(|error| read_failure(name, &error))?;
     if output.json() {
-        output.write_json(&json::resource_json(&read))?;
+        output.write_json(&json::resource_json(&resource))?;
         return Ok(SUCCESS);
     }
-    output.text(&read.content)?;
-    if let Some(cut) = read.truncated {
+    output.text(&resource.content)?;
+    if let Some(cut) = resource.truncated {
         output.note(format!("truncated: {} of {} bytes are shown", cut.shown, cut.total));
     }
     Ok(SUCCESS)

@@ -25,37 +25,37 @@ use crate::signals;
 /// The maximum size of the input of a script.
 const INPUT_MAX: u64 = 8 * 1024 * 1024;
 
-pub(super) fn run(context: &Context, global: &Global, call: &Run, output: &mut Output) -> CommandResult {
-    let (Some(name), Some(script)) = (&call.name, &call.script) else {
-        return show_log(context, call.n as usize, output);
+pub(super) fn run(context: &Context, global: &Global, args: &Run, output: &mut Output) -> CommandResult {
+    let (Some(name), Some(script)) = (&args.name, &args.script) else {
+        return show_log(context, args.n as usize, output);
     };
     let registry = context.registry_for(global, &[name]);
     let snapshot = registry.snapshot();
     let skill = find_active(&snapshot, name)?;
     let mut forwarder = OutputForwarder::default();
     let mut options = RunOptions::from_registry(&registry);
-    options.input = input(call)?;
+    options.input = input(args)?;
     options.environment = std::env::vars_os().collect();
-    if let Some(seconds) = call.timeout {
+    if let Some(seconds) = args.timeout {
         options.limits.time = Duration::from_secs(seconds.into());
     }
-    if call.network {
+    if args.network {
         options.network = Some(NetworkAccess::On);
     }
-    if call.unsafe_no_sandbox {
+    if args.unsafe_no_sandbox {
         options.protection = Protection::Unsafe;
     }
     if options.log.is_none() {
         output.note("no home directory, so the run is not logged");
     }
-    options.consent = consent(context, skill, script, call, output)?;
+    options.consent = consent(context, skill, script, args, output)?;
     // Installed after the prompt, where Ctrl-C ends the process.
     options.cancel = cancellable();
     output.finish()?;
     if !output.json() {
         options.on_output = Some(Box::new(|stream, bytes| forwarder.forward(stream, bytes)));
     }
-    let ran = prowess_sandbox::run(skill, script, &call.args, options).map_err(failure)?;
+    let ran = prowess_sandbox::run(skill, script, &args.args, options).map_err(failure)?;
     forwarder.finish();
     if output.json() {
         output.write_json(&ran.to_json())?;
@@ -82,7 +82,7 @@ fn consent(
     context: &Context,
     skill: &Skill,
     script: &str,
-    call: &Run,
+    args: &Run,
     output: &Output,
 ) -> Result<Consent, Failure> {
     let may_ask = context.policy().run.scripts == ScriptPolicy::Ask
@@ -94,9 +94,9 @@ fn consent(
         return Ok(Consent::Configured);
     }
     let dir = clean_path(&short_path(&skill.dir(), &context.host_env));
-    let how = if call.unsafe_no_sandbox { "WITHOUT ANY SANDBOX" } else { "in the sandbox" };
+    let mode = if args.unsafe_no_sandbox { "WITHOUT ANY SANDBOX" } else { "in the sandbox" };
     let mut err = std::io::stderr();
-    write!(err, "Run {} of {} ({dir}) {how}? [y/N] ", clean(script), clean(&skill.name()))?;
+    write!(err, "Run {} of {} ({dir}) {mode}? [y/N] ", clean(script), clean(&skill.name()))?;
     err.flush()?;
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;
@@ -106,8 +106,8 @@ fn consent(
     })
 }
 
-fn input(call: &Run) -> Result<ScriptInput, Failure> {
-    let text = match call.stdin_json.as_deref() {
+fn input(args: &Run) -> Result<ScriptInput, Failure> {
+    let text = match args.stdin_json.as_deref() {
         None => return Ok(ScriptInput::Empty),
         Some("-") => {
             let mut text = String::new();
@@ -163,18 +163,23 @@ impl OutputForwarder {
 
     fn finish(&mut self) {
         for stream in [OutputStream::Out, OutputStream::Err] {
-            let rest = if stream == OutputStream::Out { &self.out } else { &self.err };
-            if !rest.is_empty() {
+            let unfinished_line = if stream == OutputStream::Out { &self.out } else { &self.err };
+            if !unfinished_line.is_empty() {
                 self.forward(stream, b"\n");
             }
         }
     }
 }
 
-fn forward(to: &mut impl Write, terminal: bool, buffer: &mut Vec<u8>, bytes: &[u8]) -> std::io::Result<()> {
+fn forward(
+    writer: &mut impl Write,
+    terminal: bool,
+    buffer: &mut Vec<u8>,
+    bytes: &[u8],
+) -> std::io::Result<()> {
     if !terminal {
-        to.write_all(bytes)?;
-        return to.flush();
+        writer.write_all(bytes)?;
+        return writer.flush();
     }
     buffer.extend_from_slice(bytes);
     let Some(end) = buffer.iter().rposition(|byte| *byte == b'\n') else { return Ok(()) };
@@ -182,18 +187,19 @@ fn forward(to: &mut impl Write, terminal: bool, buffer: &mut Vec<u8>, bytes: &[u
     let mut text = String::from_utf8_lossy(&std::mem::replace(buffer, rest)).into_owned();
     strip_escapes(&mut text, 0);
     // Escape hidden and reordering characters.
-    to.write_all(StreamSanitizer::new(true).sanitize(&text).as_bytes())?;
-    to.flush()
+    writer.write_all(StreamSanitizer::new(true).sanitize(&text).as_bytes())?;
+    writer.flush()
 }
 
-fn show_log(context: &Context, most: usize, output: &mut Output) -> CommandResult {
-    let records = log::path(&context.host_env).map(|path| log::read_records(&path, most)).unwrap_or_default();
+fn show_log(context: &Context, limit: usize, output: &mut Output) -> CommandResult {
+    let records =
+        log::path(&context.host_env).map(|path| log::read_records(&path, limit)).unwrap_or_default();
     if output.json() {
         output.write_json(&json!({"schema": 1, "runs": records}))?;
         return Ok(SUCCESS);
     }
     for record in &records {
-        let how = match &record.end {
+        let outcome = match &record.end {
             None => "end not recorded".to_owned(),
             Some(end) => match (&end.error, end.exit_code, end.signal) {
                 (Some(error), ..) => format!("not run: {error}"),
@@ -211,7 +217,7 @@ fn show_log(context: &Context, most: usize, output: &mut Output) -> CommandResul
             clean(sandbox),
             clean(&record.skill),
             clean(&record.script),
-            clean(&how),
+            clean(&outcome),
             limits.collect::<String>()
         ))?;
     }

@@ -24,18 +24,18 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::signals::cancelled_on_termination;
 
-pub(super) fn run(global: &Global, call: &Serve, output: &mut Output) -> CommandResult {
+pub(super) fn run(global: &Global, args: &Serve, output: &mut Output) -> CommandResult {
     // Report configuration errors first.
     let context = Context::load(global, output)?;
-    let mut options = options(call, output)?;
-    if !call.addr.ip().is_loopback() && !options.guard.has_authentication() {
-        return Err(failure(&ServeError::Unprotected(call.addr)));
+    let mut options = options(args, output)?;
+    if !args.addr.ip().is_loopback() && !options.guard.has_authentication() {
+        return Err(failure(&ServeError::Unprotected(args.addr)));
     }
     let start_token = options.guard.create_start_token();
-    start_log(call.log, global);
+    start_log(args.log, global);
     raise_connection_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let served = runtime.block_on(serve(&context, global, call, options, start_token, output));
+    let served = runtime.block_on(serve(&context, global, args, options, start_token, output));
     // A cancelled script must not keep the process alive.
     runtime.shutdown_timeout(Duration::from_secs(5));
     served
@@ -44,17 +44,17 @@ pub(super) fn run(global: &Global, call: &Serve, output: &mut Output) -> Command
 async fn serve(
     context: &Context,
     global: &Global,
-    call: &Serve,
+    args: &Serve,
     options: ServerOptions,
     start_token: Option<Arc<StartToken>>,
     output: &mut Output,
 ) -> CommandResult {
-    let store = open_store(context, &call.store_args).await?;
-    let listener = tokio::net::TcpListener::bind(call.addr).await.map_err(|error| {
-        Failure::usage(format!("cannot bind {}: {error}", call.addr))
+    let store = open_store(context, &args.store_args).await?;
+    let listener = tokio::net::TcpListener::bind(args.addr).await.map_err(|error| {
+        Failure::usage(format!("cannot bind {}: {error}", args.addr))
             .hint("pass another address with --addr; port 0 selects a free port")
     })?;
-    let at = listener.local_addr()?;
+    let address = listener.local_addr()?;
     let stop = cancelled_on_termination();
     let cancel = super::run::cancellable();
     let global_options = global.clone();
@@ -73,15 +73,15 @@ async fn serve(
         tracing::warn!("{line}");
     }
     let renewed = start_token.as_ref().map(|token| token.subscribe());
-    let sign_in_url = |token: &str| format!("http://{at}/?token={token}");
+    let sign_in_url = |token: &str| format!("http://{address}/?token={token}");
     if output.json() {
-        let mut value = json!({"schema": 1, "url": format!("http://{at}/"), "store": store.location()});
+        let mut value = json!({"schema": 1, "url": format!("http://{address}/"), "store": store.location()});
         if let Some(token) = &start_token {
             value["sign_in_url"] = sign_in_url(&token.current()).into();
         }
         output.write_json(&value)?;
     } else {
-        output.line(format!("listening on http://{at}/"))?;
+        output.line(format!("listening on http://{address}/"))?;
         output.note(format!("chats are stored in {}; press Ctrl-C to stop", store.location()));
         if let Some(token) = &start_token {
             let url = sign_in_url(&token.current());
@@ -111,35 +111,35 @@ async fn print_sign_in_urls(
     std::future::pending().await
 }
 
-fn options(call: &Serve, output: &mut Output) -> Result<ServerOptions, Failure> {
-    let mut names = call.allow_host.clone();
+fn options(args: &Serve, output: &mut Output) -> Result<ServerOptions, Failure> {
+    let mut names = args.allow_host.clone();
     // A specific address is also an accepted host name. Loopback names are always accepted.
-    if !call.addr.ip().is_unspecified() && !call.addr.ip().is_loopback() {
-        names.push(call.addr.to_string());
+    if !args.addr.ip().is_unspecified() && !args.addr.ip().is_loopback() {
+        names.push(args.addr.to_string());
     }
     let limits = Limits {
-        connections: call.max_connections as usize,
-        turns: call.max_turns as usize,
-        streams: call.max_streams as usize,
-        rate: call.rate,
-        burst: call.burst,
+        connections: args.max_connections as usize,
+        turns: args.max_turns as usize,
+        streams: args.max_streams as usize,
+        rate: args.rate,
+        burst: args.burst,
         ..Limits::default()
     };
-    let proxy_header = call.trust_proxy_header.as_deref().map(str::parse).transpose();
+    let proxy_header = args.trust_proxy_header.as_deref().map(str::parse).transpose();
     let guard = Guard {
         hosts: AllowedHosts::new(names),
-        token: read_token(call.token_file.as_deref(), Some("PROWESS_TOKEN"), output)?,
-        admin_token: read_token(call.admin_token_file.as_deref(), Some("PROWESS_ADMIN_TOKEN"), output)?,
+        token: read_token(args.token_file.as_deref(), Some("PROWESS_TOKEN"), output)?,
+        admin_token: read_token(args.admin_token_file.as_deref(), Some("PROWESS_ADMIN_TOKEN"), output)?,
         start_token: None,
         proxy_header: proxy_header
             .map_err(|_| Failure::usage("--trust-proxy-header is not a valid header name"))?,
     };
-    Ok(ServerOptions { guard, limits, grace: Duration::from_secs(call.grace) })
+    Ok(ServerOptions { guard, limits, grace: Duration::from_secs(args.grace) })
 }
 
 /// Raises the limit of open files, since each connection uses one.
 fn raise_connection_limit() {
-    // If this fails, fewer connections are possible.
+    // After a failure, the server just accepts fewer connections.
     let _ = prowess_fs::raise_open_files_limit();
 }
 
@@ -168,7 +168,7 @@ fn start_log(format: Option<LogFormat>, global: &Global) {
         LogFormat::Text => lines.with_target(false).boxed(),
         LogFormat::Off => return,
     };
-    let ours = Targets::new().with_target("prowess", level);
+    let own_targets = Targets::new().with_target("prowess", level);
     // Fails if a subscriber is already set, for example by a test.
-    let _ = tracing_subscriber::registry().with(layer.with_filter(ours)).try_init();
+    let _ = tracing_subscriber::registry().with(layer.with_filter(own_targets)).try_init();
 }

@@ -62,11 +62,11 @@ pub(super) fn unavailable_summary(snapshot: &Snapshot) -> Option<String> {
             | SkillStatus::Invalid) => *reasons.entry(status.as_str()).or_default() += 1,
         }
     }
-    let all: usize = reasons.values().sum();
+    let total: usize = reasons.values().sum();
     let reasons: Vec<String> = reasons.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
-    (all > 0).then(|| {
-        let are = if all == 1 { "is" } else { "are" };
-        let skills = pluralize(all, "skill");
-        format!("{skills} {are} not available ({}); run `prowess list --all` to see why", reasons.join(", "))
+    (total > 0).then(|| {
+        let verb = if total == 1 { "is" } else { "are" };
+        let skills = pluralize(total, "skill");
+        format!("{skills} {verb} not available ({}); run `prowess list --all` to see why", reasons.join(", "))
     })
 }

@@ -27,8 +27,8 @@ pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Co
     if groups.is_empty() {
         print_no_skills(context, output);
     }
-    for (at, (root, skills)) in groups.iter().enumerate() {
-        if at > 0 {
+    for (index, (root, skills)) in groups.iter().enumerate() {
+        if index > 0 {
             output.line("")?;
         }
         let is_ambiguous = groups.iter().filter(|(other, _)| other.label() == root.label()).count() > 1;

@@ -14,13 +14,18 @@ use crate::failure::Failure;
 use crate::output::{Output, TextStyle, clean, clean_path};
 use crate::scope::ScopeChoice;
 
-pub(super) fn run(context: &Context, call: &Switch, to: DesiredState, output: &mut Output) -> CommandResult {
-    let target = match (&call.name, &call.source) {
+pub(super) fn run(
+    context: &Context,
+    args: &Switch,
+    desired: DesiredState,
+    output: &mut Output,
+) -> CommandResult {
+    let target = match (&args.name, &args.source) {
         (_, Some(path)) => SwitchTarget::Source(path.clone()),
         (Some(name), None) => SwitchTarget::Skill(name.clone()),
         (None, None) => return Err(Failure::usage("no skill given")),
     };
-    let scope = match call.scope.or_user() {
+    let scope = match args.scope.or_user() {
         ScopeChoice::User => ConfigScope::User,
         ScopeChoice::Project => ConfigScope::Project,
     };
@@ -30,12 +35,12 @@ pub(super) fn run(context: &Context, call: &Switch, to: DesiredState, output: &m
         SwitchTarget::Skill(_) | SwitchTarget::Source(_) => Vec::new(),
     };
     let switched =
-        switch::switch_with_remote(&context.inputs, &context.roots, &remote_sources, &target, to, scope)
+        switch::switch_with_remote(&context.inputs, &context.roots, &remote_sources, &target, desired, scope)
             .map_err(|error| failure(&error, &target))?;
     if output.json() {
-        output.write_json(&switched.to_json(to))?;
+        output.write_json(&switched.to_json(desired))?;
     } else {
-        print_result(context, &switched, to, scope, output)?;
+        print_result(context, &switched, desired, scope, output)?;
     }
     Ok(if switched.obstacle.is_none() { SUCCESS } else { check_failed() })
 }
@@ -43,35 +48,36 @@ pub(super) fn run(context: &Context, call: &Switch, to: DesiredState, output: &m
 fn print_result(
     context: &Context,
     switched: &SwitchOutcome,
-    to: DesiredState,
+    desired: DesiredState,
     scope: ConfigScope,
     output: &mut Output,
 ) -> std::io::Result<()> {
     let files: Vec<_> =
         switched.changed_files.iter().map(|path| clean_path(&short_path(path, &context.host_env))).collect();
     let name = clean(&switched.name);
-    let (mark, tone) = match to {
+    let (mark, tone) = match desired {
         DesiredState::Enabled => ("✓", TextStyle::Good),
         DesiredState::Disabled => ("○", TextStyle::Faint),
     };
     match (&switched.obstacle, files.is_empty()) {
         (None, false) => {
             let mark = output.styled_text(tone, mark);
-            output.line(format!("{mark} {name} is {}: {}", to.as_str(), files.join(", ")))?;
+            output.line(format!("{mark} {name} is {}: {}", desired.as_str(), files.join(", ")))?;
         }
-        (None, true) => output.line(format!("{name} is already {}", to.as_str()))?,
+        (None, true) => output.line(format!("{name} is already {}", desired.as_str()))?,
         (Some(obstacle), unchanged) => {
             if !unchanged {
                 output.note(format!("changed {}, but this has no effect yet", files.join(", ")));
             }
-            let still = if to == DesiredState::Enabled { "disabled" } else { "enabled" };
+            let current_state = if desired == DesiredState::Enabled { "disabled" } else { "enabled" };
             let hint = hint(obstacle, &switched.name, scope);
-            output.error(&format!("{name} is still {still}: {}", obstacle.reason), hint.as_deref());
+            output.error(&format!("{name} is still {current_state}: {}", obstacle.reason), hint.as_deref());
             return Ok(());
         }
     }
     // An enabled skill may still be unavailable for other reasons.
-    if let (DesiredState::Enabled, Some(reason), Some(status)) = (to, &switched.reason, switched.status) {
+    if let (DesiredState::Enabled, Some(reason), Some(status)) = (desired, &switched.reason, switched.status)
+    {
         output.note(format!("it is {status}: {}", clean(reason)));
     }
     Ok(())

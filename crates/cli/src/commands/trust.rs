@@ -1,4 +1,6 @@
-//! `prowess trust` and `prowess untrust`.
+//! `prowess trust` and `prowess untrust`: the user's decision that the skills of a directory may be used.
+//!
+//! Pinned trust covers only the current contents of these skills.
 
 use std::path::{Path, PathBuf};
 
@@ -20,8 +22,8 @@ pub(super) fn trust(
 ) -> CommandResult {
     let dir = target_dir(context, path)?;
     let host_env = &context.host_env;
-    let before = trust::record_for(&dir, host_env).filter(|record| record.trusted);
-    let changes = before.as_ref().map(|record| trust::changes_since(record, context.policy(), host_env));
+    let previous = trust::record_for(&dir, host_env).filter(|record| record.trusted);
+    let changes = previous.as_ref().map(|record| trust::changes_since(record, context.policy(), host_env));
     let (record, _) = trust::trust(&dir, pinned, context.policy(), host_env).map_err(failure)?;
     let (untrusted, trusted): (Vec<Skill>, Vec<Skill>) =
         trust::skills_in(&record.path, context.policy(), host_env).into_iter().partition(stays_unavailable);
@@ -38,9 +40,9 @@ pub(super) fn trust(
         }))?;
         return Ok(SUCCESS);
     }
-    let how = if pinned { " (pinned)" } else { "" };
+    let suffix = if pinned { " (pinned)" } else { "" };
     output.line(format!(
-        "{} trusted{how}: {}",
+        "{} trusted{suffix}: {}",
         output.styled_text(TextStyle::Good, "✓"),
         clean_path(&record.path)
     ))?;
@@ -48,9 +50,9 @@ pub(super) fn trust(
         output.line(format!("    {}", display_dir(skill, &record.path)))?;
     }
     for skill in &untrusted {
-        let (status, rest) = status_and_reason(skill).unwrap_or_default();
+        let (status, reason) = status_and_reason(skill).unwrap_or_default();
         let mark = output.styled_text(TextStyle::Caution, "○");
-        output.line(format!("  {mark} {} is still {status} {rest}", display_dir(skill, &record.path)))?;
+        output.line(format!("  {mark} {} is still {status} {reason}", display_dir(skill, &record.path)))?;
     }
     let empty = if trusted.is_empty() && untrusted.is_empty() { "no skills found; " } else { "" };
     output.note(match pinned {
@@ -96,9 +98,9 @@ fn print_changes(changes: &ChangedSkills, base: &Path, output: &mut Output) -> s
     for (mark, paths) in [("+", &changes.added), ("-", &changes.removed), ("~", &changes.changed)] {
         for path in paths {
             let inner = Path::new(path).strip_prefix(base).unwrap_or(Path::new(path));
-            let whole = inner.as_os_str().is_empty();
-            let shown = if whole { Path::new(path) } else { inner };
-            output.line(format!("    {mark} {}", clean_path(shown)))?;
+            let is_base = inner.as_os_str().is_empty();
+            let relative = if is_base { Path::new(path) } else { inner };
+            output.line(format!("    {mark} {}", clean_path(relative)))?;
         }
     }
     Ok(())
@@ -106,21 +108,21 @@ fn print_changes(changes: &ChangedSkills, base: &Path, output: &mut Output) -> s
 
 pub(super) fn untrust(context: &Context, path: Option<PathBuf>, output: &mut Output) -> CommandResult {
     let dir = target_dir(context, path)?;
-    let before = trust::untrust(&dir, &context.host_env).map_err(failure)?;
+    let previous = trust::untrust(&dir, &context.host_env).map_err(failure)?;
     // A deleted directory can still be untrusted, but one that was never trusted is a typo.
-    if before.is_none() && !dir.exists() {
+    if previous.is_none() && !dir.exists() {
         return Err(failure(TrustError::Missing(dir)));
     }
     if output.json() {
         output.write_json(
-            &json!({"schema": 1, "path": dir, "trusted": false, "was_trusted": before.is_some()}),
+            &json!({"schema": 1, "path": dir, "trusted": false, "was_trusted": previous.is_some()}),
         )?;
-    } else if before.is_some() {
+    } else if previous.is_some() {
         output.line(format!("revoked trust in {}", clean_path(&dir)))?;
     } else {
         output.note(format!("{} was not trusted", clean_path(&dir)));
     }
-    Ok(if before.is_some() { SUCCESS } else { check_failed() })
+    Ok(if previous.is_some() { SUCCESS } else { check_failed() })
 }
 
 /// Returns the given directory, or the git root of the project.

@@ -71,7 +71,7 @@ impl SkillReport<'_> {
         let elsewhere: Vec<_> = self
             .other_locations
             .iter()
-            .map(|location| json!({"path": location.path, "why": location.why, "help": location.help}))
+            .map(|location| json!({"path": location.path, "why": location.reason, "help": location.help}))
             .collect();
         json!({
             "schema": 1,
@@ -88,24 +88,26 @@ impl SkillReport<'_> {
     fn print(&self, context: &Context, output: &mut Output) -> std::io::Result<()> {
         let name = clean(self.name);
         let short = |path: &std::path::Path| clean_path(&short_path(path, &context.host_env));
-        let (good, bad) = (output.styled_text(TextStyle::Good, "✓"), output.styled_text(TextStyle::Bad, "✗"));
+        let (check_mark, cross) =
+            (output.styled_text(TextStyle::Good, "✓"), output.styled_text(TextStyle::Bad, "✗"));
         let arrow = output.styled_text(TextStyle::Good, "→");
         for skill in self.copies.iter().filter(|skill| skill.is_enabled()) {
-            output.line(format!("{good} {name} is available from {}", short(&skill.skill_md_path())))?;
+            output
+                .line(format!("{check_mark} {name} is available from {}", short(&skill.skill_md_path())))?;
             self.print_provenance(skill, context, output)?;
         }
         if !self.winner.is_some_and(Skill::is_enabled) {
             output.line(match self.copies.is_empty() {
-                _ if !context.policy().enabled => format!("{bad} {name} is not available"),
-                true => format!("{bad} skill {name} not found"),
-                false => format!("{bad} {name} is not available"),
+                _ if !context.policy().enabled => format!("{cross} {name} is not available"),
+                true => format!("{cross} skill {name} not found"),
+                false => format!("{cross} {name} is not available"),
             })?;
         }
         for skill in &self.copies {
-            let Some((status, rest)) = status_and_reason(skill) else { continue };
+            let Some((status, reason)) = status_and_reason(skill) else { continue };
             output.line("")?;
             output.line(format!("  {}", short(&skill.skill_md_path())))?;
-            output.line(format!("    {} {rest}", output.styled_text(TextStyle::Caution, &status)))?;
+            output.line(format!("    {} {reason}", output.styled_text(TextStyle::Caution, &status)))?;
             if let Some(remedy) = next_step(skill, context) {
                 output.line(format!("    {arrow} {}", clean(&remedy)))?;
             }
@@ -118,7 +120,7 @@ impl SkillReport<'_> {
             if context.policy().enabled {
                 output.line(format!("  {}", short(&location.path)))?;
             }
-            output.line(format!("{indent}{}", clean(&location.why)))?;
+            output.line(format!("{indent}{}", clean(&location.reason)))?;
             output.line(format!("{indent}{arrow} {}", clean(&location.help)))?;
         }
         if self.copies.is_empty() && context.policy().enabled {
@@ -133,7 +135,7 @@ impl SkillReport<'_> {
     fn print_provenance(&self, skill: &Skill, context: &Context, output: &mut Output) -> std::io::Result<()> {
         let Some(provenance) = Provenance::for_skill(skill, &context.host_env) else { return Ok(()) };
         output.line(format!("    installed from {}", clean(&origin(&provenance.entry))))?;
-        // The status already describes unaccepted modifications.
+        // The status already describes modifications that the user has not accepted.
         let changed =
             provenance.describe_changes().filter(|_| !matches!(skill.status(), SkillStatus::Modified(_)));
         let Some(changed) = changed else { return Ok(()) };
@@ -166,14 +168,14 @@ fn print_searched(snapshot: &Snapshot, context: &Context, output: &mut Output) -
         (display_root(root, context), format!("{count} found"), true)
     });
     let absent = snapshot.absent_roots().iter().map(|absent| {
-        let why = match &absent.problem {
+        let state = match &absent.problem {
             RootProblem::Missing => "does not exist".to_owned(),
-            RootProblem::Unreadable(why) => format!("is not readable: {why}"),
+            RootProblem::Unreadable(reason) => format!("is not readable: {reason}"),
             RootProblem::NotADirectory => "is not a directory".to_owned(),
             RootProblem::Outside(target) => format!("points outside the project, to {}", clean_path(target)),
             RootProblem::NoHome => "no home directory".to_owned(),
         };
-        (clean_path(&short_path(&absent.path, &context.host_env)), why, false)
+        (clean_path(&short_path(&absent.path, &context.host_env)), state, false)
     });
     let rows: Vec<_> = present.chain(absent).collect();
     let widest = rows.iter().map(|(path, _, _)| columns::width(path)).max().unwrap_or(0);

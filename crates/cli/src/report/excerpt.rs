@@ -103,9 +103,9 @@ pub(super) fn current_range(source: &[u8], location: Location) -> Option<Range<u
 /// Returns the range of the lines that overlap a range, without the last line break.
 fn line_range(source: &[u8], range: Range<usize>) -> Range<usize> {
     let before = source.get(..range.start).unwrap_or(source);
-    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
     let rest = source.get(range.end..).unwrap_or_default();
-    let end = rest.iter().position(|byte| *byte == b'\n').map_or(source.len(), |at| range.end + at);
+    let end = rest.iter().position(|byte| *byte == b'\n').map_or(source.len(), |newline| range.end + newline);
     let carriage_return = end > range.end && source.get(end - 1) == Some(&b'\r');
     start..end - usize::from(carriage_return)
 }
@@ -124,15 +124,15 @@ fn parts<'s>(source: &'s [u8], lines: &Range<usize>, range: &Range<usize>) -> Op
 }
 
 fn truncate_before(before: &[u8], columns: usize) -> String {
-    let kept = tail(before, columns);
-    let cut = if kept.len() < before.len() { ELLIPSIS } else { "" };
-    cut.to_owned() + &escape_line(kept)
+    let shown = tail(before, columns);
+    let cut = if shown.len() < before.len() { ELLIPSIS } else { "" };
+    cut.to_owned() + &escape_line(shown)
 }
 
 fn truncate_after(after: &[u8], columns: usize) -> String {
-    let kept = head(after, columns);
-    let cut = if kept.len() < after.len() { ELLIPSIS } else { "" };
-    escape_line(kept) + cut
+    let shown = head(after, columns);
+    let cut = if shown.len() < after.len() { ELLIPSIS } else { "" };
+    escape_line(shown) + cut
 }
 
 /// Returns the truncated lines of one side of a change, or `None` if there are too many.

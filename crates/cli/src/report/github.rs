@@ -14,7 +14,7 @@ pub(crate) fn write(out: &mut dyn Write, report: &FileReport<'_>, base: &Path) -
     for diagnostic in report.diagnostics {
         writeln!(out, "{}", command(&file, diagnostic))?;
     }
-    report.other_files.iter().try_for_each(|other| write(out, &report.for_other_file(other), base))
+    report.other_files.iter().try_for_each(|file| write(out, &report.for_other_file(file), base))
 }
 
 fn command(file: &str, diagnostic: &Diagnostic) -> String {
@@ -23,8 +23,9 @@ fn command(file: &str, diagnostic: &Diagnostic) -> String {
         Severity::Warning => "warning",
         Severity::Info => "notice",
     };
-    let location =
-        diagnostic.location.map_or_else(String::new, |at| format!(",line={},col={}", at.line, at.column));
+    let location = diagnostic
+        .location
+        .map_or_else(String::new, |location| format!(",line={},col={}", location.line, location.column));
     let title = escape_property(diagnostic.code.as_str());
     let message = escape_message(&text::message_and_help(diagnostic));
     format!("::{command} file={file}{location},title={title}::{message}")

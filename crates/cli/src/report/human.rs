@@ -34,8 +34,10 @@ pub(crate) fn write(
     let path = text::escape_message(&uri::relative_path(report.path, base));
     let source = read_report_source(report, sources);
     for diagnostic in report.diagnostics {
-        let excerpt =
-            source.as_deref().zip(diagnostic.location).and_then(|(source, at)| Excerpt::new(source, at));
+        let excerpt = source
+            .as_deref()
+            .zip(diagnostic.location)
+            .and_then(|(source, location)| Excerpt::new(source, location));
         let rendered = match excerpt {
             Some(excerpt) => render_with_line(&path, diagnostic, &excerpt, source.as_deref(), colour),
             None => render_without_line(&path, diagnostic, colour),
@@ -45,7 +47,7 @@ pub(crate) fn write(
     report
         .other_files
         .iter()
-        .try_for_each(|other| write(out, &report.for_other_file(other), sources, base, colour))
+        .try_for_each(|file| write(out, &report.for_other_file(file), sources, base, colour))
 }
 
 /// Writes the totals of a check on one line.
@@ -106,7 +108,7 @@ fn title(diagnostic: &Diagnostic) -> Title<'static> {
 
 fn location(path: &str, diagnostic: &Diagnostic) -> String {
     match diagnostic.location {
-        Some(at) => format!("{path}:{}:{}", at.line, at.column),
+        Some(position) => format!("{path}:{}:{}", position.line, position.column),
         None => path.to_owned(),
     }
 }

@@ -31,7 +31,7 @@ struct CheckedSkillJson<'a> {
     diagnostics: &'a FileReport<'a>,
 }
 
-// Both serialize iterators, so that no intermediate list is allocated.
+// Both functions serialize iterators, so that no intermediate list is allocated.
 
 fn serialize_skills<S: Serializer>(reports: &[FileReport<'_>], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(reports.iter().map(|report| CheckedSkillJson {
@@ -44,7 +44,7 @@ fn serialize_skills<S: Serializer>(reports: &[FileReport<'_>], serializer: S) ->
 
 fn serialize_diagnostics<S: Serializer>(report: &FileReport<'_>, serializer: S) -> Result<S::Ok, S::Error> {
     let own = report.diagnostics.iter().map(|diagnostic| DiagnosticJson::new(report.path, diagnostic));
-    let others = report.other_files.iter().map(|other| DiagnosticJson::new(&other.path, &other.diagnostic));
+    let others = report.other_files.iter().map(|file| DiagnosticJson::new(&file.path, &file.diagnostic));
     serializer.collect_seq(own.chain(others))
 }
 
@@ -70,14 +70,14 @@ pub(crate) fn write_value(out: &mut dyn Write, value: &impl Serialize) -> io::Re
 
 /// A writer for serialized JSON that escapes hidden and control characters. In valid JSON they occur only in strings.
 pub(crate) struct EscapingWriter<W> {
-    to: W,
+    inner: W,
     /// The start of an incomplete character.
     rest: Vec<u8>,
 }
 
 impl<W: Write> EscapingWriter<W> {
-    pub(crate) fn new(to: W) -> Self {
-        Self { to, rest: Vec::new() }
+    pub(crate) fn new(inner: W) -> Self {
+        Self { inner, rest: Vec::new() }
     }
 }
 
@@ -91,12 +91,12 @@ impl<W: Write> Write for EscapingWriter<W> {
         };
         let rest = self.rest.split_off(complete);
         let text = std::mem::replace(&mut self.rest, rest);
-        EscapingFormatter.write_string_fragment(&mut self.to, &String::from_utf8_lossy(&text))?;
+        EscapingFormatter.write_string_fragment(&mut self.inner, &String::from_utf8_lossy(&text))?;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
+        self.inner.flush()
     }
 }
 

@@ -50,13 +50,13 @@ pub(crate) struct FileReport<'a> {
 
 impl<'a> FileReport<'a> {
     /// Returns the report for another file of the skill.
-    fn for_other_file(&self, other: &'a FileDiagnostic) -> Self {
-        let diagnostics = std::slice::from_ref(&other.diagnostic);
-        Self { path: &other.path, diagnostics, other_files: &[], ..*self }
+    fn for_other_file(&self, file: &'a FileDiagnostic) -> Self {
+        let diagnostics = std::slice::from_ref(&file.diagnostic);
+        Self { path: &file.path, diagnostics, other_files: &[], ..*self }
     }
 
     fn all_diagnostics(&self) -> impl Iterator<Item = &'a Diagnostic> {
-        self.diagnostics.iter().chain(self.other_files.iter().map(|other| &other.diagnostic))
+        self.diagnostics.iter().chain(self.other_files.iter().map(|file| &file.diagnostic))
     }
 }
 

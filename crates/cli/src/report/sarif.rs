@@ -87,16 +87,17 @@ fn results(report: &FileReport<'_>, sources: &SourceReader<'_>, base: &Path) -> 
     let own =
         report.diagnostics.iter().map(|diagnostic| diagnostic_result(diagnostic, source.as_deref(), &uri));
     let others =
-        report.other_files.iter().flat_map(|other| results(&report.for_other_file(other), sources, base));
+        report.other_files.iter().flat_map(|file| results(&report.for_other_file(file), sources, base));
     own.chain(others).collect()
 }
 
 fn diagnostic_result(diagnostic: &Diagnostic, source: Option<&[u8]>, uri: &str) -> Value {
     // The end of a span and the fix are only valid if the source has not changed.
-    let source =
-        source.zip(diagnostic.location).and_then(|(source, at)| current_range(source, at).map(|_| source));
+    let source = source
+        .zip(diagnostic.location)
+        .and_then(|(source, location)| current_range(source, location).map(|_| source));
     let rule = (diagnostic.code.as_str(), Code::ALL.iter().position(|code| *code == diagnostic.code));
-    let region = diagnostic.location.map(|at| region(at, source));
+    let region = diagnostic.location.map(|location| region(location, source));
     let text = text::message_and_help(diagnostic);
     let mut result = result(rule, level(diagnostic.severity), &text, uri, region);
     let fix = source.zip(diagnostic.fix.as_deref());
@@ -107,10 +108,10 @@ fn diagnostic_result(diagnostic: &Diagnostic, source: Option<&[u8]>, uri: &str) 
 }
 
 /// Returns a region; its end is exclusive.
-fn region(at: Location, source: Option<&[u8]>) -> Value {
-    let mut region = json!({"startLine": at.line.max(1), "startColumn": at.column.max(1)});
+fn region(location: Location, source: Option<&[u8]>) -> Value {
+    let mut region = json!({"startLine": location.line.max(1), "startColumn": location.column.max(1)});
     if let Some(source) = source {
-        let end = Location::from_span(source, Span { start: at.span.end, end: at.span.end });
+        let end = Location::from_span(source, Span { start: location.span.end, end: location.span.end });
         region["endLine"] = end.line.into();
         region["endColumn"] = end.column.into();
     }

@@ -79,16 +79,16 @@ fn long_lines_are_truncated_around_the_marker() {
 #[test]
 fn lines_of_a_changed_file_are_not_shown() {
     let source = "---\nname: ä\n";
-    let at = |line, column, start, end| Location { line, column, span: Span { start, end } };
+    let location = |line, column, start, end| Location { line, column, span: Span { start, end } };
     let locations = [
-        at(2, 7, 10, 11),       // in the middle of a character
-        at(2, 7, 10, 12),       // correct
-        at(3, 7, 10, 12),       // on another line
-        at(2, 7, 10, 900),      // beyond the end
-        at(2, 7, 12, 10),       // start after end
-        at(9, 9, 4_000, 4_001), // far beyond the end
-        at(0, 0, u32::MAX, 0),  // invalid
-        at(3, 1, 13, 13),       // the very end
+        location(2, 7, 10, 11),       // in the middle of a character
+        location(2, 7, 10, 12),       // correct
+        location(3, 7, 10, 12),       // on another line
+        location(2, 7, 10, 900),      // beyond the end
+        location(2, 7, 12, 10),       // start after end
+        location(9, 9, 4_000, 4_001), // far beyond the end
+        location(0, 0, u32::MAX, 0),  // invalid
+        location(3, 1, 13, 13),       // the very end
     ];
     let diagnostic_at = |location| {
         let diagnostic = Diagnostic::warning(Code::NameForm, "the name is odd").at(location);
@@ -185,9 +185,9 @@ fn sarif_omits_fixes_and_ends_for_a_changed_file() {
 #[test]
 fn github_commands_cannot_be_forged() {
     let forged = Diagnostic::warning(Code::UnknownKey, "100% \x1b[31m:: a,b\r\n::error::forged");
-    let at = Location { line: 3, column: 7, span: Span::new(0, 0) };
+    let location = Location { line: 3, column: 7, span: Span::new(0, 0) };
     let diagnostics = [
-        forged.at(at).help("first\nsecond"),
+        forged.at(location).help("first\nsecond"),
         Diagnostic::new(Code::Shadowed, Severity::Info, "another one is used"),
     ];
     let forged_path = report("/w/a,b: c%\n::error::/SKILL.md", &diagnostics);
@@ -230,13 +230,13 @@ fn hostile_bytes() -> impl Strategy<Value = Vec<u8>> {
 /// Generates a diagnostic in or beyond the source, mostly with a matching location.
 fn any_diagnostic(source: &[u8]) -> impl Strategy<Value = Diagnostic> + use<> {
     let source = source.to_vec();
-    let most = u32::try_from(source.len() + 4).unwrap();
-    let span = (0..most, 0..most).prop_map(|(start, end)| Span { start, end });
-    let short = (0..most, 0..6_u32).prop_map(|(start, length)| Span { start, end: start + length });
+    let length_max = u32::try_from(source.len() + 4).unwrap();
+    let span = (0..length_max, 0..length_max).prop_map(|(start, end)| Span { start, end });
+    let short = (0..length_max, 0..6_u32).prop_map(|(start, length)| Span { start, end: start + length });
     let spans = prop_oneof![span, short];
     (spans.clone(), spans, any::<String>(), hostile_bytes(), 0..10_u32).prop_map(
-        move |(at, fix, text, new, off)| {
-            let mut location = Location::from_span(&source, at);
+        move |(location, fix, text, new, off)| {
+            let mut location = Location::from_span(&source, location);
             location.line += u32::from(off == 0);
             let diagnostic = Diagnostic::warning(Code::FieldForm, text.clone()).at(location).help(text);
             if off % 2 == 0 { diagnostic } else { diagnostic.fix(fix, String::from_utf8_lossy(&new)) }

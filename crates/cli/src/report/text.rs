@@ -33,19 +33,19 @@ pub(super) fn escape_line(bytes: &[u8]) -> String {
 
 /// Escapes a message and truncates it if it is too long.
 pub(super) fn escape_message(text: &str) -> String {
-    let kept = text.get(..head(text.as_bytes(), MESSAGE_COLUMNS).len()).unwrap_or(text);
-    let cut = if kept.len() < text.len() { ELLIPSIS } else { "" };
-    hidden::escape_for_display(kept).into_owned() + cut
+    let prefix = text.get(..head(text.as_bytes(), MESSAGE_COLUMNS).len()).unwrap_or(text);
+    let cut = if prefix.len() < text.len() { ELLIPSIS } else { "" };
+    hidden::escape_for_display(prefix).into_owned() + cut
 }
 
 /// Escapes a help text, which may have several lines.
 pub(super) fn escape_help(text: &str) -> String {
     let mut lines = text.lines();
-    let mut kept: Vec<_> = lines.by_ref().take(HELP_LINES).map(escape_message).collect();
+    let mut shown: Vec<_> = lines.by_ref().take(HELP_LINES).map(escape_message).collect();
     if lines.next().is_some() {
-        kept.push(ELLIPSIS.to_owned());
+        shown.push(ELLIPSIS.to_owned());
     }
-    kept.join("\n")
+    shown.join("\n")
 }
 
 /// Returns message and help as one text, for formats without a field for help.
@@ -60,20 +60,21 @@ pub(super) fn message_and_help(diagnostic: &Diagnostic) -> String {
 /// Returns the longest prefix that fits into a width.
 pub(super) fn head(bytes: &[u8], columns: usize) -> &[u8] {
     // A character has at most four bytes and at least one column, so longer lines need not be measured.
-    let near = bytes.get(..columns.saturating_mul(4)).unwrap_or(bytes);
-    bytes.get(..fitting(cells(near), columns)).unwrap_or_default()
+    let candidate = bytes.get(..columns.saturating_mul(4)).unwrap_or(bytes);
+    bytes.get(..fitting(cells(candidate), columns)).unwrap_or_default()
 }
 
 /// Returns the longest suffix that fits into a width.
 pub(super) fn tail(bytes: &[u8], columns: usize) -> &[u8] {
     let from = bytes.len().saturating_sub(columns.saturating_mul(4));
-    let near = bytes.get(from..).unwrap_or_default();
+    let candidate = bytes.get(from..).unwrap_or_default();
     // Skip the rest of a character that was split.
     let is_continuation = |byte: &&u8| from > 0 && **byte & 0b1100_0000 == 0b1000_0000;
-    let near = near.get(near.iter().take(3).take_while(is_continuation).count()..).unwrap_or_default();
-    let backwards: Vec<_> = cells(near).collect();
-    let kept = fitting(backwards.into_iter().rev(), columns);
-    bytes.get(bytes.len() - kept..).unwrap_or_default()
+    let candidate =
+        candidate.get(candidate.iter().take(3).take_while(is_continuation).count()..).unwrap_or_default();
+    let backwards: Vec<_> = cells(candidate).collect();
+    let fitting_bytes = fitting(backwards.into_iter().rev(), columns);
+    bytes.get(bytes.len() - fitting_bytes..).unwrap_or_default()
 }
 
 /// Escapes a text and removes its middle if it is too wide.
@@ -115,11 +116,11 @@ fn char_width(c: char) -> usize {
 
 /// Returns the number of bytes of the leading cells that fit into a width.
 fn fitting(cells: impl Iterator<Item = Cell>, columns: usize) -> usize {
-    let mut left = columns;
+    let mut remaining = columns;
     let mut bytes = 0;
     for cell in cells {
-        match left.checked_sub(cell.columns) {
-            Some(rest) => left = rest,
+        match remaining.checked_sub(cell.columns) {
+            Some(width_left) => remaining = width_left,
             None => break,
         }
         bytes += cell.bytes;

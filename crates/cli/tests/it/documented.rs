@@ -73,38 +73,38 @@ impl<'a> Reader<'a> {
     }
 
     /// Runs the console blocks of a section and compares the output, or writes it into the document.
-    fn types(&self, document: &str, section: Option<&str>) {
-        let whole = text(document);
-        let inside = match section {
+    fn check_section(&self, document: &str, section: Option<&str>) {
+        let document_text = text(document);
+        let section_text = match section {
             Some(heading) => {
-                let begun = whole.split(&format!("\n## {heading}\n")).nth(1).unwrap();
-                begun.split("\n## ").next().unwrap()
+                let from_heading = document_text.split(&format!("\n## {heading}\n")).nth(1).unwrap();
+                from_heading.split("\n## ").next().unwrap()
             }
-            None => &whole,
+            None => &document_text,
         };
-        let mut written = whole.clone();
-        let mut typed = 0;
-        for (_, block) in blocks(inside).into_iter().filter(|(info, _)| *info == "console") {
-            let mut shown = String::new();
-            for part in block.split("$ ").filter(|part| !part.is_empty()) {
-                let (command, expected) = part.split_once('\n').unwrap();
-                let seen = self.prints(command);
+        let mut updated = document_text.clone();
+        let mut command_count = 0;
+        for (_, block) in blocks(section_text).into_iter().filter(|(info, _)| *info == "console") {
+            let mut actual_block = String::new();
+            for example in block.split("$ ").filter(|example| !example.is_empty()) {
+                let (command, expected) = example.split_once('\n').unwrap();
+                let actual = self.run_command(command);
                 if std::env::var_os("UPDATE_DOCS").is_none() {
-                    assert_eq!(without_dates(&seen), without_dates(expected), "{document}: $ {command}");
+                    assert_eq!(without_dates(&actual), without_dates(expected), "{document}: $ {command}");
                 }
-                typed += 1;
-                shown += &format!("$ {command}\n{seen}");
+                command_count += 1;
+                actual_block += &format!("$ {command}\n{actual}");
             }
-            written = written.replacen(block, &shown, 1);
+            updated = updated.replacen(block, &actual_block, 1);
         }
-        assert!(typed > 3, "{document} has console blocks");
+        assert!(command_count > 3, "{document} has console blocks");
         if std::env::var_os("UPDATE_DOCS").is_some() {
-            fs::write(path(document), written).unwrap();
+            fs::write(path(document), updated).unwrap();
         }
     }
 
     /// Returns the output of a command, standard output first.
-    fn prints(&self, command: &str) -> String {
+    fn run_command(&self, command: &str) -> String {
         let typed = self
             .names
             .iter()
@@ -117,13 +117,12 @@ impl<'a> Reader<'a> {
         shell.env("PATH", std::env::var_os("PATH").unwrap()).current_dir(self.env.path(""));
         shell.arg("-c").arg(format!("prowess() {{ PATH=$COMMANDS \"$PROGRAM\" \"$@\"; }}\n{typed}"));
         let output = shell.output().unwrap();
-        let seen = [output.stdout, output.stderr].concat();
-        let seen = self.env.redact(&String::from_utf8(seen).unwrap());
-        let seen = self
-            .names
-            .iter()
-            .fold(seen, |seen, (documented, actual)| seen.replace(&self.env.redact(actual), documented));
-        seen.replace("[PROJECT]", "/home/you/project").replace("[HOME]", "~")
+        let printed = [output.stdout, output.stderr].concat();
+        let printed = self.env.redact(&String::from_utf8(printed).unwrap());
+        let printed = self.names.iter().fold(printed, |printed, (documented, actual)| {
+            printed.replace(&self.env.redact(actual), documented)
+        });
+        printed.replace("[PROJECT]", "/home/you/project").replace("[HOME]", "~")
     }
 }
 
@@ -147,13 +146,13 @@ fn without_dates(text: &str) -> String {
 #[test]
 fn readme_tour() {
     let env = TestEnv::new();
-    Reader::new(&env).types("README.md", Some("A tour"));
+    Reader::new(&env).check_section("README.md", Some("A tour"));
 }
 
 #[test]
 fn readme_over_https() {
     let net = Net::new();
-    Reader::of(&net, &net.git()).types("README.md", Some("Install skills"));
+    Reader::of(&net, &net.git()).check_section("README.md", Some("Install skills"));
     net.assert_empty();
 }
 
@@ -163,7 +162,7 @@ fn readme_over_ssh() {
     let server = ssh::SshServer::start(ssh::ProtocolVersions::All);
     net.env = net.env.variable("GIT_SSH_COMMAND", &server.command());
     let url = server.url(&net.served.join("team/skills.git"));
-    Reader::of(&net, &url).types("README.md", Some("Install skills"));
+    Reader::of(&net, &url).check_section("README.md", Some("Install skills"));
     net.assert_empty();
 }
 
@@ -171,7 +170,7 @@ fn readme_over_ssh() {
 fn packages_guide() {
     let net = Net::new();
     assert_eq!(net.env.run(&["index", "../home/work/skills", "--output", "../home/served"]).code, 0);
-    Reader::of(&net, &net.git()).types("docs/packages.md", None);
+    Reader::of(&net, &net.git()).check_section("docs/packages.md", None);
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn author() -> TestEnv {
 }
 
 /// Configures an environment to use a server in another one.
-fn takes_from(env: &TestEnv, label: &str, other: &TestEnv) {
+fn configure_source(env: &TestEnv, label: &str, other: &TestEnv) {
     let (home, project) = (other.path("~/"), other.path(""));
     let args =
         ["mcp".as_ref(), "--home".as_ref(), home.as_os_str(), "--project".as_ref(), project.as_os_str()];
@@ -60,7 +60,7 @@ impl Drop for Http {
     }
 }
 
-fn works(author: &TestEnv, user: &TestEnv) {
+fn check_approval_flow(author: &TestEnv, user: &TestEnv) {
     let run = |args: &[&str]| {
         let result = user.run(args);
         assert_eq!(result.code, 0, "{}", result.transcript());
@@ -95,8 +95,8 @@ fn works(author: &TestEnv, user: &TestEnv) {
 #[test]
 fn skills_over_stdio() {
     let (author, user) = (author(), TestEnv::new());
-    takes_from(&user, "docs", &author);
-    works(&author, &user);
+    configure_source(&user, "docs", &author);
+    check_approval_flow(&author, &user);
 }
 
 #[test]
@@ -107,17 +107,17 @@ fn skills_over_http() {
         "~/.prowess/config.toml",
         format!("{ROOTS}[[sources.mcp]]\nlabel = \"docs\"\nurl = \"{}\"\n", server.1),
     );
-    works(&author, &user);
+    check_approval_flow(&author, &user);
 }
 
 #[test]
 fn only_approved_skills_are_served_again() {
     let (author, team, user) = (author(), TestEnv::new(), TestEnv::new());
     author.skill("~/.agents/skills/other");
-    takes_from(&team, "docs", &author);
+    configure_source(&team, "docs", &author);
     team.skill("~/.agents/skills/own");
     assert_eq!(team.run(&["trust", "--mcp", "docs/pdf"]).code, 0);
-    takes_from(&user, "team", &team);
+    configure_source(&user, "team", &team);
     let listed = user.run(&["list", "--all", "--json"]).json();
     let names: Vec<_> =
         listed["skills"].as_array().unwrap().iter().map(|skill| skill["name"].as_str().unwrap()).collect();

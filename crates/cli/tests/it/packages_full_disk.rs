@@ -91,7 +91,7 @@ fn limited() {
         limited.arg(run.get_program()).args(run.get_args()).current_dir(run.get_current_dir().unwrap());
         limited.env_clear().envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let code = limited.output().unwrap().status.code();
-        let state = fixture.is_sound().unwrap_or_else(|error| panic!("{blocks}: {error}"));
+        let state = fixture.verify_and_check().unwrap_or_else(|error| panic!("{blocks}: {error}"));
         assert_eq!(state, if code == Some(0) { [2; 3] } else { [1; 3] }, "{blocks}: {code:?}");
     }
 }
@@ -101,7 +101,7 @@ fn file_size_limit() {
     limited();
 }
 
-/// The same with permissions, which do not apply to root.
+/// Without namespaces, permissions make the directory read-only. They do not apply to root.
 fn by_modes() {
     assert!(
         !rustix::process::geteuid().is_root(),
@@ -117,7 +117,7 @@ fn by_modes() {
     set(0o555);
     let result = fixture.env.run(&fixture.call(&["update", "--yes"]));
     set(0o755);
-    assert_eq!((result.code, fixture.is_sound()), (2, Ok([1; 3])), "{}", result.transcript());
+    assert_eq!((result.code, fixture.verify_and_check()), (2, Ok([1; 3])), "{}", result.transcript());
 }
 
 const READ_ONLY: &str = r#"

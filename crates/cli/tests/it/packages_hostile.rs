@@ -45,9 +45,9 @@ fn tarred(env: &TestEnv, entries: &[Vec<u8>]) {
 }
 
 /// Returns a symlink entry, whose contents are the target.
-fn tar_link(kind: u8, to: &str) -> Vec<u8> {
+fn tar_link(kind: u8, target: &str) -> Vec<u8> {
     let mut header: [u8; 512] = tar_entry(b"pdf/link", kind, b"")[..512].try_into().unwrap();
-    header[157..157 + to.len()].copy_from_slice(to.as_bytes());
+    header[157..157 + target.len()].copy_from_slice(target.as_bytes());
     prowess_testing::builders::write_checksum(&mut header);
     header.to_vec()
 }
@@ -113,8 +113,8 @@ fn stored() -> ZipEntry {
     ZipEntry::stored("pdf/x", b"x")
 }
 
-fn drop_file(env: &TestEnv, at: &str, bytes: &[u8]) {
-    env.file(at, bytes);
+fn drop_file(env: &TestEnv, path: &str, bytes: &[u8]) {
+    env.file(path, bytes);
 }
 
 fn named(env: &TestEnv, name: &str) {
@@ -185,7 +185,8 @@ fn directories() {
             "100,000 files",
             |env| {
                 named(env, "pdf");
-                (0..100_000).for_each(|at| fs::write(env.path(&format!("../a/pdf/{at}")), b"").unwrap());
+                (0..100_000)
+                    .for_each(|number| fs::write(env.path(&format!("../a/pdf/{number}")), b"").unwrap());
             },
             A,
         ),
@@ -195,10 +196,10 @@ fn directories() {
     assert_snapshot!(run_attacks(attacks));
 }
 
-fn linked(env: &TestEnv, to: &str, at: &str) {
+fn linked(env: &TestEnv, target: &str, path: &str) {
     named(env, "pdf");
     env.file("../secret", "secret");
-    symlink(to, env.path(at)).unwrap();
+    symlink(target, env.path(path)).unwrap();
 }
 
 fn linked_manifest(env: &TestEnv) {
@@ -206,11 +207,11 @@ fn linked_manifest(env: &TestEnv) {
     symlink("../../secret", env.path("../a/pdf/SKILL.md")).unwrap();
 }
 
-fn special(env: &TestEnv, at: &str) {
-    let path = env.path(at);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    mkfifoat(CWD, &path, Mode::RWXU).unwrap();
-    if at.starts_with("../a/pdf") {
+fn special(env: &TestEnv, path: &str) {
+    let fifo = env.path(path);
+    fs::create_dir_all(fifo.parent().unwrap()).unwrap();
+    mkfifoat(CWD, &fifo, Mode::RWXU).unwrap();
+    if path.starts_with("../a/pdf") {
         named(env, "pdf");
     }
 }

@@ -55,16 +55,16 @@ fn run_cases(cases: &[Case], calls: &[&[&str]]) -> String {
     text
 }
 
-fn link(env: &TestEnv, to: &str, at: &str) {
-    let at = env.path(at);
-    fs::create_dir_all(at.parent().unwrap()).unwrap();
-    symlink(to, at).unwrap();
+fn link(env: &TestEnv, target: &str, path: &str) {
+    let path = env.path(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    symlink(target, path).unwrap();
 }
 
-fn fifo(env: &TestEnv, at: &str) {
-    let at = env.path(at);
-    fs::create_dir_all(at.parent().unwrap()).unwrap();
-    mkfifoat(CWD, at, Mode::RWXU).unwrap();
+fn fifo(env: &TestEnv, path: &str) {
+    let path = env.path(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    mkfifoat(CWD, path, Mode::RWXU).unwrap();
 }
 
 #[test]

@@ -77,33 +77,34 @@ impl Killer {
     fn round(&mut self) -> Result<(), String> {
         let before = self.now;
         let (command, goal) = self.choose();
-        let words = words(command, before);
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let call = self.fixture.call(&words);
-        let (since, killed) = match std::env::var_os("PROWESS_KILL_CALLS") {
+        let args = command_args(command, before);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let call = self.fixture.call(&args);
+        let (moment, killed) = match std::env::var_os("PROWESS_KILL_CALLS") {
             Some(_) => self.kill_at_call(&call),
             None => self.kill(command, &call),
         };
-        let after = after(command, before, goal);
+        let after = expected_state(command, before, goal);
         let context =
-            |error: String| format!("{command:?} {before:?} → {after:?}, killed {killed} {since}: {error}");
+            |error: String| format!("{command:?} {before:?} → {after:?}, killed {killed} {moment}: {error}");
         self.kills += u64::from(killed);
         self.hits[0] +=
-            u64::from(self.fixture.left_over().iter().any(|path| path.contains(".prowess-staging-")));
+            u64::from(self.fixture.leftovers().iter().any(|path| path.contains(".prowess-staging-")));
         self.hits[1] +=
             u64::from(fs::read_to_string(self.fixture.lock()).is_ok_and(|lock| lock.contains("\"pending\"")));
-        self.at_once(before, after).map_err(context)?;
+        self.check_after_kill(before, after).map_err(context)?;
         let again = self.random.below(2) == 0;
         if again {
             // A completed removal cannot be repeated.
             self.fixture.env.run(&call);
         }
-        self.now = self.fixture.is_sound().map_err(|error| context(format!("after {again}: {error}")))?;
-        let whole = match command {
+        self.now =
+            self.fixture.verify_and_check().map_err(|error| context(format!("after {again}: {error}")))?;
+        let is_expected = match command {
             _ if again || !killed => self.now == after,
             _ => self.now == before || self.now == after,
         };
-        match whole {
+        match is_expected {
             true => Ok(()),
             false => Err(context(format!("after {again} it is {:?}", self.now))),
         }
@@ -128,20 +129,20 @@ impl Killer {
 
     /// Checks the state after a kill: every directory is old or new, lock file and configuration are valid, and existing
     /// skills can be used.
-    fn at_once(&mut self, before: State, after: State) -> Result<(), String> {
+    fn check_after_kill(&mut self, before: State, after: State) -> Result<(), String> {
         let state = self.fixture.state()?;
-        if (0..3).any(|at| state[at] != before[at] && state[at] != after[at]) {
+        if (0..3).any(|index| state[index] != before[index] && state[index] != after[index]) {
             return Err(format!("neither old nor new: {state:?}"));
         }
         self.fixture.locked()?;
         if self.fixture.kind == Kind::Harness {
-            self.fixture.config_is_whole()?;
+            self.fixture.check_config()?;
         }
-        let there: Vec<usize> = (0..3).filter(|at| state[*at] > 0).collect();
-        if there.is_empty() {
+        let present: Vec<usize> = (0..3).filter(|index| state[*index] > 0).collect();
+        if present.is_empty() {
             return Ok(());
         }
-        let (name, version) = (SKILLS[there[self.random.below(there.len() as u64) as usize]], state);
+        let (name, version) = (SKILLS[present[self.random.below(present.len() as u64) as usize]], state);
         let preset: &[&str] = if self.fixture.kind == Kind::Harness { &["--preset", "harness"] } else { &[] };
         let result = self.fixture.env.run(&[&["activate", name][..], preset].concat());
         match result.code {
@@ -170,56 +171,56 @@ impl Killer {
 
     /// Runs a command and kills it after an event. Returns the time, and whether it was still running.
     fn kill(&mut self, command: Command, call: &[&str]) -> (String, bool) {
-        let since = self.random.pick(&[Since::Start, Since::Stage, Since::Lock]);
-        let part = self.random.below(1_100);
-        let length = self.lengths.get(&(command, since as u8)).copied().unwrap_or(Duration::from_millis(20));
-        let delay = length * u32::try_from(part).unwrap() / 1_000;
-        let written = |fixture: &InstallFixture| {
+        let event = self.random.pick(&[Since::Start, Since::Stage, Since::Lock]);
+        let permille = self.random.below(1_100);
+        let length = self.lengths.get(&(command, event as u8)).copied().unwrap_or(Duration::from_millis(20));
+        let delay = length * u32::try_from(permille).unwrap() / 1_000;
+        let lock_stamp = |fixture: &InstallFixture| {
             fs::metadata(fixture.lock()).map(|lock| (lock.ino(), lock.mtime_nsec())).ok()
         };
-        let old = written(&self.fixture);
+        let old_stamp = lock_stamp(&self.fixture);
         let mut run = self.fixture.env.command(call);
         let begin = Instant::now();
         let mut child = run.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let root = self.fixture.root();
-        match since {
+        match event {
             Since::Start => {}
             Since::Stage => wait(&mut child, || {
-                let mut there = fs::read_dir(&root).into_iter().flatten().flatten();
-                there.any(|entry| entry.file_name().to_string_lossy().starts_with(".prowess-staging-"))
+                let mut entries = fs::read_dir(&root).into_iter().flatten().flatten();
+                entries.any(|entry| entry.file_name().to_string_lossy().starts_with(".prowess-staging-"))
             }),
-            Since::Lock => wait(&mut child, || written(&self.fixture) != old),
+            Since::Lock => wait(&mut child, || lock_stamp(&self.fixture) != old_stamp),
         }
-        let seen = begin.elapsed();
-        let moment = Instant::now();
-        while moment.elapsed() < delay && child.try_wait().unwrap().is_none() {
+        let event_delay = begin.elapsed();
+        let event_time = Instant::now();
+        while event_time.elapsed() < delay && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_micros(50).min(delay));
         }
         let _ = child.kill();
         let killed = child.wait().unwrap().signal().is_some();
-        let lasted = moment.elapsed();
+        let lasted = event_time.elapsed();
         // A completed run gives the duration; a killed one gives a lower bound.
-        let known = self.lengths.entry((command, since as u8)).or_insert(length);
-        *known = if killed { (*known).max(lasted) } else { (*known + lasted) / 2 };
-        (format!("{delay:?} after {since:?} at {seen:?}"), killed)
+        let measured = self.lengths.entry((command, event as u8)).or_insert(length);
+        *measured = if killed { (*measured).max(lasted) } else { (*measured + lasted) / 2 };
+        (format!("{delay:?} after {event:?} at {event_delay:?}"), killed)
     }
 }
 
-fn words(command: Command, before: State) -> Vec<String> {
-    let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+fn command_args(command: Command, before: State) -> Vec<String> {
+    let split = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
     match command {
-        Command::Install => words("install ../source --all"),
-        Command::Overwrite => words("install ../source --all --yes --on-conflict overwrite"),
-        Command::Update => words("update --yes"),
+        Command::Install => split("install ../source --all"),
+        Command::Overwrite => split("install ../source --all --yes --on-conflict overwrite"),
+        Command::Update => split("update --yes"),
         Command::Remove => {
-            let there = SKILLS.iter().zip(before).filter(|(_, version)| *version > 0);
-            words("remove --yes").into_iter().chain(there.map(|(name, _)| (*name).to_owned())).collect()
+            let present = SKILLS.iter().zip(before).filter(|(_, version)| *version > 0);
+            split("remove --yes").into_iter().chain(present.map(|(name, _)| (*name).to_owned())).collect()
         }
     }
 }
 
 /// Returns the state after the command.
-fn after(command: Command, before: State, goal: Version) -> State {
+fn expected_state(command: Command, before: State, goal: Version) -> State {
     match command {
         Command::Install | Command::Overwrite => [goal; 3],
         Command::Update => before.map(|version| if version == 0 { 0 } else { goal }),

@@ -26,22 +26,22 @@ fn allowed() -> TestEnv {
 
 /// Replaces values that differ between runs and machines.
 fn steady(result: &RunOutput) -> String {
-    let mut whole = String::new();
+    let mut output = String::new();
     for line in result.transcript().lines() {
         let line = match line.split_once("sandbox tier") {
-            Some((before, rest)) => {
+            Some((prefix, rest)) => {
                 let (tier, _) = rest.split_at(1);
-                let end = rest.rsplit_once(", ").map_or(rest, |(how, _)| how);
-                format!("{before}sandbox tier{}, [N] ms", end.replacen(tier, "[N]", 1))
+                let end = rest.rsplit_once(", ").map_or(rest, |(end, _)| end);
+                format!("{prefix}sandbox tier{}, [N] ms", end.replacen(tier, "[N]", 1))
             }
             None => line.to_owned(),
         };
         // The reason for a lower tier.
         if !line.starts_with("tier1 cannot be enforced") {
-            whole += &format!("{line}\n");
+            output += &format!("{line}\n");
         }
     }
-    whole
+    output
 }
 
 #[test]

@@ -135,6 +135,6 @@ fn until_sleeping(long: &str, count: usize) {
 }
 
 /// Returns the number of such processes.
-fn sleeping(long: &str) -> usize {
-    count_processes(&format!("sleep\0{long}\0"))
+fn sleeping(seconds: &str) -> usize {
+    count_processes(&format!("sleep\0{seconds}\0"))
 }

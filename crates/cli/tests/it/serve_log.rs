@@ -11,7 +11,7 @@ use serde_json::Value;
 
 struct Server {
     child: Child,
-    at: String,
+    address: String,
 }
 
 impl Server {
@@ -26,13 +26,13 @@ impl Server {
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let result: Value = serde_json::from_str(&line).unwrap();
-        let at =
+        let address =
             result["url"].as_str().unwrap().trim_start_matches("http://").trim_end_matches('/').to_owned();
-        Self { child, at }
+        Self { child, address }
     }
 
     fn ask(&self, request: &str, headers: &str, body: &str) -> String {
-        let mut stream = TcpStream::connect(&self.at).unwrap();
+        let mut stream = TcpStream::connect(&self.address).unwrap();
         let length = body.len();
         let head = format!("{request} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}");
         write!(stream, "{head}Content-Length: {length}\r\n\r\n{body}").unwrap();

@@ -119,8 +119,8 @@ impl Drop for Serving {
 }
 
 /// Waits for a condition. The test runner has a timeout.
-fn until(what: impl Fn() -> bool) {
-    while !what() {
+fn until(condition: impl Fn() -> bool) {
+    while !condition() {
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -37,10 +37,10 @@ impl BlockingRuntime {
         deadline: Duration,
         future: impl Future<Output = T> + Send + 'static,
     ) -> Option<T> {
-        let (done, result) = mpsc::sync_channel(1);
+        let (sender, result) = mpsc::sync_channel(1);
         let started = self.spawn(async move {
             // If the caller no longer waits, the result is dropped.
-            let _ = done.send(future.await);
+            let _ = sender.send(future.await);
         });
         if started { result.recv_timeout(deadline + GRACE).ok() } else { None }
     }

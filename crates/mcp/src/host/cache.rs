@@ -55,14 +55,14 @@ impl CachedListing {
 
     /// Returns the error of the server, if it failed recently.
     pub(super) fn recent_failure(&self) -> Option<&str> {
-        let (at, why) = self.failed.as_ref()?;
-        remaining(*at, FAILURE_TTL).map(|_| why.as_str())
+        let (failed_at, reason) = self.failed.as_ref()?;
+        remaining(*failed_at, FAILURE_TTL).map(|_| reason.as_str())
     }
 }
 
-fn remaining(at: u64, ttl: Duration) -> Option<Duration> {
+fn remaining(start: u64, ttl: Duration) -> Option<Duration> {
     // A clock that was set back must not extend the time.
-    let age = Duration::from_millis(unix_millis().checked_sub(at)?);
+    let age = Duration::from_millis(unix_millis().checked_sub(start)?);
     ttl.checked_sub(age).filter(|remaining| !remaining.is_zero())
 }
 
@@ -100,7 +100,7 @@ impl ServerCache {
     /// Replaces the entry of a skill, or removes it if `entry` is `None`.
     pub(super) fn replace_entry(&self, uri: &str, entry: Option<&Value>) {
         let Some(mut cached) = self.listing() else { return };
-        cached.entries.retain(|known| known.get("uri").and_then(Value::as_str) != Some(uri));
+        cached.entries.retain(|entry_value| entry_value.get("uri").and_then(Value::as_str) != Some(uri));
         cached.entries.extend(entry.cloned());
         self.write_listing(&cached);
     }

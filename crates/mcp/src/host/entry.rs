@@ -18,20 +18,20 @@ const DISPLAY_MAX: usize = 200;
 pub(super) fn parse_entries(label: &str, entries: &[Value]) -> Vec<RemoteEntry> {
     let mut all: Vec<RemoteEntry> = Vec::new();
     let mut positions: HashMap<&str, usize> = HashMap::new();
-    for (at, entry) in entries.iter().enumerate() {
-        let new = parse_entry(label, entry, at);
+    for (index, entry) in entries.iter().enumerate() {
+        let new = parse_entry(label, entry, index);
         let uri = entry.get("uri").and_then(Value::as_str).unwrap_or_default();
-        let known = if uri.is_empty() {
+        let existing = if uri.is_empty() {
             None
         } else {
             positions.insert(uri, *positions.get(uri).unwrap_or(&all.len()))
         };
-        match known.and_then(|known| all.get_mut(known)) {
+        match existing.and_then(|existing| all.get_mut(existing)) {
             None => all.push(new),
             // An identical duplicate is ignored: a listing may change between two pages.
-            Some(known) if *known == new => {}
-            Some(known) => {
-                known.problem = Some("the server lists it twice with different contents".to_owned());
+            Some(existing) if *existing == new => {}
+            Some(existing) => {
+                existing.problem = Some("the server lists it twice with different contents".to_owned());
             }
         }
     }
@@ -40,27 +40,27 @@ pub(super) fn parse_entries(label: &str, entries: &[Value]) -> Vec<RemoteEntry> 
 }
 
 /// Appends a digest of the URI to names that several entries share.
-fn make_unique(all: &mut [RemoteEntry]) {
+fn make_unique(entries: &mut [RemoteEntry]) {
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
-    for entry in all.iter() {
+    for entry in entries.iter() {
         *names.entry(entry.name.clone()).or_default() += 1;
     }
-    for entry in all.iter_mut().filter(|entry| names.get(&entry.name).is_some_and(|count| *count > 1)) {
+    for entry in entries.iter_mut().filter(|entry| names.get(&entry.name).is_some_and(|count| *count > 1)) {
         let digest = prowess::digest(entry.uri.as_bytes());
         let suffix = digest.get(7..15).unwrap_or_default();
         entry.name = format!("{}@{suffix}", entry.name);
     }
 }
 
-/// Parses one entry. `at` is its index in the listing, from which an entry without a URI gets its name.
-pub(super) fn parse_entry(label: &str, entry: &Value, at: usize) -> RemoteEntry {
+/// Parses one entry. `index` is its index in the listing, from which an entry without a URI gets its name.
+pub(super) fn parse_entry(label: &str, entry: &Value, index: usize) -> RemoteEntry {
     let uri = entry.get("uri").and_then(Value::as_str).unwrap_or_default();
     let frontmatter = entry.get("frontmatter").and_then(Value::as_object).cloned().unwrap_or_default();
     let text = |key: &str| frontmatter.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let frontmatter_name = text("name").unwrap_or_default().to_owned();
     let unnamed = |problem: String| RemoteEntry {
         uri: uri.to_owned(),
-        name: format!("{label}/entry-{}", at + 1),
+        name: format!("{label}/entry-{}", index + 1),
         frontmatter_name: frontmatter_name.clone(),
         frontmatter: Map::new(),
         files: Vec::new(),
@@ -68,17 +68,17 @@ pub(super) fn parse_entry(label: &str, entry: &Value, at: usize) -> RemoteEntry 
     };
     let skill = match SkillUri::parse(uri) {
         Ok(skill) => skill,
-        Err(why) if uri.is_empty() => {
+        Err(reason) if uri.is_empty() => {
             return unnamed(format!(
                 "the uri {}",
-                if entry.get("uri").is_none() { "is missing" } else { why }
+                if entry.get("uri").is_none() { "is missing" } else { reason }
             ));
         }
-        Err(why) => return unnamed(format!("the uri {why}: {}", display_text(uri))),
+        Err(reason) => return unnamed(format!("the uri {reason}: {}", display_text(uri))),
     };
     let mut problem = None;
-    let mut report = |why: String| {
-        problem.get_or_insert(why);
+    let mut report = |reason: String| {
+        problem.get_or_insert(reason);
     };
     if !entry.get("frontmatter").is_some_and(Value::is_object) {
         report("it has no frontmatter".to_owned());
@@ -90,8 +90,8 @@ pub(super) fn parse_entry(label: &str, entry: &Value, at: usize) -> RemoteEntry 
     }
     let files = match parse_files(entry.get("resources"), &skill) {
         Ok(files) => files,
-        Err(why) => {
-            report(why);
+        Err(reason) => {
+            report(reason);
             Vec::new()
         }
     };
@@ -108,7 +108,7 @@ pub(super) fn parse_entry(label: &str, entry: &Value, at: usize) -> RemoteEntry 
 fn parse_files(resources: Option<&Value>, skill: &SkillUri<'_>) -> Result<Vec<RemoteFile>, String> {
     let listed = match resources {
         None => return Err("it does not list its files".to_owned()),
-        Some(Value::String(word)) if word == "dynamic" => {
+        Some(Value::String(marker)) if marker == "dynamic" => {
             return Err("its files are dynamic and have no digests, so they cannot be verified".to_owned());
         }
         Some(Value::Array(listed)) => listed,
@@ -160,10 +160,10 @@ fn is_digest(text: &str) -> bool {
 
 /// Escapes and truncates untrusted text for messages.
 pub(super) fn display_text(text: &str) -> String {
-    let shown = hidden::escape_for_display(text);
-    match shown.char_indices().nth(DISPLAY_MAX) {
-        Some((end, _)) => format!("{}…", &shown[..end]),
-        None => shown.into_owned(),
+    let escaped = hidden::escape_for_display(text);
+    match escaped.char_indices().nth(DISPLAY_MAX) {
+        Some((end, _)) => format!("{}…", &escaped[..end]),
+        None => escaped.into_owned(),
     }
 }
 

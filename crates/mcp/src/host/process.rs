@@ -54,8 +54,8 @@ impl ServerProcess {
         let path = find_program(program, &host.path)
             .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{program} is not on PATH")))?;
         let is_passed = |name: &OsStr| {
-            PASSED_VARIABLES.iter().any(|known| name == *known)
-                || env.iter().any(|known| name == known.as_str())
+            PASSED_VARIABLES.iter().any(|passed| name == *passed)
+                || env.iter().any(|passed| name == passed.as_str())
         };
         let mut command = Command::new(path);
         command.args(args).env_clear().envs(environment.iter().filter(|(name, _)| is_passed(name)).cloned());

@@ -1,4 +1,5 @@
-//! The state of one server, and the calls that update it.
+//! The state of one server: its listing (the skills that it provides, with the digests of their files), and the calls that
+//! update it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -80,9 +81,9 @@ impl RemoteServer {
         let skills = entry::parse_entries(label, entries).into_iter().map(Arc::new).collect();
         let describe = |problem: ListingProblem| {
             let message = match problem {
-                ListingProblem::Failed(why) => format!("cannot list the skills of {label}: {why}"),
-                ListingProblem::Truncated(why) => {
-                    format!("the list of skills of {label} is incomplete: {why}")
+                ListingProblem::Failed(reason) => format!("cannot list the skills of {label}: {reason}"),
+                ListingProblem::Truncated(reason) => {
+                    format!("the list of skills of {label} is incomplete: {reason}")
                 }
             };
             Diagnostic::warning(Code::SourceProblem, message)
@@ -103,8 +104,11 @@ impl RemoteServer {
                 let reason = error.to_string();
                 self.cache.record_failure(&reason);
                 // An old listing is still used: its files are verified at each read.
-                let known = self.cache.listing().map(|cached| cached.entries).unwrap_or_default();
-                (self.build_listing(&known, Some(ListingProblem::Failed(reason))), Duration::from_secs(60))
+                let cached_entries = self.cache.listing().map(|cached| cached.entries).unwrap_or_default();
+                (
+                    self.build_listing(&cached_entries, Some(ListingProblem::Failed(reason))),
+                    Duration::from_secs(60),
+                )
             }
         };
         self.set_listing(new_listing, Some(Instant::now() + ttl));
@@ -127,13 +131,13 @@ impl RemoteServer {
             Some(listing) => listing.clone(),
             None => RemoteListing::default(),
         };
-        let at = listing.skills.iter().position(|known| known.uri == uri);
-        let name = at.map(|at| listing.skills.remove(at).name.clone());
+        let index = listing.skills.iter().position(|skill| skill.uri == uri);
+        let name = index.map(|index| listing.skills.remove(index).name.clone());
         if let Some(entry) = entry {
             let mut new = entry::parse_entry(self.label(), entry, listing.skills.len());
             // It keeps its unique name.
             new.name = name.unwrap_or(new.name);
-            listing.skills.insert(at.unwrap_or(listing.skills.len()), Arc::new(new));
+            listing.skills.insert(index.unwrap_or(listing.skills.len()), Arc::new(new));
         }
         self.set_listing(listing, None);
     }
@@ -163,9 +167,11 @@ impl RemoteServer {
             listing.entries.iter().any(|entry| entry.get("uri").and_then(Value::as_str) == Some(uri))
         };
         let approvals = Approvals::load(&self.endpoint.host);
-        let known =
-            approvals.all().iter().filter(|known| known.server == self.label() && !is_listed(&known.uri));
-        known.map(|known| known.uri.clone()).take(UNLISTED_MAX).collect()
+        let approval = approvals
+            .all()
+            .iter()
+            .filter(|approval| approval.server == self.label() && !is_listed(&approval.uri));
+        approval.map(|approval| approval.uri.clone()).take(UNLISTED_MAX).collect()
     }
 
     pub(super) async fn get_entry(&self, uri: &str) -> Result<Value, FetchError> {

@@ -1,4 +1,4 @@
-//! One server as a remote source of the registry.
+//! One server as a remote source of the registry, which treats its skills like local ones.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -70,13 +70,13 @@ impl McpRemoteSource {
     /// Fetches the entry of a skill by its URI, even if it is not listed, and adds it to the listing.
     pub fn add_by_uri(&self, uri: &str) -> Result<Arc<RemoteEntry>, FetchError> {
         self.listing();
-        let (server, wanted) = (Arc::clone(&self.server), uri.to_owned());
+        let (server, requested) = (Arc::clone(&self.server), uri.to_owned());
         let entry =
-            self.runtime.block_on(self.max_duration(), async move { server.get_entry(&wanted).await });
+            self.runtime.block_on(self.max_duration(), async move { server.get_entry(&requested).await });
         let entry = entry.unwrap_or_else(|| Err(self.timeout_error()))?;
         self.server.replace_entry(uri, Some(&entry));
         let listing = self.listing();
-        let found = listing.skills.iter().find(|known| known.uri == uri);
+        let found = listing.skills.iter().find(|skill| skill.uri == uri);
         found
             .cloned()
             .ok_or_else(|| FetchError::Malformed("the result is not the entry of that skill".to_owned()))
@@ -133,7 +133,7 @@ impl RemoteSource for McpRemoteSource {
         loop {
             let mut state = self.server.lock();
             if let Some(listing) = state.listing.clone() {
-                let is_outdated = state.valid_until.is_none_or(|until| until < Instant::now());
+                let is_outdated = state.valid_until.is_none_or(|deadline| deadline < Instant::now());
                 let may_refresh = state
                     .refresh_started_at
                     .is_none_or(|refreshed| refreshed.elapsed() > NOTIFIED_REFRESH_MIN);
@@ -163,12 +163,12 @@ impl RemoteSource for McpRemoteSource {
             return Ok(bytes);
         }
         let (server, file) = (Arc::clone(&self.server), file.clone());
-        let read = self.runtime.block_on(self.max_duration(), async move {
+        let result = self.runtime.block_on(self.max_duration(), async move {
             let bytes = server.read_resource(&file.uri).await?;
             server.cache.store_file(&file, &bytes);
             Ok(bytes)
         });
-        read.unwrap_or_else(|| Err(self.timeout_error()))
+        result.unwrap_or_else(|| Err(self.timeout_error()))
     }
 
     fn refresh_entry(&self, skill: &RemoteEntry) {

@@ -69,8 +69,8 @@ impl ServerEndpoint {
                     self.with_timeout(serve_client_with_lifecycle(handler.clone(), transport, mode)).await;
                 // The last line of standard error explains more than the closed connection.
                 let service = service.map_err(|error| match (error, process.stderr.last_line()) {
-                    (FetchError::Unreachable(why), Some(line)) => {
-                        FetchError::Unreachable(format!("{why}; its last error output: {line}"))
+                    (FetchError::Unreachable(reason), Some(line)) => {
+                        FetchError::Unreachable(format!("{reason}; its last error output: {line}"))
                     }
                     (error, _) => error,
                 })?;
@@ -91,7 +91,7 @@ impl ServerEndpoint {
     }
 
     fn token(&self, name: &str) -> Result<String, FetchError> {
-        let value = self.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+        let value = self.environment.iter().find(|(variable, _)| variable == name).map(|(_, value)| value);
         let value = value.and_then(|value| value.to_str()).map(str::trim).filter(|value| !value.is_empty());
         value.map(str::to_owned).ok_or_else(|| {
             FetchError::Unreachable(format!("the environment variable {name} with its token is not set"))

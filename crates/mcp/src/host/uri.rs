@@ -68,8 +68,9 @@ impl<'u> SkillUri<'u> {
 
 /// Decodes a segment of a path; `None` if it is invalid.
 fn decode_segment(text: &str) -> Option<String> {
-    let is_escape =
-        |after: &str| after.as_bytes().get(..2).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit));
+    let is_escape = |suffix: &str| {
+        suffix.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
     if !text.split('%').skip(1).all(is_escape) {
         return None;
     }

@@ -64,8 +64,8 @@ impl CallRegistry {
 
     /// Returns the session without pending requests that was not used for the longest time.
     pub(super) fn longest_idle_session(&self) -> Option<SessionId> {
-        let all = self.lock();
-        let idle = all.iter().filter(|(_, calls)| calls.pending.is_empty());
+        let sessions = self.lock();
+        let idle = sessions.iter().filter(|(_, calls)| calls.pending.is_empty());
         idle.min_by_key(|(_, calls)| calls.last_used).map(|(session, _)| session.clone())
     }
 
@@ -88,12 +88,12 @@ impl CallRegistry {
         session: SessionId,
         request: Option<RequestId>,
         call: Arc<RecordedCall>,
-        mut rest: EventStream,
+        mut stream: EventStream,
     ) {
         let (calls, recorded, session_id) = (Arc::clone(self), Arc::clone(&call), session.clone());
         let request_id = request.clone();
         let recorder = tokio::spawn(async move {
-            while let Some(event) = rest.next().await {
+            while let Some(event) = stream.next().await {
                 recorded.push(event);
             }
             recorded.complete();
@@ -104,9 +104,9 @@ impl CallRegistry {
             calls.remove_interrupted(&session_id, recorded.number());
         });
         let broken = InterruptedCall { call, request, recorder: recorder.abort_handle() };
-        let mut all = self.lock();
+        let mut sessions = self.lock();
         // The session may have ended in the meantime.
-        let Some(calls) = all.get_mut(&session) else { return };
+        let Some(calls) = sessions.get_mut(&session) else { return };
         calls.interrupted.push_back(broken);
         if calls.interrupted.len() > INTERRUPTED_MAX
             && let Some(request) = calls.interrupted.pop_front().and_then(|mut broken| broken.request.take())
@@ -116,8 +116,9 @@ impl CallRegistry {
     }
 
     pub(super) fn interrupted_call(&self, session: &SessionId, number: u64) -> Option<Arc<RecordedCall>> {
-        let all = self.lock();
-        let broken = all.get(session)?.interrupted.iter().find(|broken| broken.call.number() == number)?;
+        let sessions = self.lock();
+        let broken =
+            sessions.get(session)?.interrupted.iter().find(|broken| broken.call.number() == number)?;
         Some(Arc::clone(&broken.call))
     }
 

@@ -81,8 +81,8 @@ fn canonical(address: SocketAddr) -> (IpAddr, u16) {
 /// Parses an address of the table: 32-bit words in native byte order, and the port, in hexadecimal digits.
 fn parse_address(text: &str) -> Option<(IpAddr, u16)> {
     let (address, port) = text.split_once(':')?;
-    let word = |at: usize| {
-        let digits = address.get(at * 8..at * 8 + 8)?;
+    let word = |index: usize| {
+        let digits = address.get(index * 8..index * 8 + 8)?;
         u32::from_str_radix(digits, 16).ok().map(u32::to_ne_bytes)
     };
     let address = match address.len() {

@@ -40,10 +40,10 @@ impl ResumableSessions {
         Self { inner, calls: Arc::default() }
     }
 
-    /// Ends idle sessions, the one that was idle the longest first, until there are fewer than `most`. Returns
+    /// Ends idle sessions, the one that was idle the longest first, until there are fewer than `limit`. Returns
     /// `false` if the remaining sessions have pending requests.
-    pub(super) async fn make_room(&self, most: usize) -> bool {
-        while self.inner.sessions.read().await.len() >= most {
+    pub(super) async fn make_room(&self, limit: usize) -> bool {
+        while self.inner.sessions.read().await.len() >= limit {
             let Some(id) = self.calls.longest_idle_session() else { return false };
             // It may be closed already.
             let _ = self.close_session(&id).await;

@@ -58,7 +58,7 @@ impl Stream for RecordingStream {
 
 impl Drop for RecordingStream {
     fn drop(&mut self) {
-        let Some(rest) = self.inner.take() else { return };
+        let Some(stream) = self.inner.take() else { return };
         let events = std::mem::take(&mut self.events);
         let number = events.iter().find_map(|event| call_number(event.event_id.as_deref()?));
         // Only a call with a number can be resumed, and recording the rest needs a runtime.
@@ -69,7 +69,7 @@ impl Drop for RecordingStream {
                 number,
                 state: Mutex::new(CallState { events, ..CallState::default() }),
             });
-            self.calls.keep_interrupted(self.session.clone(), self.request.take(), call, rest);
+            self.calls.keep_interrupted(self.session.clone(), self.request.take(), call, stream);
         }
     }
 }
@@ -153,7 +153,11 @@ impl Stream for ResumedStream {
             return Poll::Ready(None);
         }
         let index = |event: &ServerSseMessage| event.event_id.as_deref().and_then(event_index);
-        let next = state.events.iter().find(|event| index(event).is_some_and(|at| at > self.last)).cloned();
+        let next = state
+            .events
+            .iter()
+            .find(|event| index(event).is_some_and(|position| position > self.last))
+            .cloned();
         if let Some(event) = next {
             drop(state);
             self.last = index(&event).unwrap_or(self.last);

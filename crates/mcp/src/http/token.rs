@@ -26,7 +26,8 @@ impl AccessToken {
     /// ```
     pub fn matches(&self, text: &str) -> bool {
         let digest = prowess::digest(text.as_bytes());
-        let differences = self.0.bytes().zip(digest.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+        let differences =
+            self.0.bytes().zip(digest.bytes()).fold(0, |difference, (a, b)| difference | (a ^ b));
         differences == 0 && digest.len() == self.0.len()
     }
 

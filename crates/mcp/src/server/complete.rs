@@ -56,8 +56,8 @@ fn complete_name(shared: &Shared, typed: &str) -> Vec<String> {
     let snapshot = shared.toolbox.snapshot();
     let policy = shared.registry().policy();
     let router = shared.toolbox.router(&snapshot);
-    let found = router.complete_among(typed, |skill| visibility(skill, policy) != Visibility::Manual);
-    found.into_iter().map(|completion| completion.name.to_owned()).collect()
+    let completions = router.complete_among(typed, |skill| visibility(skill, policy) != Visibility::Manual);
+    completions.into_iter().map(|completion| completion.name.to_owned()).collect()
 }
 
 /// Returns the files of a skill that start with the text, then those that contain it.

@@ -100,11 +100,11 @@ impl Connection {
     ) -> Result<T, ErrorData> {
         let _update = self.update_lock.lock().await;
         let mut session = self.session();
-        let (done, brings_tools, session) = self
+        let (result, brings_tools, session) = self
             .run_blocking_in_place(move |shared| {
-                let before = session.active_skills();
-                let done = work(shared, &mut session);
-                (done, shared.brings_tools(&before, &session), session)
+                let previous = session.active_skills();
+                let result = work(shared, &mut session);
+                (result, shared.brings_tools(&previous, &session), session)
             })
             .await?;
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = session;
@@ -112,7 +112,7 @@ impl Connection {
         if brings_tools {
             self.shared.changes.notify(ChangeEvent::Tools(self.number));
         }
-        Ok(done)
+        Ok(result)
     }
 
     /// Returns the prepared subscription of a request.
@@ -122,8 +122,8 @@ impl Connection {
     ) -> Result<PendingSubscription, ErrorData> {
         let prepared = {
             let mut pending = self.pending_subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
-            let at = pending.iter().position(|subscription| subscription.matches(accepted));
-            at.map(|at| pending.swap_remove(at))
+            let index = pending.iter().position(|subscription| subscription.matches(accepted));
+            index.map(|index| pending.swap_remove(index))
         };
         match prepared {
             Some(subscription) => Ok(subscription),
@@ -153,8 +153,8 @@ impl Connection {
         work: impl FnOnce(&Shared) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let shared = Arc::clone(&self.shared);
-        let done = tokio::task::spawn_blocking(move || work(&shared)).await;
-        done.map_err(|_| errors::internal_error("the task was cancelled"))
+        let result = tokio::task::spawn_blocking(move || work(&shared)).await;
+        result.map_err(|_| errors::internal_error("the task was cancelled"))
     }
 }
 

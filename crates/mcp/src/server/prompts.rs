@@ -136,7 +136,10 @@ pub(super) async fn get(
 }
 
 /// Joins the arguments into one line and quotes each one.
-fn join_arguments(known: Vec<Argument>, arguments: Map<String, Value>) -> Result<Option<String>, ErrorData> {
+fn join_arguments(
+    declared: Vec<Argument>,
+    arguments: Map<String, Value>,
+) -> Result<Option<String>, ErrorData> {
     let text = |value: &Value| match value {
         Value::String(text) => Ok(text.clone()),
         Value::Null => Ok(String::new()),
@@ -147,20 +150,20 @@ fn join_arguments(known: Vec<Argument>, arguments: Map<String, Value>) -> Result
     };
     if let Some(unknown) = arguments
         .keys()
-        .find(|key| *key != ALL_ARGUMENTS && !known.iter().any(|argument| argument.name == **key))
+        .find(|key| *key != ALL_ARGUMENTS && !declared.iter().any(|argument| argument.name == **key))
     {
-        let shown = escape_and_truncate(unknown);
-        let names: Vec<_> = known.iter().map(|argument| argument.name.as_str()).collect();
+        let name = escape_and_truncate(unknown);
+        let names: Vec<_> = declared.iter().map(|argument| argument.name.as_str()).collect();
         return Err(errors::invalid_params(format!(
-            "unknown argument {shown}; the arguments are {}",
+            "unknown argument {name}; the arguments are {}",
             names.join(", ")
         )));
     }
-    if let Some(all) = arguments.get(ALL_ARGUMENTS) {
-        return text(all).map(|text| Some(text).filter(|text| !text.is_empty()));
+    if let Some(combined) = arguments.get(ALL_ARGUMENTS) {
+        return text(combined).map(|text| Some(text).filter(|text| !text.is_empty()));
     }
     let mut words = Vec::new();
-    for argument in &known {
+    for argument in &declared {
         let word = arguments.get(&argument.name).map(text).transpose()?.unwrap_or_default();
         if word.is_empty() && argument.required {
             return Err(errors::invalid_params(format!("the argument {} is missing", argument.name)));

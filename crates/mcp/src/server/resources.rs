@@ -66,7 +66,7 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 
 /// Reads a file.
 pub(super) async fn read(connection: &Connection, uri: String) -> Result<ReadResourceResult, ErrorData> {
-    let read = connection.run_blocking(move |shared| {
+    let contents = connection.run_blocking(move |shared| {
         let file = read_file(shared, &uri).map_err(|error| errors::with_uri(error, &uri))?;
         let mut result = ReadResourceResult::new(vec![to_contents(uri, file)]);
         // Files are always read anew, so clients should not cache them.
@@ -74,7 +74,7 @@ pub(super) async fn read(connection: &Connection, uri: String) -> Result<ReadRes
         result.cache_scope = Some(CacheScope::Private);
         Ok(result)
     });
-    read.await?
+    contents.await?
 }
 
 fn read_file(shared: &Shared, uri: &str) -> Result<RawResource, ErrorData> {

@@ -66,7 +66,7 @@ pub(super) fn output_schema(tool: BuiltinTool) -> Map<String, Value> {
             )
         }
         BuiltinTool::Search => {
-            let found = json!({
+            let match_schema = json!({
                 "type": "object",
                 "properties": {
                     "name": {"type": "string"},
@@ -76,7 +76,7 @@ pub(super) fn output_schema(tool: BuiltinTool) -> Map<String, Value> {
                 },
                 "required": ["name", "description", "score", "reasons"],
             });
-            (json!({"matches": {"type": "array", "items": found}}), json!(["matches"]))
+            (json!({"matches": {"type": "array", "items": match_schema}}), json!(["matches"]))
         }
         BuiltinTool::Run => (
             json!({

@@ -78,13 +78,13 @@ impl Subscriptions {
         for uri in uris {
             let now = stamps.stamp_of(&uri);
             let mut files = self.lock();
-            let Some(before) = files.get_mut(&uri) else { continue };
-            let differs = match (&now, &*before) {
-                (Some((now, path)), Some(before)) => now.differs_at(before, path),
+            let Some(previous) = files.get_mut(&uri) else { continue };
+            let differs = match (&now, &*previous) {
+                (Some((now, path)), Some(previous)) => now.differs_at(previous, path),
                 (None, None) => false,
                 _ => true,
             };
-            *before = now.map(|(stamp, _)| stamp);
+            *previous = now.map(|(stamp, _)| stamp);
             if differs {
                 changed.push(uri);
             }

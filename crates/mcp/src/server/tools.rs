@@ -227,9 +227,9 @@ fn image_result(shared: &Shared, session: &Session, envelope: &Envelope) -> Opti
 
 impl Shared {
     /// Returns `true` if a skill that brings tools became active.
-    pub(super) fn brings_tools(&self, before: &[String], session: &Session) -> bool {
+    pub(super) fn brings_tools(&self, previous: &[String], session: &Session) -> bool {
         let mut active = session.active_skills();
-        active.retain(|name| !before.contains(name));
+        active.retain(|name| !previous.contains(name));
         if active.is_empty() {
             return false;
         }

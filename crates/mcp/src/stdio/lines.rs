@@ -158,14 +158,14 @@ where
             // Serialized only now, so that waiting responses are not in memory twice.
             let mut bytes = serde_json::to_vec(&item)?;
             bytes.push(b'\n');
-            let written = write_all(&mut *output, &bytes).await;
-            if written.is_err() {
+            let result = write_all(&mut *output, &bytes).await;
+            if result.is_err() {
                 pending.close();
             }
             if let Some(id) = answered_id {
                 pending.finish(&id);
             }
-            written
+            result
         }
     }
 

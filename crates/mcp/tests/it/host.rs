@@ -19,8 +19,8 @@ fn serve_as_child() {
 }
 
 fn url(label: &str, url: &str) -> McpSource {
-    let reach = McpTransport::Url { url: url.to_owned(), token_env: None };
-    McpSource { label: label.to_owned(), transport: reach, timeout_ms: 20_000, enabled: true }
+    let transport = McpTransport::Url { url: url.to_owned(), token_env: None };
+    McpSource { label: label.to_owned(), transport, timeout_ms: 20_000, enabled: true }
 }
 
 /// Lists, approves, loads and reads, and checks that nothing is fetched before it is needed.
@@ -132,13 +132,13 @@ fn a_token_is_read_from_a_variable() {
             .map_err(|error| error.to_string())
     };
     assert_eq!(ask(with_token(Some("TOKEN"))).unwrap().skills, 1);
-    for (variable, why) in [
+    for (variable, reason) in [
         (None, "HTTP 401 Unauthorized: the token is missing or invalid"),
         (Some("OTHER"), "HTTP 401 Unauthorized: the token is missing or invalid"),
         (Some("MISSING"), "the environment variable MISSING with its token is not set"),
     ] {
         let error = ask(with_token(variable)).unwrap_err();
-        assert!(error.contains(why), "{error}");
+        assert!(error.contains(reason), "{error}");
         assert!(!error.contains("secret") && !error.contains("wrong"), "{error}");
     }
 }

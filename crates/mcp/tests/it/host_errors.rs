@@ -81,7 +81,7 @@ fn a_missing_program_or_address_is_reported() {
         args: Vec::new(),
         env: Vec::new(),
     };
-    for (reach, why) in [
+    for (transport, reason) in [
         (command("no-such-program-at-all"), "cannot start it: no-such-program-at-all is not on PATH"),
         (command("/no/such/program"), "cannot start it: /no/such/program is not on PATH"),
         (command("/etc"), "cannot start it"),
@@ -90,10 +90,9 @@ fn a_missing_program_or_address_is_reported() {
             "cannot reach the server",
         ),
     ] {
-        let source =
-            McpSource { label: "docs".to_owned(), transport: reach, timeout_ms: 5_000, enabled: true };
+        let source = McpSource { label: "docs".to_owned(), transport, timeout_ms: 5_000, enabled: true };
         let report = host.report(&host.registry(&host.sources_of(&[source], &script)));
-        assert!(report.contains(why), "{report}");
+        assert!(report.contains(reason), "{report}");
         prowess_mcp::host::remove_cache("docs", &host.host_env());
     }
 }
@@ -145,9 +144,8 @@ fn invalid_http_responses_are_reported() {
         ("endless response", Vec::new()),
     ] {
         let host = TestHost::new();
-        let reach = McpTransport::Url { url: respond_with(bytes), token_env: None };
-        let source =
-            McpSource { label: "docs".to_owned(), transport: reach, timeout_ms: 20_000, enabled: true };
+        let transport = McpTransport::Url { url: respond_with(bytes), token_env: None };
+        let source = McpSource { label: "docs".to_owned(), transport, timeout_ms: 20_000, enabled: true };
         let script = host.script("docs", &[]);
         let report = host.report(&host.registry(&host.sources_of(&[source], &script)));
         let report = report.split("http://127.0.0.1").next().unwrap().trim_end().to_owned();
@@ -311,12 +309,12 @@ fn processes_of_a_server_end_with_the_host() {
 fn a_server_gets_few_variables_and_runs_outside_of_the_project() {
     let host = TestHost::new();
     std::fs::write(host.path("server.sh"), "#!/bin/sh\n{ pwd; env; } > \"$HOME/seen\"\n").unwrap();
-    let reach = McpTransport::Command {
+    let transport = McpTransport::Command {
         program: "/bin/sh".to_owned(),
         args: vec![host.path("server.sh").display().to_string()],
         env: vec!["GIVEN".to_owned()],
     };
-    let source = McpSource { label: "docs".to_owned(), transport: reach, timeout_ms: 2_000, enabled: true };
+    let source = McpSource { label: "docs".to_owned(), transport, timeout_ms: 2_000, enabled: true };
     let home = host.path("home").into_os_string();
     let environment = [("GIVEN".into(), "1".into()), ("SECRET".into(), "2".into()), ("HOME".into(), home)];
     let sources = McpRemoteSources::new(&[source], &host.host_env(), environment);

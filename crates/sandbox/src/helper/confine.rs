@@ -75,8 +75,8 @@ pub(super) fn confine(order: &SandboxOrder, is_first: bool) -> Result<u32, Strin
     set_limits(&order.limits, is_first).map_err(failed("resource limits"))?;
     // The parent process may have passed on ambient capabilities.
     let _ = rustix::thread::clear_ambient_capability_set();
-    let none = rustix::thread::CapabilitySet::empty();
-    let no_capabilities = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    let empty = rustix::thread::CapabilitySet::empty();
+    let no_capabilities = CapabilitySets { effective: empty, permitted: empty, inheritable: empty };
     rustix::thread::set_capabilities(None, no_capabilities).map_err(failed("capabilities"))?;
     rustix::thread::set_no_new_privs(true).map_err(failed("no_new_privs"))?;
     if !order.confined {
@@ -94,8 +94,8 @@ pub(super) fn confine(order: &SandboxOrder, is_first: bool) -> Result<u32, Strin
 
 fn set_limits(limits: &Rlimits, is_first: bool) -> Result<(), rustix::io::Errno> {
     // The kernel counts the processes of a user in this namespace. Without a namespace, existing processes count, too.
-    // The first process of a namespace stays beside the script; otherwise this process becomes the script.
-    let others = match is_first {
+    // The first process of a namespace runs next to the script; otherwise this process becomes the script.
+    let other_processes = match is_first {
         true => 1,
         false => processes::count_user_threads(rustix::process::getuid().as_raw()).saturating_sub(1),
     };
@@ -105,7 +105,7 @@ fn set_limits(limits: &Rlimits, is_first: bool) -> Result<(), rustix::io::Errno>
         (Resource::Data, limits.memory),
         (Resource::Fsize, limits.file),
         (Resource::Nofile, limits.open_files),
-        (Resource::Nproc, limits.processes + others),
+        (Resource::Nproc, limits.processes + other_processes),
     ] {
         // Keep lower existing limits.
         let hard = rustix::process::getrlimit(resource).maximum.map_or(limit, |now| now.min(limit));

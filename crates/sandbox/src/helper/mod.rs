@@ -93,8 +93,8 @@ fn exec_bubblewrap(program: &Path, arguments: &[String], own_exe: File) -> io::R
 /// Watches a confined helper. Processes that it leaves behind become children of this process, which kills them before
 /// it reports the end of the script.
 fn watch_confined(control: &mut File) -> io::Result<()> {
-    let own = rustix::process::getpid();
-    rustix::process::set_child_subreaper(Some(own))?;
+    let own_pid = rustix::process::getpid();
+    rustix::process::set_child_subreaper(Some(own_pid))?;
     let _ = rustix::process::setsid();
     let child = Command::new("/proc/self/exe").args([HELPER_ARG, CONFINED_ROLE]).env_clear().spawn()?;
     let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
@@ -114,8 +114,8 @@ fn watch_confined(control: &mut File) -> io::Result<()> {
         }
     }
     let _ = rustix::process::kill_process(pid, Signal::KILL);
-    let (status, left) = sweep::kill_all(pid);
-    send(control, &exit_message(status, left))
+    let (status, left_behind) = sweep::kill_all(pid);
+    send(control, &exit_message(status, left_behind))
 }
 
 /// Confines this process and runs the script.
@@ -178,9 +178,11 @@ fn wait_for(pid: u32) -> Option<i32> {
     }
 }
 
-fn exit_message(status: Option<i32>, left: u32) -> HelperMessage {
+fn exit_message(status: Option<i32>, left_behind: u32) -> HelperMessage {
     match status.map(ExitStatus::from_raw) {
-        Some(status) => HelperMessage::Exited { code: status.code(), signal: status.signal(), left },
-        None => HelperMessage::Exited { code: None, signal: None, left },
+        Some(status) => {
+            HelperMessage::Exited { code: status.code(), signal: status.signal(), left: left_behind }
+        }
+        None => HelperMessage::Exited { code: None, signal: None, left: left_behind },
     }
 }

@@ -15,7 +15,7 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) fn kill_all(main: Pid) -> (Option<i32>, u32) {
     let started = Instant::now();
     let mut status = None;
-    let left = count_remaining();
+    let remaining = count_remaining();
     while started.elapsed() < KILL_TIMEOUT {
         match rustix::process::wait(WaitOptions::NOHANG) {
             Ok(Some((ended, wait_status))) if ended == main => status = Some(wait_status.as_raw()),
@@ -32,7 +32,7 @@ pub(super) fn kill_all(main: Pid) -> (Option<i32>, u32) {
             Err(_) => break,
         }
     }
-    (status, left)
+    (status, remaining)
 }
 
 /// Returns how many descendants of this process are running.
@@ -47,13 +47,13 @@ fn descendants(root: u32) -> Vec<Pid> {
     for (pid, parent) in processes::process_parents() {
         children.entry(parent).or_default().push(pid);
     }
-    let mut found = Vec::new();
+    let mut pids = Vec::new();
     let mut open = vec![root];
     while let Some(pid) = open.pop() {
         for child in children.remove(&pid).unwrap_or_default() {
             open.push(child);
-            found.extend(i32::try_from(child).ok().and_then(Pid::from_raw));
+            pids.extend(i32::try_from(child).ok().and_then(Pid::from_raw));
         }
     }
-    found
+    pids
 }

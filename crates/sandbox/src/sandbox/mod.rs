@@ -43,7 +43,7 @@ pub enum ProcessEvent {
         /// The signal that ended it.
         signal: Option<i32>,
         /// How many processes it left behind.
-        left: u32,
+        left_behind: u32,
     },
 }
 

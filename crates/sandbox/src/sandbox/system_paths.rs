@@ -71,8 +71,8 @@ pub(crate) fn is_system(path: &Path) -> bool {
 /// Returns the existing system paths.
 pub(super) fn system_paths(network: bool) -> Vec<PathBuf> {
     let network = if network { NETWORK_SETTINGS } else { &[] };
-    let all = SYSTEM_DIRS.iter().chain(SYSTEM_SETTINGS).chain(network);
-    all.map(PathBuf::from).filter(|path| path.symlink_metadata().is_ok()).collect()
+    let candidates = SYSTEM_DIRS.iter().chain(SYSTEM_SETTINGS).chain(network);
+    candidates.map(PathBuf::from).filter(|path| path.symlink_metadata().is_ok()).collect()
 }
 
 /// Returns the existing kernel files about the machine, for scripts that share `/proc` with other processes.

@@ -81,7 +81,7 @@ pub(crate) struct MessagesParams {
     /// The maximum number of messages, up to 1000.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
-    /// `1`: text parts also have an `html` field, with the Markdown render_message as safe HTML.
+    /// `1`: text parts also have an `html` field, with the Markdown rendered as safe HTML.
     #[param(minimum = 0, maximum = 1)]
     html: Option<u8>,
 }
@@ -100,7 +100,7 @@ pub(crate) struct ChatWithMessages {
     before: Option<u64>,
 }
 
-/// Messages as they are stored, or with render_message HTML.
+/// Messages as they are stored, or with rendered HTML.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Messages {
@@ -112,7 +112,7 @@ pub(crate) enum Messages {
 /// chat starts after it.
 #[utoipa::path(get, path = "/api/chats/{id}", tag = "chats", params(("id" = String, Path), MessagesParams),
     responses((status = 200, body = ChatWithMessages)))]
-pub(crate) async fn one(
+pub(crate) async fn get(
     State(app): State<App>,
     Path(id): Path<String>,
     Query(params): Query<MessagesParams>,
@@ -173,14 +173,14 @@ pub(crate) async fn change(
     Path(id): Path<String>,
     JsonBody(change): JsonBody<ChatChange>,
 ) -> ApiResult<Json<Chat>> {
-    if let Some(kept) = &change.activated_skill_names {
+    if let Some(kept_names) = &change.activated_skill_names {
         let mut names = app.store.chat(&id).await?.activated_skill_names;
-        if let Some(unknown) = kept.iter().find(|name| !names.contains(name)) {
+        if let Some(unknown) = kept_names.iter().find(|name| !names.contains(name)) {
             return Err(Problem::invalid(format!(
                 "{unknown} is not active in this chat; to activate a skill, start a message with /NAME"
             )));
         }
-        names.retain(|name| kept.contains(name));
+        names.retain(|name| kept_names.contains(name));
         app.store.set_skills(&id, &names).await?;
         app.store.announce(Topic::Chats);
     }

@@ -19,7 +19,7 @@ use crate::app::App;
 pub(crate) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(manage::list, manage::create))
-        .routes(routes!(manage::one, manage::change, manage::delete))
+        .routes(routes!(manage::get, manage::change, manage::delete))
         .routes(routes!(messages::send))
         .routes(routes!(messages::stop))
         .routes(routes!(stream::follow))

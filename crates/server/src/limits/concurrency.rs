@@ -10,7 +10,7 @@ use crate::problem::Problem;
 
 /// A limit on the number of concurrent operations of one kind.
 pub(crate) struct ConcurrencyLimit {
-    what: &'static str,
+    operations: &'static str,
     max: usize,
     permits: Arc<Semaphore>,
     rejected: AtomicU64,
@@ -21,10 +21,10 @@ pub(crate) struct ConcurrencyLimit {
 pub(crate) struct ConcurrencyPermit(#[allow(dead_code, reason = "held, not read")] OwnedSemaphorePermit);
 
 impl ConcurrencyLimit {
-    /// Allows `max` concurrent operations. `what` names them in error messages.
-    pub(crate) fn new(what: &'static str, max: usize) -> Self {
+    /// Allows `max` concurrent operations. `operations` names them in error messages.
+    pub(crate) fn new(operations: &'static str, max: usize) -> Self {
         let max = max.min(Semaphore::MAX_PERMITS);
-        Self { what, max, permits: Arc::new(Semaphore::new(max)), rejected: AtomicU64::new(0) }
+        Self { operations, max, permits: Arc::new(Semaphore::new(max)), rejected: AtomicU64::new(0) }
     }
 
     /// Acquires a permit; an error if none is left.
@@ -32,7 +32,7 @@ impl ConcurrencyLimit {
         Arc::clone(&self.permits).try_acquire_owned().map(ConcurrencyPermit).map_err(|_| {
             self.rejected.fetch_add(1, Ordering::Relaxed);
             let detail =
-                format!("too many concurrent {} (the maximum is {}); retry later", self.what, self.max);
+                format!("too many concurrent {} (the maximum is {}); retry later", self.operations, self.max);
             Problem::new(ErrorCode::Unavailable, detail)
         })
     }

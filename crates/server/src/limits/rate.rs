@@ -89,8 +89,8 @@ impl RateLimiter {
     }
 
     fn tokens_at(&self, bucket: &Bucket, now: Instant) -> f64 {
-        let since = now.saturating_duration_since(bucket.updated).as_secs_f64();
-        (bucket.tokens + since * self.rate).min(self.burst)
+        let elapsed = now.saturating_duration_since(bucket.updated).as_secs_f64();
+        (bucket.tokens + elapsed * self.rate).min(self.burst)
     }
 
     fn remove_full_buckets(&self, table: &mut Table, now: Instant) {
@@ -155,14 +155,14 @@ mod tests {
             rate in 1_u32..20, burst in 1_u32..20, steps in proptest::collection::vec((0_u64..2_000, 1_u32..5), 1..200),
         ) {
             let (rates, mut now) = (RateLimiter::new(rate, burst), Instant::now());
-            let (begin, mut taken) = (now, 0_u32);
+            let (begin, mut accepted) = (now, 0_u32);
             for (wait, cost) in steps {
                 now += Duration::from_millis(wait);
                 if rates.take(machine(1), cost, now).is_ok() {
-                    taken += cost.min(burst);
+                    accepted += cost.min(burst);
                 }
                 let max = f64::from(burst) + f64::from(rate) * (now - begin).as_secs_f64();
-                prop_assert!(f64::from(taken) <= max + 1e-6);
+                prop_assert!(f64::from(accepted) <= max + 1e-6);
             }
         }
     }

@@ -90,9 +90,9 @@ fn respond(
     let gzipped = accepts_gzip(request_headers).then(|| COMPRESSED.get(path).map(Vec::as_slice)).flatten();
     let gzipped: Option<&'static [u8]> = gzipped.filter(|gzipped| gzipped.len() < bytes.len());
     let etag = etag(bytes, if gzipped.is_some() { "-gzip" } else { "" });
-    let known = request_headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    let known_etag = request_headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     let is_unchanged =
-        known.is_some_and(|tags| tags.split(',').any(|known| known.trim().trim_start_matches("W/") == etag));
+        known_etag.is_some_and(|tags| tags.split(',').any(|tag| tag.trim().trim_start_matches("W/") == etag));
     let status = if is_unchanged { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
     let body: &'static [u8] = if is_unchanged { &[] } else { gzipped.unwrap_or(bytes) };
     let mut response = (status, body).into_response();

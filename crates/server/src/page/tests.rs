@@ -3,18 +3,18 @@ use std::path::{Path, PathBuf};
 use super::*;
 
 /// Returns the files of a directory, as paths with `/`.
-fn on_disk(dir: &Path, above: &str) -> Vec<String> {
-    let mut found = Vec::new();
+fn on_disk(dir: &Path, prefix: &str) -> Vec<String> {
+    let mut paths = Vec::new();
     for entry in std::fs::read_dir(dir).unwrap() {
         let entry = entry.unwrap();
-        let path = format!("{above}{}", entry.file_name().to_str().unwrap());
+        let path = format!("{prefix}{}", entry.file_name().to_str().unwrap());
         match entry.file_type().unwrap().is_dir() {
-            true => found.extend(on_disk(&entry.path(), &format!("{path}/"))),
-            false => found.push(path),
+            true => paths.extend(on_disk(&entry.path(), &format!("{path}/"))),
+            false => paths.push(path),
         }
     }
-    found.sort();
-    found
+    paths.sort();
+    paths
 }
 
 fn page_dir() -> PathBuf {
@@ -23,11 +23,11 @@ fn page_dir() -> PathBuf {
 
 #[test]
 fn exactly_the_files_of_the_directory_are_served() {
-    let mut wanted = on_disk(&page_dir(), "");
+    let mut expected = on_disk(&page_dir(), "");
     // The document has its own route, and type declarations are only for development.
-    wanted.retain(|path| path != "index.html" && !path.ends_with(".d.ts"));
+    expected.retain(|path| path != "index.html" && !path.ends_with(".d.ts"));
     let served: Vec<_> = FILES.iter().map(|file| file.path).collect();
-    assert_eq!(served, wanted);
+    assert_eq!(served, expected);
 }
 
 #[test]
@@ -39,13 +39,13 @@ fn every_file_has_a_media_type() {
 
 #[test]
 fn the_document_refers_only_to_existing_files() {
-    let named: Vec<_> = DOCUMENT
+    let paths: Vec<_> = DOCUMENT
         .split("\"/assets/")
         .skip(1)
         .map(|rest| rest.split('"').next().unwrap().strip_prefix(&format!("{}/", *VERSION)).unwrap())
         .collect();
-    assert!(named.len() > 3);
-    for path in named {
+    assert!(paths.len() > 3);
+    for path in paths {
         assert!(FILES.iter().any(|file| file.path == path), "{path}");
     }
 }
@@ -96,8 +96,8 @@ fn the_page_escapes_every_hidden_character() {
         .collect();
     assert!(ranges.len() > 10);
     for c in '\0'..=char::MAX {
-        let known = ranges.iter().any(|range| range.contains(&u32::from(c)));
-        assert_eq!(known, is_hidden(c) || is_control(c), "{c:?}");
+        let is_listed = ranges.iter().any(|range| range.contains(&u32::from(c)));
+        assert_eq!(is_listed, is_hidden(c) || is_control(c), "{c:?}");
     }
 }
 
@@ -116,9 +116,9 @@ async fn responses_to_browsers() {
     };
     let (tag, page) = describe(document(HeaderMap::new()).await);
     insta::assert_snapshot!("document", page);
-    let mut known = HeaderMap::new();
-    known.insert(header::IF_NONE_MATCH, tag.parse().unwrap());
-    assert_eq!(document(known).await.status(), StatusCode::NOT_MODIFIED);
+    let mut conditional = HeaderMap::new();
+    conditional.insert(header::IF_NONE_MATCH, tag.parse().unwrap());
+    assert_eq!(document(conditional).await.status(), StatusCode::NOT_MODIFIED);
     let (plain_tag, script) =
         describe(asset(axum::extract::Path(format!("{}/main.js", *VERSION)), HeaderMap::new()).await);
     insta::assert_snapshot!("script", script);
@@ -137,8 +137,8 @@ async fn responses_to_browsers() {
     let plain = asset(axum::extract::Path("main.js".to_owned()), HeaderMap::new()).await;
     assert_eq!(plain.headers()[header::CACHE_CONTROL], "no-cache");
     for path in ["nothing.js", "../Cargo.toml", "0000000000000000/main.js", "types.d.ts", ""] {
-        let nothing = asset(axum::extract::Path(path.to_owned()), HeaderMap::new()).await;
-        assert_eq!(nothing.status(), StatusCode::NOT_FOUND, "{path}");
+        let not_found = asset(axum::extract::Path(path.to_owned()), HeaderMap::new()).await;
+        assert_eq!(not_found.status(), StatusCode::NOT_FOUND, "{path}");
     }
 }
 
@@ -147,8 +147,8 @@ fn compressed_files_match_the_originals() {
     use std::io::Read;
     assert_eq!(COMPRESSED.len(), FILES.len() + 1);
     for file in FILES {
-        let mut plain = Vec::new();
-        flate2::read::GzDecoder::new(&*COMPRESSED[file.path]).read_to_end(&mut plain).unwrap();
-        assert!(plain == file.bytes, "{}", file.path);
+        let mut original = Vec::new();
+        flate2::read::GzDecoder::new(&*COMPRESSED[file.path]).read_to_end(&mut original).unwrap();
+        assert!(original == file.bytes, "{}", file.path);
     }
 }

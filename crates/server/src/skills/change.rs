@@ -66,8 +66,8 @@ pub(crate) async fn create(
     let id = created.id.clone();
     let value = blocking(move || {
         // Other skills may have the same name, so the created one is found by its path.
-        let found = snapshot.all().iter().find(|skill| skill.skill_md_path() == created.skill_md_path);
-        let skill = found.map_or_else(|| find(&snapshot, &created.id), Ok)?;
+        let skill = snapshot.all().iter().find(|skill| skill.skill_md_path() == created.skill_md_path);
+        let skill = skill.map_or_else(|| find(&snapshot, &created.id), Ok)?;
         Ok::<_, Problem>(skill_details(skill, &snapshot, &loaded, Access::Admin))
     });
     let value = value.await??;
@@ -168,11 +168,11 @@ pub(crate) struct RescanResult {
 /// Rescans all skill directories and the configuration.
 #[utoipa::path(post, path = "/api/rescan", tag = "skills", responses((status = 200, body = RescanResult)))]
 pub(crate) async fn rescan(State(app): State<App>, _: Admin) -> ApiResult<Json<RescanResult>> {
-    let before = app.reloadable.current().registry.snapshot();
+    let previous = app.reloadable.current().registry.snapshot();
     let work = app.clone();
     let now = blocking(move || work.reloadable.refresh()).await?;
     app.store.announce(Topic::Skills);
-    let diff = now.diff_from(&before);
+    let diff = now.diff_from(&previous);
     let names = |keys: &[SkillKey]| keys.iter().map(String::from).collect();
     Ok(Json(RescanResult {
         schema: 1,

@@ -21,7 +21,7 @@ use crate::guard::{Access, Admin};
 use crate::problem::{ApiResult, Problem};
 use crate::reloadable::LoadedState;
 
-/// FileParams to return the file.
+/// How to return the file.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FileParams {
@@ -44,14 +44,14 @@ pub(crate) async fn get(
 ) -> ApiResult<Response> {
     let loaded = app.reloadable.current();
     let snapshot = loaded.skills().await;
-    let read = blocking(move || {
+    let response = blocking(move || {
         let skill = find(&snapshot, &id)?;
         match params.raw.is_set() {
             true => bytes(skill, &path, &loaded, access).map(|bytes| download(&path, bytes)),
             false => text(skill, &path, &loaded, access).map(|value| Json(value).into_response()),
         }
     });
-    read.await?
+    response.await?
 }
 
 /// Returns whether the client may edit the skill. Then files can be read in full, whatever the status of the skill.
@@ -70,11 +70,12 @@ fn bytes(skill: &Skill, path: &str, loaded: &LoadedState, access: Access) -> Api
 
 fn text(skill: &Skill, path: &str, loaded: &LoadedState, access: Access) -> ApiResult<Value> {
     if !is_editable(skill, loaded, access) {
-        let read =
+        let resource =
             resources::read_text(skill, path, &loaded.registry.policy().limits).map_err(read_problem)?;
-        let mut value = json::resource_json(&read);
-        let whole = read.truncated.is_none().then(|| resources::read_bytes(skill, path).ok()).flatten();
-        value["digest"] = json!(whole.map(|whole| digest(&whole.bytes)));
+        let mut value = json::resource_json(&resource);
+        let complete =
+            resource.truncated.is_none().then(|| resources::read_bytes(skill, path).ok()).flatten();
+        value["digest"] = json!(complete.map(|complete| digest(&complete.bytes)));
         return Ok(value);
     }
     let bytes = bytes(skill, path, loaded, access)?;
@@ -101,8 +102,8 @@ fn read_problem(error: resources::ReadResourceError) -> Problem {
 fn download(path: &str, bytes: Vec<u8>) -> Response {
     let is_text = std::str::from_utf8(&bytes).is_ok_and(|text| !text.contains('\0'));
     let kind = if is_text { "text/plain; charset=utf-8" } else { "application/octet-stream" };
-    let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let name: String = path.rsplit('/').next().unwrap_or_default().chars().filter(plain).collect();
+    let is_safe = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let name: String = path.rsplit('/').next().unwrap_or_default().chars().filter(is_safe).collect();
     let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{name}\""));
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
@@ -153,7 +154,7 @@ pub(crate) async fn put(
     let loaded = app.reloadable.current();
     let snapshot = loaded.skills().await;
     let work = Arc::clone(&loaded);
-    let written = blocking(move || -> ApiResult<Value> {
+    let result = blocking(move || -> ApiResult<Value> {
         let (policy, host) = (work.registry.policy(), work.registry.host());
         let skill = find_editable(&snapshot, &id, policy, host)?;
         let expected = match write.digest {
@@ -161,20 +162,20 @@ pub(crate) async fn put(
             Some(digest) if digest.is_empty() => ExpectedContent::Absent,
             Some(digest) => ExpectedContent::Digest(digest),
         };
-        let written =
+        let result =
             user_skills::write_skill_file(skill, &path, write.content.as_bytes(), &expected, policy, host)?;
-        let location = skill.dir().join(&written.path);
+        let location = skill.dir().join(&result.path);
         let diagnostics: Vec<_> =
-            written.diagnostics.iter().map(|diagnostic| DiagnosticJson::new(&location, diagnostic)).collect();
+            result.diagnostics.iter().map(|diagnostic| DiagnosticJson::new(&location, diagnostic)).collect();
         Ok(json!({
             "schema": 1,
-            "path": written.path,
-            "bytes": written.bytes,
-            "digest": written.digest,
+            "path": result.path,
+            "bytes": result.bytes,
+            "digest": result.digest,
             "diagnostics": diagnostics,
         }))
     });
-    let written = written.await??;
+    let result = result.await??;
     refresh_after_change(&app, &loaded).await?;
-    Ok(Json(written))
+    Ok(Json(result))
 }

@@ -189,7 +189,9 @@ fn imported_skill(item: &PlanItem) -> ImportedSkill {
         name: prepared.map(|prepared| prepared.title.clone()).unwrap_or_default(),
         description: prepared.map(|prepared| prepared.description.clone()).unwrap_or_default(),
         files: prepared.map(|prepared| prepared.tree.files().iter().map(file).collect()).unwrap_or_default(),
-        findings: prepared.map(|it| it.verdict.findings.iter().map(finding).collect()).unwrap_or_default(),
+        findings: prepared
+            .map(|prepared| prepared.verdict.findings.iter().map(finding).collect())
+            .unwrap_or_default(),
         replaces: matches!(item.action, PlanAction::Replace | PlanAction::Keep),
         refused: prepared.is_some_and(|prepared| prepared.verdict.blocks_install()),
         needs_confirmation: prepared.is_some_and(|prepared| prepared.verdict.needs_confirmation()),

@@ -102,7 +102,7 @@ pub(crate) async fn inspect(
     let preview = loaded.agent.preview(input).await;
     let preview = preview.map_err(|error| Problem::new(error.code(), error.to_string()))?;
     let work = Arc::clone(&loaded);
-    blocking(move || inspection(&preview, &work, &text)).await.map(Json)
+    blocking(move || build_inspection(&preview, &work, &text)).await.map(Json)
 }
 
 /// Returns the history before the selected message, and its text.
@@ -114,13 +114,13 @@ fn select_message(mut history: ChatHistory, params: &InspectParams) -> ApiResult
         return Err(Problem::invalid("message requires chat and excludes query"));
     }
     let is_selected = |message: &Message| message.id == *id && message.role == Role::User;
-    let at = history
+    let index = history
         .messages
         .iter()
         .position(is_selected)
         .ok_or_else(|| Problem::new(ErrorCode::NotFound, "no such user message in this chat"))?;
-    let text = history.messages.get(at).map(text_of).unwrap_or_default();
-    history.messages.truncate(at);
+    let text = history.messages.get(index).map(text_of).unwrap_or_default();
+    history.messages.truncate(index);
     // Excludes skills that were activated later.
     let was_active = |name: &String| {
         let mut parts = history.messages.iter().flat_map(|message| &message.parts);
@@ -140,7 +140,7 @@ fn text_of(message: &Message) -> String {
     texts.collect()
 }
 
-fn inspection(preview: &TurnPreview, loaded: &LoadedState, text: &str) -> Inspection {
+fn build_inspection(preview: &TurnPreview, loaded: &LoadedState, text: &str) -> Inspection {
     let query = (!text.trim().is_empty()).then_some(text);
     let prompt = render_prompt(&loaded.toolbox, &PromptRequest { query, ..Default::default() });
     let mut parts = split_system(&preview.system, &prompt.text);
@@ -181,8 +181,8 @@ fn split_system(system: &str, catalog: &str) -> Vec<PromptPart> {
 fn split_around<'s>(system: &'s str, catalog: &str) -> Option<[&'s str; 3]> {
     let (first, last) = (catalog.lines().next()?, catalog.lines().last()?);
     let from = system.find(first)?;
-    let to = from + system.get(from..)?.rfind(last)? + last.len();
-    Some([system.get(..from)?, system.get(from..to)?, system.get(to..)?])
+    let end = from + system.get(from..)?.rfind(last)? + last.len();
+    Some([system.get(..from)?, system.get(from..end)?, system.get(end..)?])
 }
 
 /// Returns the conversation as text.
@@ -210,7 +210,7 @@ fn disclosures(prompt: &RenderedPrompt, preview: &TurnPreview, loaded: &LoadedSt
     skills.extend(snapshot.enabled().map(|skill| {
         let name = String::from(skill.key());
         let matched = matches.iter().find(|candidate| candidate.name == name);
-        let (disclosed, why) = if preview.activated.contains(&name) {
+        let (disclosed, explanation) = if preview.activated.contains(&name) {
             ("full", "active: its instructions are in the conversation".to_owned())
         } else if visibility(skill, policy) == Visibility::Manual {
             ("no", "only people can activate it".to_owned())
@@ -228,10 +228,17 @@ fn disclosures(prompt: &RenderedPrompt, preview: &TurnPreview, loaded: &LoadedSt
             }
         };
         let reasons = matched.map(|matched| matched.reasons.clone()).unwrap_or_default();
-        SkillDisclosure { name, disclosed, score: matched.map(|matched| matched.score), reasons, why }
+        SkillDisclosure {
+            name,
+            disclosed,
+            score: matched.map(|matched| matched.score),
+            reasons,
+            why: explanation,
+        }
     }));
     // Catalog order first, then the omitted skills.
-    let order: HashMap<&str, usize> = shown.iter().zip(0..).map(|(name, at)| (*name, at)).collect();
+    let order: HashMap<&str, usize> =
+        shown.iter().zip(0..).map(|(name, position)| (*name, position)).collect();
     skills.sort_by_key(|skill| order.get(skill.name.as_str()).copied().unwrap_or(usize::MAX));
     skills
 }

@@ -48,8 +48,9 @@ pub(crate) async fn list(
             blocking(move || render_page(&loaded, snapshot, all, admin)).await??
         }
     };
-    let known = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-    let mut tags = known.flat_map(|line| line.split(',')).map(|tag| tag.trim().trim_start_matches("W/"));
+    let known_etags = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    let mut tags =
+        known_etags.flat_map(|line| line.split(',')).map(|tag| tag.trim().trim_start_matches("W/"));
     let is_unchanged = tags.any(|tag| tag == "*" || page.tag == tag);
     let headers = [
         (header::ETAG, page.tag),

@@ -1,4 +1,4 @@
-//! The skill endpoints. All users can read skills; only administrators can change them.
+//! The HTTP endpoints for skills. All users can read skills; only administrators can change them.
 //!
 //! | module | subject |
 //! |---|---|

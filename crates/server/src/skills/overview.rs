@@ -98,7 +98,7 @@ pub(crate) async fn overview(State(app): State<App>, access: Access) -> ApiResul
 
 fn render_overview(loaded: &LoadedState, inputs: OverviewInputs) -> ApiResult<Bytes> {
     let catalog = loaded.overview.catalog(&inputs.snapshot, || catalog(loaded));
-    let mut figures = figures(&inputs.snapshot, &inputs.uses, inputs.chats, catalog);
+    let mut figures = statistics(&inputs.snapshot, &inputs.uses, inputs.chats, catalog);
     if !inputs.admin {
         PathRedactor::new(&inputs.snapshot, loaded.registry.host()).redact(&mut figures);
     }
@@ -121,7 +121,7 @@ fn catalog(loaded: &LoadedState) -> Value {
     })
 }
 
-fn figures(snapshot: &Arc<Snapshot>, uses: &[SkillUse], chats: u64, catalog: Value) -> Value {
+fn statistics(snapshot: &Arc<Snapshot>, uses: &[SkillUse], chats: u64, catalog: Value) -> Value {
     let mut statuses: BTreeMap<&str, u64> = BTreeMap::new();
     let mut sources: Vec<(String, &str, BTreeMap<&str, u64>)> = Vec::new();
     for root in snapshot.roots() {
@@ -131,19 +131,19 @@ fn figures(snapshot: &Arc<Snapshot>, uses: &[SkillUse], chats: u64, catalog: Val
         let status = skill.status().as_str();
         *statuses.entry(status).or_default() += 1;
         let source = skill.root().path().to_string_lossy();
-        if let Some((.., by)) = sources.iter_mut().find(|(known, ..)| *known == source) {
-            *by.entry(status).or_default() += 1;
+        if let Some((.., counts)) = sources.iter_mut().find(|(path, ..)| *path == source) {
+            *counts.entry(status).or_default() += 1;
         }
     }
     let sources: Vec<Value> = sources
         .into_iter()
-        .map(|(source, scope, by)| {
-            json!({"source": source, "scope": scope, "count": by.values().sum::<u64>(), "by_status": by})
+        .map(|(source, scope, counts)| {
+            json!({"source": source, "scope": scope, "count": counts.values().sum::<u64>(), "by_status": counts})
         })
         .collect();
-    let known: HashSet<&str> = uses.iter().map(|used| used.name.as_str()).collect();
-    let never: Vec<&SkillKey> =
-        snapshot.enabled().map(Skill::key).filter(|key| !known.contains(key.as_str())).collect();
+    let used_names: HashSet<&str> = uses.iter().map(|used| used.name.as_str()).collect();
+    let never_used: Vec<&SkillKey> =
+        snapshot.enabled().map(Skill::key).filter(|key| !used_names.contains(key.as_str())).collect();
     let mut used: Vec<&SkillUse> = uses.iter().collect();
     used.sort_by_key(|used| std::cmp::Reverse((used.count, used.last)));
     let used: Vec<Value> = used
@@ -160,7 +160,7 @@ fn figures(snapshot: &Arc<Snapshot>, uses: &[SkillUse], chats: u64, catalog: Val
         "statuses": statuses,
         "catalog": catalog,
         "most_used": used,
-        "never_used": never,
+        "never_used": never_used,
         "problems": problems,
         "chats": chats,
     })

@@ -46,8 +46,8 @@ fn published(snapshot: &Snapshot) -> impl Iterator<Item = &Skill> {
 pub(crate) async fn artifact(State(app): State<App>, Path(path): Path<String>) -> ApiResult<Response> {
     let loaded = app.reloadable.current();
     let snapshot = loaded.skills().await;
-    let found = blocking(move || find(&snapshot, &path)).await?;
-    let artifact = found.ok_or_else(|| Problem::new(ErrorCode::NotFound, "no such file in the index"))?;
+    let result = blocking(move || find(&snapshot, &path)).await?;
+    let artifact = result.ok_or_else(|| Problem::new(ErrorCode::NotFound, "no such file in the index"))?;
     let kind = if artifact.kind == "archive" { "application/zip" } else { "text/markdown; charset=utf-8" };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(kind)),

@@ -140,10 +140,10 @@ pub(crate) async fn complete(
     let toolbox = Arc::clone(&app.reloadable.current().toolbox);
     let completed = blocking(move || {
         let router = toolbox.router(&toolbox.snapshot());
-        let completions = router.complete(&params.query).into_iter().take(k).map(|found| Completion {
-            name: found.name.to_owned(),
-            description: found.description.to_owned(),
-            argument_hint: found.argument_hint.map(str::to_owned),
+        let completions = router.complete(&params.query).into_iter().take(k).map(|skill| Completion {
+            name: skill.name.to_owned(),
+            description: skill.description.to_owned(),
+            argument_hint: skill.argument_hint.map(str::to_owned),
         });
         completions.collect()
     });

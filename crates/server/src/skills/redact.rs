@@ -96,53 +96,53 @@ impl PathRedactor {
     /// Redacts the paths in a text.
     pub(super) fn redact_text(&self, text: &str) -> String {
         let mut text = text.to_owned();
-        for known in self.roots.iter().chain(&self.top_dirs) {
-            text = replace_dir(&text, known);
+        for dir in self.roots.iter().chain(&self.top_dirs) {
+            text = replace_dir(&text, dir);
         }
         shorten_absolute_paths(&text)
     }
 }
 
 /// Replaces a directory by `…` wherever a path in the text starts with it.
-fn replace_dir(text: &str, known: &str) -> String {
-    let mut rest = text;
+fn replace_dir(text: &str, dir: &str) -> String {
+    let mut remaining = text;
     let mut out = String::with_capacity(text.len());
-    while let Some(at) = rest.find(known) {
-        let after = &rest[at + known.len()..];
-        out.push_str(&rest[..at]);
+    while let Some(index) = remaining.find(dir) {
+        let after = &remaining[index + dir.len()..];
+        out.push_str(&remaining[..index]);
         let is_component =
             after.chars().next().is_none_or(|c| c == '/' || !(c.is_alphanumeric() || "._-".contains(c)));
-        out.push_str(if is_component { "…" } else { known });
-        rest = after;
+        out.push_str(if is_component { "…" } else { dir });
+        remaining = after;
     }
-    out + rest
+    out + remaining
 }
 
 /// Reduces all other absolute paths to their last component.
 fn shorten_absolute_paths(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut before = ' ';
+    let mut previous = ' ';
     let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let begins = c == '/' && (before.is_whitespace() || "\"'“‘(=,".contains(before));
-        before = c;
+    while let Some((start, c)) = chars.next() {
+        let begins = c == '/' && (previous.is_whitespace() || "\"'“‘(=,".contains(previous));
+        previous = c;
         if !begins {
             out.push(c);
             continue;
         }
-        let end = text[at..]
+        let end = text[start..]
             .find(|c: char| c.is_whitespace() || "\"'”’),;".contains(c))
-            .map_or(text.len(), |end| at + end);
-        let path = &text[at..end];
+            .map_or(text.len(), |end| start + end);
+        let path = &text[start..end];
         // `/name` is a skill command, not a path.
         match path.trim_end_matches('/').rsplit_once('/') {
-            Some((above, last)) if !above.is_empty() => out.push_str(&format!("…/{last}")),
+            Some((parent, last)) if !parent.is_empty() => out.push_str(&format!("…/{last}")),
             _ => out.push_str(path),
         }
         while chars.peek().is_some_and(|(next, _)| *next < end) {
             chars.next();
         }
-        before = ' ';
+        previous = ' ';
     }
     out
 }

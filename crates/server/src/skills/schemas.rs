@@ -1,4 +1,4 @@
-//! Response schemas for the OpenAPI description. `prowess_tools::shapes` builds the responses, as for the command line; tests
+//! Response schemas for the OpenAPI description. `prowess_tools::json` builds the responses, as for the command line; tests
 //! compare the two.
 
 #![allow(dead_code, reason = "used only for the OpenAPI description")]

@@ -32,7 +32,7 @@ impl UploadForm {
         let mut form = Multipart::from_request(request, &()).await.map_err(rejected)?;
         let (mut files, mut id) = (Vec::new(), None);
         let (mut overwrite, mut accept_risk, mut accept_findings) = (false, false, false);
-        let mut left = REQUEST_MAX;
+        let mut bytes_left = REQUEST_MAX;
         while let Some(field) = form.next_field().await.map_err(multipart_problem)? {
             let name = field.name().unwrap_or_default().to_owned();
             match name.as_str() {
@@ -41,13 +41,13 @@ impl UploadForm {
                         return Err(too_large(format!("the upload has more than {FILES_MAX} files")));
                     }
                     let path = field.file_name().unwrap_or_default().to_owned();
-                    let bytes = read_bytes(field, &mut left).await?;
+                    let bytes = read_bytes(field, &mut bytes_left).await?;
                     files.push((path, bytes));
                 }
-                "id" => id = Some(read_text(field, &mut left).await?).filter(|id| !id.is_empty()),
-                "overwrite" => overwrite = read_flag(field, &mut left).await?,
-                "accept_risk" => accept_risk = read_flag(field, &mut left).await?,
-                "accept_findings" => accept_findings = read_flag(field, &mut left).await?,
+                "id" => id = Some(read_text(field, &mut bytes_left).await?).filter(|id| !id.is_empty()),
+                "overwrite" => overwrite = read_flag(field, &mut bytes_left).await?,
+                "accept_risk" => accept_risk = read_flag(field, &mut bytes_left).await?,
+                "accept_findings" => accept_findings = read_flag(field, &mut bytes_left).await?,
                 other => {
                     return Err(Problem::invalid(format!(
                         "unknown part {}; known parts are file, id, overwrite, accept_findings and accept_risk",
@@ -87,11 +87,11 @@ fn upload(mut files: Vec<(String, Vec<u8>)>) -> ApiResult<Upload> {
     }
 }
 
-/// Reads a part. `left` is the number of bytes that the request may still have.
-async fn read_bytes(mut field: Field<'_>, left: &mut usize) -> ApiResult<Vec<u8>> {
+/// Reads a part. `bytes_left` is the number of bytes that the request may still have.
+async fn read_bytes(mut field: Field<'_>, bytes_left: &mut usize) -> ApiResult<Vec<u8>> {
     let mut bytes = Vec::new();
     while let Some(chunk) = field.chunk().await.map_err(multipart_problem)? {
-        *left = left
+        *bytes_left = bytes_left
             .checked_sub(chunk.len())
             .ok_or_else(|| too_large(format!("the request is larger than {REQUEST_MAX} bytes")))?;
         bytes.extend_from_slice(&chunk);
@@ -99,16 +99,16 @@ async fn read_bytes(mut field: Field<'_>, left: &mut usize) -> ApiResult<Vec<u8>
     Ok(bytes)
 }
 
-async fn read_text(field: Field<'_>, left: &mut usize) -> ApiResult<String> {
+async fn read_text(field: Field<'_>, bytes_left: &mut usize) -> ApiResult<String> {
     let name = field.name().unwrap_or_default().to_owned();
-    let bytes = read_bytes(field, left).await?;
+    let bytes = read_bytes(field, bytes_left).await?;
     let text = String::from_utf8(bytes).ok().filter(|text| text.len() <= 1024);
     text.ok_or_else(|| Problem::invalid(format!("{name} must be UTF-8 text of at most 1024 bytes")))
 }
 
-async fn read_flag(field: Field<'_>, left: &mut usize) -> ApiResult<bool> {
+async fn read_flag(field: Field<'_>, bytes_left: &mut usize) -> ApiResult<bool> {
     let name = field.name().unwrap_or_default().to_owned();
-    let text = read_text(field, left).await?;
+    let text = read_text(field, bytes_left).await?;
     let flag = Flag::parse(&text).filter(|_| !text.is_empty());
     flag.map(Flag::is_set).ok_or_else(|| Problem::invalid(format!("{name} must be true or false")))
 }

@@ -122,12 +122,12 @@ async fn too_long_messages_are_rejected() {
     let (site, model, _env) = site(&test_store, CHAT, vec![fine()], |_| {}).await;
     let chat = site.chat().await;
     let path = format!("/api/chats/{chat}/messages");
-    let of = |bytes: usize| json!({"text": "x".repeat(bytes)}).to_string();
+    let body_with = |bytes: usize| json!({"text": "x".repeat(bytes)}).to_string();
     for (bytes, expected) in [
         (1024 * 1024 + 1, "the message has 1048577 bytes; the maximum is 1048576"),
         (10_000_000, "the body is longer than 8388608 bytes"),
     ] {
-        let body = of(bytes);
+        let body = body_with(bytes);
         let whole =
             site.request(Method::POST, &path).header("content-type", "application/json").body(body.clone());
         // Without a declared length.
@@ -225,8 +225,8 @@ async fn providers_that_fail_while_streaming() {
         let whole = encode_reply(provider, &[text("as far as this goes")]);
         let half = whole.len() * 2 / 3;
         let cut = String::from_utf8(whole[..half].to_vec()).unwrap();
-        let at = cut.rfind("\n\n").unwrap() + 2;
-        let started = || Reply::events(cut[..at].to_owned());
+        let end = cut.rfind("\n\n").unwrap() + 2;
+        let started = || Reply::events(cut[..end].to_owned());
         let error = match provider {
             ChatProvider::Anthropic => {
                 "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n"
@@ -238,7 +238,7 @@ async fn providers_that_fail_while_streaming() {
                 "data: {\"error\":{\"message\":\"Overloaded\",\"code\":503}}\n\n"
             }
         };
-        for (what, reply) in [
+        for (case, reply) in [
             ("an error", started().then(Piece::Bytes(error.as_bytes().to_vec()))),
             ("a reset", started().then(Piece::Reset)),
             ("an end", started()),
@@ -246,7 +246,7 @@ async fn providers_that_fail_while_streaming() {
             ("silence", started().then(Piece::Hang)),
         ] {
             let end = ended(provider, reply, |chat| chat.timeouts.idle = Duration::from_millis(300)).await;
-            observed.push(format!("{} {what}: {end}", provider.as_str()));
+            observed.push(format!("{} {case}: {end}", provider.as_str()));
         }
     }
     insta::assert_snapshot!(observed.join("\n"));

@@ -103,15 +103,15 @@ async fn access_by_credential() {
         ("another scheme", Some(format!("Authorization: Basic {USER}"))),
         ("it in the path", None),
     ];
-    for (what, header) in shown {
+    for (case, header) in shown {
         for path in
             ["/healthz", "/readyz", "/api/about", "/api/export", "/metrics", "/openapi.json", "/nothing"]
         {
-            let query = if what == "it in the path" { format!("?token={USER}") } else { String::new() };
+            let query = if case == "it in the path" { format!("?token={USER}") } else { String::new() };
             let request = format!("GET {path}{query} HTTP/1.1");
             let mut lines = vec![request.as_str(), "Host: localhost"];
             lines.extend(header.as_deref());
-            observed.push(format!("{} {path} with {what}", server.status(&lines).await));
+            observed.push(format!("{} {path} with {case}", server.status(&lines).await));
         }
     }
     insta::assert_snapshot!(observed.join("\n"));
@@ -124,7 +124,7 @@ async fn the_proxy_header_must_be_unique() {
     let guard = Guard { hosts: names, proxy_header, ..Guard::default() };
     let server = RunningServer::start(ServerOptions { guard, ..ServerOptions::default() }).await;
     let get = ["GET /api/about HTTP/1.1", "Host: skills.example"];
-    let status = async |more: &[&str]| server.status(&[&get, more].concat()).await;
+    let status = async |headers: &[&str]| server.status(&[&get, headers].concat()).await;
     assert_eq!(status(&["X-Forwarded-User: ada"]).await, 200);
     assert_eq!(status(&["X-Forwarded-User: ada", "Origin: https://skills.example"]).await, 200);
     assert_eq!(status(&[]).await, 401);

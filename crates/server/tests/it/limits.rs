@@ -182,7 +182,7 @@ async fn invalid_bodies_are_rejected() {
     let long = "a".repeat(1024 * 1024 + 1);
     let huge = format!("{{\"text\":\"{}\"}}", "a".repeat(9 * 1024 * 1024));
     let json = "application/json";
-    for (what, path, kind, body) in [
+    for (case, path, kind, body) in [
         (
             "a message of a mebibyte and a byte",
             messages.as_str(),
@@ -201,7 +201,7 @@ async fn invalid_bodies_are_rejected() {
     ] {
         let request = server.http.post(server.url(path)).header("content-type", kind).body(body);
         let (status, _, body) = problem(request.send().await.unwrap()).await;
-        observed.push(format!("{what}: {status} {} {}", body["code"], body["detail"]));
+        observed.push(format!("{case}: {status} {} {}", body["code"], body["detail"]));
     }
     // A body without a declared length.
     let endless = "POST /api/render HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\

@@ -15,8 +15,9 @@ fn described() -> Value {
 fn operations(description: &Value) -> Vec<(String, String, Value)> {
     let paths = description["paths"].as_object().unwrap();
     let methods = |(path, item): (&String, &Value)| {
-        let of = |(method, operation): (&String, &Value)| (path.clone(), method.clone(), operation.clone());
-        item.as_object().unwrap().iter().map(of).collect::<Vec<_>>()
+        let entry =
+            |(method, operation): (&String, &Value)| (path.clone(), method.clone(), operation.clone());
+        item.as_object().unwrap().iter().map(entry).collect::<Vec<_>>()
     };
     paths.iter().flat_map(methods).collect()
 }
@@ -41,35 +42,35 @@ fn the_description_is_valid_openapi() {
     }
     let mut ids = BTreeSet::new();
     for (path, method, operation) in operations(&described) {
-        let at = format!("{method} {path}");
-        assert!(["get", "put", "post", "patch", "delete"].contains(&method.as_str()), "{at}");
+        let operation_name = format!("{method} {path}");
+        assert!(["get", "put", "post", "patch", "delete"].contains(&method.as_str()), "{operation_name}");
         assert!(
             ids.insert(operation["operationId"].as_str().unwrap().to_owned()),
-            "{at}: duplicate operation id"
+            "{operation_name}: duplicate operation id"
         );
-        assert!(operation["summary"].is_string() && operation["tags"].is_array(), "{at}");
+        assert!(operation["summary"].is_string() && operation["tags"].is_array(), "{operation_name}");
         let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
         let declared: BTreeSet<_> = parameters
             .iter()
             .filter(|parameter| parameter["in"] == "path" && parameter["required"] == true)
             .map(|parameter| parameter["name"].as_str().unwrap())
             .collect();
-        let named: BTreeSet<_> = path
+        let path_parameters: BTreeSet<_> = path
             .split('{')
             .skip(1)
             .map(|rest| rest.split('}').next().unwrap().trim_start_matches('*'))
             .collect();
-        assert_eq!(declared, named, "{at}");
-        assert!(parameters.iter().all(|parameter| parameter["schema"].is_object()), "{at}");
+        assert_eq!(declared, path_parameters, "{operation_name}");
+        assert!(parameters.iter().all(|parameter| parameter["schema"].is_object()), "{operation_name}");
         if !operation["requestBody"].is_null() {
-            assert!(operation["requestBody"]["content"].is_object(), "{at}");
+            assert!(operation["requestBody"]["content"].is_object(), "{operation_name}");
         }
         for (status, response) in operation["responses"].as_object().unwrap() {
             let response = resolved(&described, response);
-            assert!(response["description"].is_string(), "{at} {status}");
+            assert!(response["description"].is_string(), "{operation_name} {status}");
             if status.starts_with(['4', '5']) {
                 let schema = &response["content"]["application/problem+json"]["schema"];
-                assert_eq!(schema["$ref"], "#/components/schemas/Problem", "{at} {status}");
+                assert_eq!(schema["$ref"], "#/components/schemas/Problem", "{operation_name} {status}");
             }
         }
     }

@@ -24,16 +24,17 @@ async fn metrics_count_requests_and_turns() {
     }
     wait_until(async || metrics(&server).await.contains("prowess_turns_total{end=\"end\"} 1")).await;
     let text = metrics(&server).await;
-    let has = |line: &str| assert!(text.lines().any(|found| found == line), "{line} is missing in\n{text}");
-    has("prowess_http_requests_total{route=\"/api/chats\",method=\"POST\",status=\"2xx\"} 1");
-    has("prowess_http_requests_total{route=\"/api/chats/{id}\",method=\"GET\",status=\"4xx\"} 2");
-    has("prowess_http_requests_total{route=\"other\",method=\"GET\",status=\"4xx\"} 2");
-    has("prowess_http_request_duration_seconds_count{route=\"/api/chats/{id}\"} 2");
-    has("prowess_tool_calls_total{tool=\"skills.activate\",status=\"success\"} 1");
-    has("prowess_turns_running 0");
-    has("prowess_event_streams_open 0");
-    has("prowess_store_up 1");
-    has("prowess_skills{status=\"invalid\"} 0");
+    let assert_line =
+        |line: &str| assert!(text.lines().any(|found| found == line), "{line} is missing in\n{text}");
+    assert_line("prowess_http_requests_total{route=\"/api/chats\",method=\"POST\",status=\"2xx\"} 1");
+    assert_line("prowess_http_requests_total{route=\"/api/chats/{id}\",method=\"GET\",status=\"4xx\"} 2");
+    assert_line("prowess_http_requests_total{route=\"other\",method=\"GET\",status=\"4xx\"} 2");
+    assert_line("prowess_http_request_duration_seconds_count{route=\"/api/chats/{id}\"} 2");
+    assert_line("prowess_tool_calls_total{tool=\"skills.activate\",status=\"success\"} 1");
+    assert_line("prowess_turns_running 0");
+    assert_line("prowess_event_streams_open 0");
+    assert_line("prowess_store_up 1");
+    assert_line("prowess_skills{status=\"invalid\"} 0");
     // The metrics contain no ids, paths or tokens.
     assert!(!text.contains(&chat) && !text.contains("nothing") && !text.contains("secret"));
 }
@@ -210,8 +211,11 @@ async fn a_broken_configuration_keeps_the_last_valid_one() {
         let error = about().await["configuration_error"].as_str().unwrap().to_owned();
         assert!(error.starts_with("invalid configuration: /") && error.contains("config.toml"), "{error}");
         let settings: Value = server.get("/api/settings").await.json().await.unwrap();
-        let steps =
-            settings["settings"].as_array().unwrap().iter().find(|one| one["key"] == "chat.max-steps");
+        let steps = settings["settings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|setting| setting["key"] == "chat.max-steps");
         assert_eq!(steps.unwrap()["value"], 3);
     }
     // A change found by the watcher is announced the same way.

@@ -19,7 +19,7 @@ async fn s000_11_s000_18_the_list_has_id_name_description_and_source() {
     assert_snapshot!("list", site.redacted(site.get("/api/skills").await));
     let (_, all) = site.get("/api/skills?all=1").await;
     let observed: Vec<_> =
-        all["skills"].as_array().unwrap().iter().map(|it| (&it["id"], &it["status"])).collect();
+        all["skills"].as_array().unwrap().iter().map(|skill| (&skill["id"], &skill["status"])).collect();
     assert_eq!(
         json!(observed),
         json!([["weekly-report", "enabled"], ["broken", "invalid"], ["shipped", "enabled"]])

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 fn unscored((status, mut response): (u16, Value)) -> (u16, Value) {
     for list in ["matches", "skills"] {
         let found = response.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten();
-        for found in found.filter(|it| it.get("score").is_some()) {
+        for found in found.filter(|item| item.get("score").is_some()) {
             assert!(found["reasons"].as_array().is_some_and(|reasons| !reasons.is_empty()));
             (found["score"], found["reasons"]) = (json!("[SCORE]"), json!("[REASONS]"));
         }
@@ -97,7 +97,8 @@ async fn settings_are_changed_in_the_user_file_and_take_effect_at_once() {
     let change = async |body: Value| site.send("PATCH", "/api/settings", body).await;
     let value = async |key: &str| {
         let (_, settings) = site.get("/api/settings").await;
-        let found = settings["settings"].as_array().unwrap().iter().find(|it| it["key"] == key).unwrap();
+        let found =
+            settings["settings"].as_array().unwrap().iter().find(|setting| setting["key"] == key).unwrap();
         found["value"].clone()
     };
     let (status, _) =

@@ -97,7 +97,7 @@ async fn a_stream_can_resume_after_any_event(test_store: &mut TestStore) {
     let all = site.say(&chat, "count").await.all().await;
     assert!(is_contiguous(&all) && streamed_text(&all) == words_of(8), "{all:?}");
     let first = all[0].id.unwrap();
-    for (at, received) in all.iter().enumerate() {
+    for (index, received) in all.iter().enumerate() {
         let after = received.id.unwrap() - 1;
         let path = format!("/api/chats/{chat}/events");
         let by_header = site.request(Method::GET, &path).header("last-event-id", after.to_string());
@@ -108,7 +108,7 @@ async fn a_stream_can_resume_after_any_event(test_store: &mut TestStore) {
             .header("last-event-id", after.to_string());
         for request in [by_header, by_query, by_both] {
             let mut events = Events::of(request.send().await.unwrap()).await;
-            assert_eq!(events.turn().await, all[at..]);
+            assert_eq!(events.turn().await, all[index..]);
         }
     }
     // The stream continues with the next turn.
@@ -179,7 +179,8 @@ async fn a_message_can_replace_the_last_one(test_store: &mut TestStore) {
     let chat = site.chat().await;
     site.say(&chat, "one").await.all().await;
     site.say(&chat, "two").await.all().await;
-    let id = |messages: &[serde_json::Value], at: usize| messages[at]["id"].as_str().unwrap().to_owned();
+    let id =
+        |messages: &[serde_json::Value], index: usize| messages[index]["id"].as_str().unwrap().to_owned();
     let before = site.messages(&chat).await;
     let path = format!("/api/chats/{chat}/messages");
     let wrong = site.post(&path, &json!({"text": "x", "replaces": id(&before, 0)})).await;

@@ -65,7 +65,7 @@ impl SkillDetails {
         let env: Vec<_> = self
             .variables
             .iter()
-            .map(|it| json!({"name": it.name, "granted": it.granted, "set": it.is_set}))
+            .map(|variable| json!({"name": variable.name, "granted": variable.granted, "set": variable.is_set}))
             .collect();
         let location = skill.skill_md_path();
         let diagnostics: Vec<_> =
@@ -97,38 +97,38 @@ impl SkillDetails {
 pub fn manifest_fields(skill: &Skill) -> serde_json::Value {
     let Some(manifest) = skill.manifest() else { return serde_json::Value::Null };
     let mut fields = Map::new();
-    let mut put = |key: &str, value: serde_json::Value| {
+    let mut insert = |key: &str, value: serde_json::Value| {
         if !value.is_null() {
             fields.insert(key.to_owned(), value);
         }
     };
-    put("name", json!(manifest.name().as_str()));
-    put("description", json!(manifest.description()));
-    put("license", json!(manifest.license()));
-    put("compatibility", json!(manifest.compatibility()));
+    insert("name", json!(manifest.name().as_str()));
+    insert("description", json!(manifest.description()));
+    insert("license", json!(manifest.license()));
+    insert("compatibility", json!(manifest.compatibility()));
     let metadata: Map<_, _> =
         manifest.metadata().map(|(key, value)| (key.to_owned(), json!(value))).collect();
-    put("metadata", if metadata.is_empty() { json!(null) } else { json!(metadata) });
-    put("allowed-tools", json!(manifest.allowed_tools()));
-    put("version", json!(manifest.version()));
-    put("toolsets", list_or_null(manifest.toolsets().iter().map(|toolset| json!(toolset)).collect()));
-    put("scripts", list_or_null(manifest.scripts().iter().map(value_json).collect()));
+    insert("metadata", if metadata.is_empty() { json!(null) } else { json!(metadata) });
+    insert("allowed-tools", json!(manifest.allowed_tools()));
+    insert("version", json!(manifest.version()));
+    insert("toolsets", list_or_null(manifest.toolsets().iter().map(|toolset| json!(toolset)).collect()));
+    insert("scripts", list_or_null(manifest.scripts().iter().map(value_json).collect()));
     if let Some(triggers) = manifest.triggers() {
-        put(
+        insert(
             "triggers",
             json!({"keywords": triggers.keywords, "verbs": triggers.verbs, "patterns": triggers.patterns}),
         );
     }
-    put("default_enabled", if manifest.default_enabled() { json!(null) } else { json!(false) });
-    put("brief_description", json!(manifest.brief_description()));
-    put(
+    insert("default_enabled", if manifest.default_enabled() { json!(null) } else { json!(false) });
+    insert("brief_description", json!(manifest.brief_description()));
+    insert(
         "disable-model-invocation",
         if manifest.disable_model_invocation() { json!(true) } else { json!(null) },
     );
-    put("user-invocable", if manifest.user_invocable() { json!(null) } else { json!(false) });
-    put("argument-hint", json!(manifest.argument_hint()));
+    insert("user-invocable", if manifest.user_invocable() { json!(null) } else { json!(false) });
+    insert("argument-hint", json!(manifest.argument_hint()));
     for (key, value) in manifest.unknown_fields() {
-        put(key, value_json(value));
+        insert(key, value_json(value));
     }
     fields.into()
 }

@@ -115,8 +115,8 @@ impl<'a> DiagnosticJson<'a> {
             severity: diagnostic.severity.as_str(),
             message: &diagnostic.message,
             path: path.to_string_lossy(),
-            line: diagnostic.location.map(|at| at.line),
-            column: diagnostic.location.map(|at| at.column),
+            line: diagnostic.location.map(|location| location.line),
+            column: diagnostic.location.map(|location| location.column),
             help: diagnostic.help.as_deref(),
         }
     }

@@ -1,4 +1,4 @@
-//! The source of an installed skill, and whether its files are unchanged.
+//! The provenance of an installed skill: its source, and whether its files still match the lock file.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ pub struct Provenance {
     /// The path of the lock file.
     pub lock_path: PathBuf,
     difference: LockComparison,
-    /// Whether the user accepted the current files.
+    /// Whether the user accepted the current files with `prowess verify --accept`.
     accepted: bool,
 }
 

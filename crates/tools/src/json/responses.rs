@@ -15,10 +15,10 @@ pub fn routing_json(query: &str, routing: &Routing) -> Value {
     let matches: Vec<_> = routing
         .matches
         .iter()
-        .map(|found| {
-            let confidence = (f64::from(found.confidence) * 1000.0).round() / 1000.0;
+        .map(|matched| {
+            let confidence = (f64::from(matched.confidence) * 1000.0).round() / 1000.0;
             json!({
-                "name": found.name, "score": found.score, "confidence": confidence, "reasons": found.reasons,
+                "name": matched.name, "score": matched.score, "confidence": confidence, "reasons": matched.reasons,
             })
         })
         .collect();
@@ -53,14 +53,14 @@ pub fn files_json(skill: &Skill, listing: &FileListing) -> Value {
 }
 
 /// Returns a file of a skill.
-pub fn resource_json(read: &Resource) -> Value {
+pub fn resource_json(resource: &Resource) -> Value {
     json!({
         "schema": 1,
-        "name": read.name,
-        "path": read.path,
-        "content": read.content,
-        "truncated": read.truncated.is_some(),
-        "bytes": read.bytes,
+        "name": resource.name,
+        "path": resource.path,
+        "content": resource.content,
+        "truncated": resource.truncated.is_some(),
+        "bytes": resource.bytes,
     })
 }
 

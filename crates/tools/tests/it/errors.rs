@@ -126,7 +126,7 @@ fn s001_19_changes_since_discovery_are_reported_without_a_path() {
             "NOT_FOUND",
         ),
     ];
-    for (what, change, code) in changes {
+    for (case, change, code) in changes {
         let mut project = TestEnv::new(Preset::SkillTool);
         project.skill("a", "x");
         // Without a refresh before the call.
@@ -134,7 +134,7 @@ fn s001_19_changes_since_discovery_are_reported_without_a_path() {
         let toolbox = project.toolbox();
         change(&project);
         let envelope = checked(toolbox.call(&mut Session::default(), "Skill", json!({"name": "a"})));
-        assert_eq!(error(&envelope).0, code, "{what}: {}", envelope.text);
+        assert_eq!(error(&envelope).0, code, "{case}: {}", envelope.text);
         assert!(!project.is_named_in(&envelope.text) && !envelope.text.contains("/etc"), "{}", envelope.text);
     }
 }

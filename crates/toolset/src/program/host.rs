@@ -68,13 +68,13 @@ impl Programs {
         options: &RunOptions<'_>,
     ) -> Result<ToolResult, ToolsetError> {
         let mut failures = Vec::new();
-        let all = self.list_programs(skill, conversation, options, &mut failures)?;
-        let found = all.iter().find_map(|(which, tools)| {
-            Some((which, tools.iter().find(|tool| tool.definition.id == call.id)?))
-        });
-        let Some((which, tool)) = found else {
-            let none = ToolsetError::UnknownTool(hidden::escape_for_display(&call.id).into_owned());
-            return Err(failures.into_iter().next().unwrap_or(none));
+        let programs = self.list_programs(skill, conversation, options, &mut failures)?;
+        let found = programs
+            .iter()
+            .find_map(|(key, tools)| Some((key, tools.iter().find(|tool| tool.definition.id == call.id)?)));
+        let Some((key, tool)) = found else {
+            let unknown_tool = ToolsetError::UnknownTool(hidden::escape_for_display(&call.id).into_owned());
+            return Err(failures.into_iter().next().unwrap_or(unknown_tool));
         };
         let bytes = call.arguments.to_string().len();
         if bytes > self.pool.limits.arguments {
@@ -85,7 +85,7 @@ impl Programs {
         }
         tool.schema.check(&call.arguments).map_err(ToolsetError::Rejected)?;
         let call_process = || {
-            let process = self.pool.process(skill, which, &conversation.owner(), options)?;
+            let process = self.pool.process(skill, key, &conversation.owner(), options)?;
             let flags = CancelFlags { call: cancel.clone(), all: options.cancel.clone() };
             Ok::<_, ToolsetError>(process.call(call.clone(), flags))
         };
@@ -96,21 +96,21 @@ impl Programs {
         };
         match answer {
             Ok(result) => {
-                self.pool.record_success(which);
+                self.pool.record_success(key);
                 Ok(result)
             }
             Err(CallFailure::Failed(message)) => {
-                self.pool.record_success(which);
+                self.pool.record_success(key);
                 Err(ToolsetError::Thrown { message, location: None })
             }
             Err(CallFailure::Refused(message)) => {
-                Err(ToolsetError::InvalidResult(format!("{}: {message}", which.file)))
+                Err(ToolsetError::InvalidResult(format!("{}: {message}", key.file)))
             }
             Err(CallFailure::Cancelled) => Err(ToolsetError::Cancelled),
-            Err(CallFailure::Fault(fault)) => Err(self.pool.record_failure(which, fault)),
+            Err(CallFailure::Fault(fault)) => Err(self.pool.record_failure(key, fault)),
             Err(CallFailure::Exited) => {
-                let (how, last_stderr) = ("before it received the call".to_owned(), String::new());
-                Err(self.pool.record_failure(which, ProgramFault::Exited { how, last_stderr }))
+                let (status, last_stderr) = ("before it received the call".to_owned(), String::new());
+                Err(self.pool.record_failure(key, ProgramFault::Exited { status, last_stderr }))
             }
         }
     }
@@ -148,19 +148,19 @@ impl Programs {
         }
         let mut programs: Vec<ProgramTools> = Vec::new();
         for file in files {
-            let which = ProgramKey { dir: skill.dir(), file, tree: tree.clone() };
-            let tools = match self.pool.known_tools(&which) {
+            let key = ProgramKey { dir: skill.dir(), file, tree: tree.clone() };
+            let tools = match self.pool.known_tools(&key) {
                 Some(tools) => Ok(tools),
                 None => {
-                    let process = self.pool.process(skill, &which, &conversation.owner(), options);
+                    let process = self.pool.process(skill, &key, &conversation.owner(), options);
                     process.map(|process| Arc::clone(&process.tools))
                 }
             };
-            match tools.and_then(|tools| match duplicate_tool(&which, &tools, &programs) {
+            match tools.and_then(|tools| match duplicate_tool(&key, &tools, &programs) {
                 Some(message) => Err(ToolsetError::load(message)),
                 None => Ok(tools),
             }) {
-                Ok(tools) => programs.push((which, tools)),
+                Ok(tools) => programs.push((key, tools)),
                 Err(error) => failures.push(error),
             }
         }
@@ -169,13 +169,14 @@ impl Programs {
 }
 
 /// Returns an error message if another program of the skill has a tool with the same name.
-fn duplicate_tool(which: &ProgramKey, tools: &[ProgramTool], programs: &[ProgramTools]) -> Option<String> {
-    programs.iter().find_map(|(other, known)| {
-        let known = |tool: &&ProgramTool| known.iter().any(|known| known.definition.id == tool.definition.id);
-        let duplicate = tools.iter().find(known)?;
+fn duplicate_tool(key: &ProgramKey, tools: &[ProgramTool], programs: &[ProgramTools]) -> Option<String> {
+    programs.iter().find_map(|(other_key, other_tools)| {
+        let is_duplicate =
+            |tool: &&ProgramTool| other_tools.iter().any(|other| other.definition.id == tool.definition.id);
+        let duplicate = tools.iter().find(is_duplicate)?;
         Some(format!(
             "{} lists the tool {}, which {} already has",
-            which.file, duplicate.definition.id, other.file
+            key.file, duplicate.definition.id, other_key.file
         ))
     })
 }

@@ -66,8 +66,8 @@ impl ProgramOutput {
         let room = limits.console.saturating_sub(self.console.len());
         self.console.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
         self.stderr_tail.extend_from_slice(bytes);
-        let old = self.stderr_tail.len().saturating_sub(STDERR_TAIL_MAX);
-        self.stderr_tail.drain(..old);
+        let excess = self.stderr_tail.len().saturating_sub(STDERR_TAIL_MAX);
+        self.stderr_tail.drain(..excess);
         if self.stderr_bytes > max { Err(ProgramFault::StderrTooLong(max)) } else { Ok(()) }
     }
 

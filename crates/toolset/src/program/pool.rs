@@ -30,7 +30,7 @@ struct PoolState {
     failures: Vec<FailureRecord>,
 }
 
-/// A program and its files.
+/// A program, and the tree hash of the skill's files: after a change, it is a different program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ProgramKey {
     pub(super) dir: PathBuf,
@@ -57,7 +57,7 @@ struct FailureRecord {
     key: ProgramKey,
     times: u32,
     last: ProgramFault,
-    at: Instant,
+    failed_at: Instant,
 }
 
 impl ProcessPool {
@@ -83,7 +83,7 @@ impl ProcessPool {
     /// Returns the tools of a program, if they are known.
     pub(super) fn known_tools(&self, key: &ProgramKey) -> Option<Arc<Vec<ProgramTool>>> {
         let state = self.state();
-        state.known_tools.iter().find(|known| known.key == *key).map(|known| Arc::clone(&known.tools))
+        state.known_tools.iter().find(|entry| entry.key == *key).map(|entry| Arc::clone(&entry.tools))
     }
 
     fn state(&self) -> MutexGuard<'_, PoolState> {
@@ -128,9 +128,9 @@ impl ProcessPool {
         // The files may have changed meanwhile; use the hash of those it runs with.
         let key = ProgramKey { tree: process.tree.clone(), ..key.clone() };
         let mut state = self.state();
-        state.known_tools.retain(|known| known.key.dir != key.dir || known.key.file != key.file);
-        let old = state.known_tools.len().saturating_sub(KNOWN_MAX - 1);
-        state.known_tools.drain(..old);
+        state.known_tools.retain(|entry| entry.key.dir != key.dir || entry.key.file != key.file);
+        let excess = state.known_tools.len().saturating_sub(KNOWN_MAX - 1);
+        state.known_tools.drain(..excess);
         state.known_tools.push(KnownTools { key: key.clone(), tools: Arc::clone(&process.tools) });
         state.processes.push(PooledProcess {
             owner: owner.clone(),
@@ -161,7 +161,7 @@ impl ProcessPool {
         }
         if let Some(failed) = state.failures.iter().find(|failed| failed.key == *key)
             && failed.times >= self.limits.failures
-            && failed.at.elapsed() < self.limits.pause
+            && failed.failed_at.elapsed() < self.limits.pause
         {
             let (times, last, pause) = (failed.times, Box::new(failed.last.clone()), self.limits.pause);
             return Err(ToolsetError::Program {
@@ -199,11 +199,17 @@ impl ProcessPool {
 
     pub(super) fn record_failure(&self, key: &ProgramKey, fault: ProgramFault) -> ToolsetError {
         let mut state = self.state();
-        let before = state.failures.iter().find(|failed| failed.key == *key).map_or(0, |failed| failed.times);
+        let previous =
+            state.failures.iter().find(|failed| failed.key == *key).map_or(0, |failed| failed.times);
         state.failures.retain(|failed| failed.key.dir != key.dir || failed.key.file != key.file);
-        let (key, at) = (key.clone(), Instant::now());
+        let (key, failed_at) = (key.clone(), Instant::now());
         let file = key.file.clone();
-        state.failures.push(FailureRecord { key, times: before.saturating_add(1), last: fault.clone(), at });
+        state.failures.push(FailureRecord {
+            key,
+            times: previous.saturating_add(1),
+            last: fault.clone(),
+            failed_at,
+        });
         drop(state);
         self.remove(|pooled| pooled.process.has_ended());
         ToolsetError::Program { file, fault }

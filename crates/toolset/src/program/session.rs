@@ -61,7 +61,7 @@ impl CancelFlags {
 struct ProgramExit {
     code: Option<i32>,
     signal: Option<i32>,
-    at: Instant,
+    exited_at: Instant,
 }
 
 /// A running program and its output.
@@ -81,7 +81,7 @@ impl ProgramSession {
     }
 
     /// Requests the tools.
-    pub(super) fn tools(&mut self, all: &prowess_sandbox::Cancel) -> Result<Vec<Value>, CallFailure> {
+    pub(super) fn tools(&mut self, cancel: &prowess_sandbox::Cancel) -> Result<Vec<Value>, CallFailure> {
         let started = Instant::now();
         self.send_request(&protocol::tools_request());
         loop {
@@ -93,7 +93,7 @@ impl ProgramSession {
                 Some(other) => return Err(ProgramFault::Unsolicited(other.kind()).into()),
                 None => {}
             }
-            if all.is_cancelled() {
+            if cancel.is_cancelled() {
                 return Err(CallFailure::Cancelled);
             }
             if started.elapsed() >= self.limits.start_time {
@@ -216,7 +216,9 @@ impl ProgramSession {
         }
         // All output was read; a partial line is not an answer.
         match self.exit {
-            Some(exit) if self.script.process.has_closed_output() || exit.at.elapsed() >= DRAIN_TIMEOUT => {
+            Some(exit)
+                if self.script.process.has_closed_output() || exit.exited_at.elapsed() >= DRAIN_TIMEOUT =>
+            {
                 Err(self.exit_fault(exit))
             }
             _ => Ok(None),
@@ -228,12 +230,12 @@ impl ProgramSession {
         if self.script.scratch_exceeded() {
             return ProgramFault::Limit(RunLimit::Scratch);
         }
-        let how = match (exit.code, exit.signal) {
+        let status = match (exit.code, exit.signal) {
             (Some(code), _) => format!("exit code {code}"),
             (None, Some(signal)) => format!("signal {signal}"),
             (None, None) => "unknown reason".to_owned(),
         };
-        ProgramFault::Exited { how, last_stderr: self.output.last_stderr_line() }
+        ProgramFault::Exited { status, last_stderr: self.output.last_stderr_line() }
     }
 
     /// Reads output, and waits for it at most this long.
@@ -247,17 +249,17 @@ impl ProgramSession {
                 prowess_sandbox::sandbox::ProcessEvent::Output(OutputStream::Err, bytes) => {
                     self.output.push_stderr(&bytes, &self.limits, self.script.limits.output_bytes)?;
                 }
-                prowess_sandbox::sandbox::ProcessEvent::NotStarted(why) => {
-                    return Err(ProgramFault::NotStarted(why));
+                prowess_sandbox::sandbox::ProcessEvent::NotStarted(reason) => {
+                    return Err(ProgramFault::NotStarted(reason));
                 }
                 prowess_sandbox::sandbox::ProcessEvent::Exited { code, signal, .. } => {
-                    self.exit.get_or_insert(ProgramExit { code, signal, at: Instant::now() });
+                    self.exit.get_or_insert(ProgramExit { code, signal, exited_at: Instant::now() });
                 }
             }
         }
         if self.exit.is_none() && self.script.process.is_finished() {
             // The helper itself exited, and all processes with it.
-            self.exit = Some(ProgramExit { code: None, signal: None, at: Instant::now() });
+            self.exit = Some(ProgramExit { code: None, signal: None, exited_at: Instant::now() });
         }
         if self.exit.is_none() && self.measured.elapsed() >= measure_interval {
             self.measured = Instant::now();

@@ -33,7 +33,7 @@ pub(super) fn parse_tools(
     let mut tools: Vec<ProgramTool> = Vec::with_capacity(listed.len());
     for value in listed {
         let tool = parse_tool(value, limits, &mut patterns).map_err(ProgramFault::InvalidTools)?;
-        if tools.iter().any(|known| known.definition.id == tool.definition.id) {
+        if tools.iter().any(|earlier| earlier.definition.id == tool.definition.id) {
             return Err(ProgramFault::InvalidTools(format!("lists the tool {} twice", tool.definition.id)));
         }
         tools.push(tool);

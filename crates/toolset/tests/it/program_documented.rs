@@ -43,29 +43,29 @@ fn the_documented_limits_are_correct() {
     let limits = ProgramLimits::default();
     let (kib, mib) = (1024, 1024 * 1024);
     for line in [
-        format!("| telling the tools | {} s |", limits.start_time.as_secs()),
+        format!("| listing the tools | {} s |", limits.start_time.as_secs()),
         format!(
-            "| tools | {} of each program, {} KiB each as JSON; {} programs of a skill |",
+            "| tools | {} per program, {} KiB each as JSON; {} programs per skill |",
             limits.tools,
             limits.definition / kib,
             limits.programs
         ),
         format!(
-            "| one line, one answer, all answers of a process | {} MiB, {} MiB, {} MiB; 200,000 values a message |",
+            "| one line, one response, all responses of a process | {} MiB, {} MiB, {} MiB; 200,000 values per message |",
             limits.line / mib,
             limits.answer / mib,
             limits.total / mib as u64
         ),
         format!("| arguments | {} MiB as JSON |", limits.arguments / mib),
         format!(
-            "| metadata, attachments of an answer | {} KiB, {} MiB, as JSON; more is an error |",
+            "| metadata, attachments of a response | {} KiB, {} MiB, as JSON; more is an error |",
             limits.metadata / kib,
             limits.attachments / mib
         ),
         format!("| console | {} KiB are kept;", limits.console / kib),
         format!("| after the end of input | {} ms, then it is killed |", limits.end_time.as_millis()),
         format!(
-            "| processes that are kept | {}, those used last; {} s without a call, one hour in any case |",
+            "| processes that are kept | {}, the most recently used; {} s without a call, one hour at most |",
             limits.running,
             limits.idle.as_secs()
         ),

@@ -53,16 +53,17 @@ fn the_documented_limits_are_correct() {
             typescript_bytes / kib
         ),
         format!("| a call | {} s |", call_time.as_secs()),
-        format!("| memory | {} MiB an engine |", memory / mib),
+        format!("| memory | {} MiB per engine |", memory / mib),
         format!("| stack | {} KiB |", stack / kib),
-        format!("| output | {} MiB, then cut |", output / mib),
+        format!("| output | {} MiB, then truncated |", output / mib),
         format!(
             "| metadata, attachments | {} KiB, {} MiB, as JSON; more is an error |",
             metadata / kib,
             attachments / mib
         ),
         format!(
-            "| engines | {engines}, those used last; what was idle for ten minutes goes when toolsets are next used |"
+            "| engines | {engines}, the most recently used; an engine that was idle for ten minutes is removed at the next \
+             use of a toolset |"
         ),
         format!("`console` (kept with the result, {} KiB)", console / kib),
     ] {

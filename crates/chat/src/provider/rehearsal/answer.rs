@@ -34,20 +34,20 @@ pub(super) fn render(toolbox: &Toolbox, input: &ModelInput, outcome: &RoutingOut
         ),
     ];
     lines.extend(matches(toolbox, input, outcome));
-    let called = input.current_calls();
-    for (call, result) in &called {
+    let calls = input.current_calls();
+    for (call, result) in &calls {
         lines.push(format!("- called: {}", call_line(call, result)));
     }
-    let all = system + tools + conversation;
+    let total = system + tools + conversation;
     lines.push(format!(
-        "- tokens: {all} (system prompt {system}, tools {tools}, conversation {conversation})"
+        "- tokens: {total} (system prompt {system}, tools {tools}, conversation {conversation})"
     ));
     if asks_for_list(input.query()) {
         let request = PromptRequest { format: Some(CatalogFormat::Tiers), ..PromptRequest::default() };
         lines.push(String::new());
         lines.push(render_prompt(toolbox, &request).text.trim_end().to_owned());
     }
-    for (call, result) in &called {
+    for (call, result) in &calls {
         if let Some(name) = loaded_skill_name(toolbox, call).filter(|_| !result.failed) {
             lines.push(String::new());
             lines.push(format!("Instructions of {name}:"));
@@ -75,7 +75,7 @@ fn matches(toolbox: &Toolbox, input: &ModelInput, outcome: &RoutingOutcome) -> V
         true => vec!["- matches: none".to_owned()],
         false => matches
             .iter()
-            .map(|found| format!("- matches: {} ({})", found.name, found.reasons.join("; ")))
+            .map(|matched| format!("- matches: {} ({})", matched.name, matched.reasons.join("; ")))
             .collect(),
     }
 }

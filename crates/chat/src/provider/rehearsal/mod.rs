@@ -64,8 +64,8 @@ struct RehearsalReply {
 impl ReplyStream for RehearsalReply {
     async fn next(&mut self) -> Result<Option<Chunk>, ModelError> {
         if let Some((toolbox, input)) = self.pending.take() {
-            let done = tokio::task::spawn_blocking(move || chunks(&toolbox, &input)).await;
-            self.chunks = done.map_err(|_| ModelError::Interrupted("the rehearsal failed".to_owned()))?;
+            let result = tokio::task::spawn_blocking(move || chunks(&toolbox, &input)).await;
+            self.chunks = result.map_err(|_| ModelError::Interrupted("the rehearsal failed".to_owned()))?;
         }
         Ok(self.chunks.pop_front())
     }

@@ -51,12 +51,12 @@ impl ModelInput {
 
     /// Returns the calls that were made for the latest message, with their results.
     pub(super) fn current_calls(&self) -> Vec<(&ToolInvocation, &ToolOutput)> {
-        let since = self
+        let start = self
             .entries
             .iter()
             .rposition(|entry| matches!(entry, ConversationEntry::User(_)))
             .unwrap_or_default();
-        let current = &self.entries[since..];
+        let current = &self.entries[start..];
         let results = |id: &str| {
             current.iter().find_map(|entry| match entry {
                 ConversationEntry::Results(results) => results.iter().find(|result| result.id == id),
@@ -88,9 +88,9 @@ pub(super) fn next_step(toolbox: &Toolbox, input: &ModelInput) -> NextStep {
         mention: policy.mention,
     };
     let routing = toolbox.router(&snapshot).route(input.query(), &options);
-    let called = input.current_calls();
-    let mut names: Vec<&str> = routing.full_matches().iter().map(|found| found.name.as_str()).collect();
-    if names.is_empty() && called.is_empty() {
+    let past_calls = input.current_calls();
+    let mut names: Vec<&str> = routing.full_matches().iter().map(|matched| matched.name.as_str()).collect();
+    if names.is_empty() && past_calls.is_empty() {
         let description =
             |name: &str| snapshot.get(name).map(|skill| format!("{name} {}", skill.description()));
         let relevant = |best: &&SkillMatch| {
@@ -101,23 +101,23 @@ pub(super) fn next_step(toolbox: &Toolbox, input: &ModelInput) -> NextStep {
     let calls: Vec<PlannedCall> = names
         .iter()
         .filter_map(|name| load_call(toolbox, input, name))
-        .filter(|planned| !called.iter().any(|(call, _)| is_same(call, planned)))
+        .filter(|planned| !past_calls.iter().any(|(call, _)| is_same(call, planned)))
         .collect();
     if !calls.is_empty() {
         return NextStep::Call(calls);
     }
-    let calls: Vec<PlannedCall> = called
+    let calls: Vec<PlannedCall> = past_calls
         .iter()
         .filter(|(_, result)| !result.failed)
         .filter_map(|(call, _)| loaded_skill_name(toolbox, call))
         .flat_map(|name| file_calls(toolbox, input, &name))
-        .filter(|planned| !called.iter().any(|(call, _)| is_same(call, planned)))
+        .filter(|planned| !past_calls.iter().any(|(call, _)| is_same(call, planned)))
         .collect();
     if !calls.is_empty() {
         return NextStep::Call(calls);
     }
     let loaded =
-        called.iter().any(|(call, result)| !result.failed && loaded_skill_name(toolbox, call).is_some());
+        past_calls.iter().any(|(call, result)| !result.failed && loaded_skill_name(toolbox, call).is_some());
     NextStep::Reply(RoutingOutcome { tier: if loaded { Tier::Full } else { routing.tier }, routing })
 }
 
@@ -141,9 +141,9 @@ fn is_relevant(message: &str, description: &str) -> bool {
         words.dedup();
         words
     };
-    let (wanted, description) = (words(message), words(description));
-    let shared = wanted.iter().filter(|word| description.contains(word)).count();
-    shared >= 2 || (shared == 1 && wanted.len() <= 2)
+    let (message_words, description) = (words(message), words(description));
+    let shared = message_words.iter().filter(|word| description.contains(word)).count();
+    shared >= 2 || (shared == 1 && message_words.len() <= 2)
 }
 
 /// Returns `true` if the call was made already; other arguments are ignored.
@@ -171,8 +171,8 @@ fn read_call(toolbox: &Toolbox, input: &ModelInput, name: &str, path: &str) -> O
         return None;
     }
     let (snapshot, registry) = (toolbox.snapshot(), toolbox.registry());
-    let inside = snapshot.get(name)?.dir().join(path);
-    let path = short_path(&inside, registry.host()).display().to_string();
+    let file = snapshot.get(name)?.dir().join(path);
+    let path = short_path(&file, registry.host()).display().to_string();
     // Only files that the tool can read: other calls would fail.
     let readable = registry.policy().read_extensions.iter().any(|extension| path.ends_with(extension));
     readable.then(|| PlannedCall {

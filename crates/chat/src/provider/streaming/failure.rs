@@ -124,7 +124,7 @@ pub(in super::super) fn sanitize_message(text: &str) -> String {
     let text = strip_terminal_escapes(text.chars().take(4 * MESSAGE_CHARS_MAX).collect());
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MESSAGE_CHARS_MAX) {
-        Some((at, _)) => format!("{}…", &line[..at]),
+        Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
 }

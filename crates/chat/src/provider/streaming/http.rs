@@ -134,9 +134,9 @@ impl ProviderClient {
             )));
         }
         let kind = header(CONTENT_TYPE).unwrap_or("a response without a content type");
-        let essence = kind.split(';').next().unwrap_or_default().trim();
-        if !essence.eq_ignore_ascii_case("text/event-stream") {
-            return Err(ModelError::NotAStream(sanitize_message(essence)));
+        let media_type = kind.split(';').next().unwrap_or_default().trim();
+        if !media_type.eq_ignore_ascii_case("text/event-stream") {
+            return Err(ModelError::NotAStream(sanitize_message(media_type)));
         }
         Ok(ResponseBody { response, bytes_read: 0, first, idle: self.timeouts.idle, end })
     }
@@ -207,11 +207,11 @@ impl ResponseBody {
 
 /// Runs a future until the earlier of two deadlines.
 async fn with_deadlines<T>(
-    one: (Instant, TimeoutPhase),
-    other: (Instant, TimeoutPhase),
+    first: (Instant, TimeoutPhase),
+    second: (Instant, TimeoutPhase),
     future: impl Future<Output = T>,
 ) -> Result<T, ModelError> {
-    let (deadline, phase) = if one.0 <= other.0 { one } else { other };
+    let (deadline, phase) = if first.0 <= second.0 { first } else { second };
     timeout_at(deadline, future).await.map_err(|_| ModelError::Timeout(phase))
 }
 

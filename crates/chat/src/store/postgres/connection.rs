@@ -10,7 +10,8 @@ use super::super::StoreError;
 use super::super::sql::{SqlRow, SqlTransaction, SqlValue, StoreFuture, values};
 use super::errors;
 
-/// A process is gone if it was silent for longer than its lease. A database that just started has not heard of anyone yet.
+/// A process is gone if it sent no heartbeat for longer than its lease. A database that has just started has received none
+/// yet.
 const IS_GONE: &str = "SELECT CAST(COUNT(*) AS BIGINT) FROM (SELECT 1
     WHERE NOT EXISTS (SELECT 1 FROM prowess_owners
         WHERE id = $1 AND beat > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $2)
@@ -40,7 +41,7 @@ impl PgConnection {
     /// Sends notifications to other processes.
     pub(super) async fn notify(&mut self, payloads: Vec<String>) -> Result<(), StoreError> {
         let statement =
-            self.statement("SELECT pg_notify('prowess', told) FROM unnest($1::text[]) AS told").await?;
+            self.statement("SELECT pg_notify('prowess', payload) FROM unnest($1::text[]) AS payload").await?;
         self.client
             .execute(&statement, &[&payloads])
             .await
@@ -75,8 +76,8 @@ impl PgConnection {
     }
 
     async fn statement(&mut self, sql: &'static str) -> Result<Statement, StoreError> {
-        if let Some(known) = self.statements.get(sql) {
-            return Ok(known.clone());
+        if let Some(prepared) = self.statements.get(sql) {
+            return Ok(prepared.clone());
         }
         let statement = self.client.prepare(sql).await.map_err(|error| errors::to_store_error(&error))?;
         self.statements.insert(sql, statement.clone());

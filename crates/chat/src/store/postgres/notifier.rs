@@ -121,14 +121,14 @@ fn drain(first: StoreNotice, queue: &mut mpsc::Receiver<StoreNotice>, lost: bool
     while let Some(notice) = next {
         match notice {
             StoreNotice::Events(chat, seq) => {
-                let known = chats.entry(chat).or_insert(seq);
-                *known = seq.max(*known);
+                let latest = chats.entry(chat).or_insert(seq);
+                *latest = seq.max(*latest);
             }
             StoreNotice::Topic(topic) => drop(topics.insert(topic)),
         }
         next = queue.try_recv().ok();
     }
     let chats = chats.into_iter().map(|(chat, seq)| StoreNotice::Events(chat, seq));
-    let all = chats.chain(topics.into_iter().map(StoreNotice::Topic));
-    all.filter_map(|notice| serde_json::to_string(&notice).ok()).collect()
+    let notices = chats.chain(topics.into_iter().map(StoreNotice::Topic));
+    notices.filter_map(|notice| serde_json::to_string(&notice).ok()).collect()
 }

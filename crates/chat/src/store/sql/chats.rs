@@ -28,9 +28,9 @@ fn chat_from_row(mut row: SqlRow) -> Result<Chat, StoreError> {
     })
 }
 
-pub(super) async fn create(tx: &mut dyn SqlTransaction, new: NewChat) -> Result<Chat, StoreError> {
-    let (id, at) = (limits::new_id(), limits::now_millis());
-    insert(tx, &id, &new.title, &new.preset, at, at, &[]).await?;
+pub(super) async fn create(tx: &mut dyn SqlTransaction, properties: NewChat) -> Result<Chat, StoreError> {
+    let (id, now) = (limits::new_id(), limits::now_millis());
+    insert(tx, &id, &properties.title, &properties.preset, now, now, &[]).await?;
     get(tx, id).await
 }
 

@@ -35,7 +35,7 @@ pub(super) async fn insert_end(
 }
 
 /// Returns the events of a turn.
-pub(super) async fn of_turn(
+pub(super) async fn for_turn(
     tx: &mut dyn SqlTransaction,
     chat: &str,
     message: &str,
@@ -88,13 +88,13 @@ pub(super) async fn delete_old(tx: &mut dyn SqlTransaction, chat: &str) -> Resul
 }
 
 fn from_rows(rows: Vec<SqlRow>) -> Result<Vec<NumberedEvent>, StoreError> {
-    let mut all = Vec::new();
+    let mut numbered = Vec::new();
     for mut row in rows {
         let last = row.int()?;
         let events: Vec<TurnEvent> = from_json(&row.text()?)?;
         // Skipped numbers precede the first event.
         let first = (last + 1).saturating_sub(events.len() as u64);
-        all.extend((first..).zip(events).map(|(seq, event)| NumberedEvent { seq, event }));
+        numbered.extend((first..).zip(events).map(|(seq, event)| NumberedEvent { seq, event }));
     }
-    Ok(all)
+    Ok(numbered)
 }

@@ -39,20 +39,20 @@ pub(super) async fn insert(
 }
 
 /// Adds a message of the user.
-pub(super) async fn say(
+pub(super) async fn insert_user_message(
     tx: &mut dyn SqlTransaction,
     chat: String,
     text: String,
 ) -> Result<Message, StoreError> {
-    let at = limits::now_millis();
-    let position = turns::claim(tx, &chat, at).await?;
+    let now = limits::now_millis();
+    let position = turns::claim(tx, &chat, now).await?;
     let message = Message {
         id: limits::new_id(),
         role: Role::User,
         parts: vec![Part::Text { text }],
         state: MessageState::Complete,
         usage: None,
-        at,
+        at: now,
     };
     insert(tx, &chat, position, &message).await?;
     Ok(message)
@@ -108,7 +108,7 @@ pub(super) async fn page(
         messages.push(message);
     }
     for message in messages.iter_mut().filter(|message| message.state == MessageState::Writing) {
-        message.parts = turn::to_parts(events::of_turn(tx, &chat, &message.id).await?);
+        message.parts = turn::to_parts(events::for_turn(tx, &chat, &message.id).await?);
     }
     Ok(MessagePage { messages, before: first.filter(|first| *first > 0), seq: info.seq })
 }

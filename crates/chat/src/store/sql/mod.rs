@@ -127,7 +127,7 @@ pub(crate) type TransactionBody<T> =
 pub(crate) enum Durability {
     /// A crash of the machine.
     Machine,
-    /// The death of the process. If the database is on this machine, a crash of the machine also ends the writer.
+    /// A crash of the process. If the database is on this machine, a crash of the machine also ends the writer.
     Process,
 }
 

@@ -59,12 +59,12 @@ pub(crate) const VERSIONS: [&[&str]; 1] = [&[
 
 /// Migrates the tables. The caller holds an exclusive lock, and the version table exists.
 pub(crate) async fn migrate(tx: &mut dyn SqlTransaction) -> Result<(), StoreError> {
-    let found = version(tx).await?;
-    let known = VERSIONS.len() as u64;
-    if found > known {
-        return Err(StoreError::NewerVersion { found, known });
+    let current = version(tx).await?;
+    let latest = VERSIONS.len() as u64;
+    if current > latest {
+        return Err(StoreError::NewerVersion { version: current, supported: latest });
     }
-    for (number, statements) in (1..).zip(VERSIONS).skip(usize::try_from(found).unwrap_or(usize::MAX)) {
+    for (number, statements) in (1..).zip(VERSIONS).skip(usize::try_from(current).unwrap_or(usize::MAX)) {
         for statement in statements {
             tx.execute(statement, vec![]).await?;
         }

@@ -10,11 +10,11 @@ const SKILLS_MAX: u64 = prowess::usage::NAMES_MAX as u64;
 /// Counts a use of each skill, in a fixed order so that two processes do not deadlock.
 pub(super) async fn record(tx: &mut dyn SqlTransaction, mut names: Vec<String>) -> Result<(), StoreError> {
     names.sort();
-    let at = limits::now_millis();
+    let now = limits::now_millis();
     for name in names {
         let sql = "INSERT INTO prowess_uses (name, count, last) VALUES ($1, 1, $2)
             ON CONFLICT (name) DO UPDATE SET count = prowess_uses.count + 1, last = excluded.last";
-        tx.execute(sql, values![name, at]).await?;
+        tx.execute(sql, values![name, now]).await?;
     }
     let sql = "DELETE FROM prowess_uses WHERE name IN (
         SELECT name FROM prowess_uses ORDER BY last DESC, name LIMIT 1000 OFFSET $1)";

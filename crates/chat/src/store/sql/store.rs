@@ -117,7 +117,10 @@ impl<D: SqlDriver> Store for SqlStore<D> {
         check_text(text)?;
         let (chat, text) = (checked_id(chat)?, text.to_owned());
         self.driver
-            .write(Durability::Machine, transaction(|tx| Box::pin(messages::say(tx, chat, text))))
+            .write(
+                Durability::Machine,
+                transaction(|tx| Box::pin(messages::insert_user_message(tx, chat, text))),
+            )
             .await
     }
 
@@ -131,13 +134,13 @@ impl<D: SqlDriver> Store for SqlStore<D> {
     async fn ask(&self, chat: &str, text: &str) -> Result<(Message, StoredTurn), StoreError> {
         check_text(text)?;
         let (chat, text, owner) = (checked_id(chat)?, text.to_owned(), self.driver.owner().to_owned());
-        let both = transaction(|tx| {
+        let body = transaction(|tx| {
             Box::pin(async move {
-                let message = messages::say(tx, chat.clone(), text).await?;
+                let message = messages::insert_user_message(tx, chat.clone(), text).await?;
                 Ok((message, turns::begin(tx, chat, owner).await?))
             })
         });
-        self.driver.write(Durability::Machine, both).await
+        self.driver.write(Durability::Machine, body).await
     }
 
     async fn replace_question(
@@ -149,14 +152,14 @@ impl<D: SqlDriver> Store for SqlStore<D> {
         check_text(text)?;
         let (chat, text, owner) = (checked_id(chat)?, text.to_owned(), self.driver.owner().to_owned());
         let replaced = message.to_owned();
-        let all = transaction(|tx| {
+        let body = transaction(|tx| {
             Box::pin(async move {
                 messages::delete_last_exchange(tx, &chat, &replaced).await?;
-                let message = messages::say(tx, chat.clone(), text).await?;
+                let message = messages::insert_user_message(tx, chat.clone(), text).await?;
                 Ok((message, turns::begin(tx, chat, owner).await?))
             })
         });
-        let started = self.driver.write(Durability::Machine, all).await?;
+        let started = self.driver.write(Durability::Machine, body).await?;
         self.driver.purge_deleted().await;
         Ok(started)
     }
@@ -252,7 +255,7 @@ impl<D: SqlDriver> Store for SqlStore<D> {
     async fn add_chats(&self, chats: Vec<ExportedChat>) -> Result<Vec<String>, StoreError> {
         let chats =
             chats.into_iter().map(super::super::transfer::check_chat).collect::<Result<Vec<_>, _>>()?;
-        let all = transaction(|tx| {
+        let body = transaction(|tx| {
             Box::pin(async move {
                 let mut ids = Vec::with_capacity(chats.len());
                 for chat in chats {
@@ -261,7 +264,7 @@ impl<D: SqlDriver> Store for SqlStore<D> {
                 Ok(ids)
             })
         });
-        let ids = self.driver.write(Durability::Machine, all).await?;
+        let ids = self.driver.write(Durability::Machine, body).await?;
         self.notify(StoreNotice::Topic(Topic::Chats));
         Ok(ids)
     }
@@ -272,9 +275,9 @@ impl<D: SqlDriver> Store for SqlStore<D> {
         }
         if self.driver.is_full() {
             // Only a write shows whether there is room again.
-            let same = "UPDATE prowess_schema SET version = version";
+            let no_op = "UPDATE prowess_schema SET version = version";
             let write =
-                transaction(move |tx| Box::pin(async move { tx.execute(same, vec![]).await.map(drop) }));
+                transaction(move |tx| Box::pin(async move { tx.execute(no_op, vec![]).await.map(drop) }));
             return self.driver.write(Durability::Process, write).await;
         }
         self.driver.read(transaction(|tx| Box::pin(super::schema::version(tx)))).await.map(drop)

@@ -1,4 +1,4 @@
-//! Turns: one at a time in a chat, each written by one process and ended once.
+//! Turns: one at a time in a chat, each written by one process, its owner, and ended once.
 
 use super::super::StoreError;
 use super::super::limits::{self, MESSAGE_MAX, is_id};
@@ -22,14 +22,14 @@ pub(super) enum EndedBy {
 
 /// Reserves the next position of a chat and locks the chat until the end of the transaction. An abandoned turn is ended
 /// first.
-pub(super) async fn claim(tx: &mut dyn SqlTransaction, chat: &str, at: u64) -> Result<u64, StoreError> {
+pub(super) async fn claim(tx: &mut dyn SqlTransaction, chat: &str, now: u64) -> Result<u64, StoreError> {
     if !is_id(chat) {
         return Err(StoreError::ChatNotFound);
     }
     let sql = "UPDATE prowess_chats SET messages = messages + 1, updated = $1 WHERE id = $2
         RETURNING messages, turn, turn_owner";
     let mut row =
-        tx.query(sql, values![at, chat]).await?.into_iter().next().ok_or(StoreError::ChatNotFound)?;
+        tx.query(sql, values![now, chat]).await?.into_iter().next().ok_or(StoreError::ChatNotFound)?;
     let position = row.int()?.saturating_sub(1);
     if let (Some(message), Some(owner)) = (row.maybe_text()?, row.maybe_text()?) {
         if !tx.is_gone(&owner).await? {
@@ -45,15 +45,15 @@ pub(super) async fn begin(
     chat: String,
     owner: String,
 ) -> Result<StoredTurn, StoreError> {
-    let at = limits::now_millis();
-    let position = claim(tx, &chat, at).await?;
+    let now = limits::now_millis();
+    let position = claim(tx, &chat, now).await?;
     let message = Message {
         id: limits::new_id(),
         role: Role::Assistant,
         parts: vec![],
         state: MessageState::Writing,
         usage: None,
-        at,
+        at: now,
     };
     // Events before the last turn are no longer followed.
     events::delete_old(tx, &chat).await?;
@@ -76,17 +76,17 @@ pub(super) async fn append(
     let rows = tx.query(sql, values![turn.chat.as_str(), turn.message.as_str()]).await?;
     let Some(mut row) = rows.into_iter().next() else { return Err(write_error(tx, &turn).await?) };
     let (seq, bytes_before) = (row.int()?, row.int()?);
-    let known = (seq + 1).checked_sub(from).ok_or_else(|| {
+    let already_stored = (seq + 1).checked_sub(from).ok_or_else(|| {
         StoreError::Internal(format!("event {from} does not follow {seq}: some events are missing"))
     })?;
-    new_events.drain(..usize::try_from(known).unwrap_or(usize::MAX).min(new_events.len()));
+    new_events.drain(..usize::try_from(already_stored).unwrap_or(usize::MAX).min(new_events.len()));
     if new_events.is_empty() {
         return Ok(seq);
     }
     let body = to_json(&new_events)?;
     let bytes = bytes_before + body.len() as u64;
     if bytes > 2 * MESSAGE_MAX {
-        return Err(StoreError::TooLarge { what: "the reply", bytes, max: 2 * MESSAGE_MAX });
+        return Err(StoreError::TooLarge { subject: "the reply", bytes, max: 2 * MESSAGE_MAX });
     }
     let last = seq + new_events.len() as u64;
     // Only this process adds events to the turn, but another one may end it concurrently.
@@ -131,7 +131,7 @@ pub(super) async fn end_if_current(
     chat: &str,
     message: &str,
     outcome: &TurnOutcome,
-    by: EndedBy,
+    ended_by: EndedBy,
 ) -> Result<Option<NumberedEvent>, StoreError> {
     let [input, output, cached] = messages::usage_columns(outcome.usage());
     let sql = "UPDATE prowess_chats SET seq = CASE WHEN seq + $1 < $2 THEN $3 ELSE seq + $4 END,
@@ -139,7 +139,7 @@ pub(super) async fn end_if_current(
             input = input + COALESCE(CAST($6 AS BIGINT), 0), output = output + COALESCE(CAST($7 AS BIGINT), 0),
             cached = cached + COALESCE(CAST($8 AS BIGINT), 0)
         WHERE id = $9 AND turn = $10 RETURNING seq, skills";
-    let (step, min_seq) = match by {
+    let (step, min_seq) = match ended_by {
         EndedBy::Writer(from) => (1, from),
         EndedBy::Others => (1 + UNSTORED_MAX, 0),
     };
@@ -158,7 +158,7 @@ pub(super) async fn end_if_current(
     let Some(mut row) = tx.query(sql, values).await?.into_iter().next() else { return Ok(None) };
     let (seq, skills) = (row.int()?, row.text()?);
     let event = outcome.to_event(message, from_json(&skills)?);
-    let parts = to_json(&turn::to_parts(events::of_turn(tx, chat, message).await?))?;
+    let parts = to_json(&turn::to_parts(events::for_turn(tx, chat, message).await?))?;
     events::insert_end(tx, chat, message, seq, to_json(&[&event])?).await?;
     let (state, reason) = messages::state_columns(&outcome.message_state());
     let sql = "UPDATE prowess_messages

@@ -42,8 +42,8 @@ impl SqliteConnection {
     pub(super) fn check_is_store(&self) -> Result<(), StoreError> {
         let sql = "SELECT COUNT(*), COALESCE(SUM(name = 'prowess_schema'), 0) FROM sqlite_master WHERE type = 'table'";
         let counts = self.connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
-        let (tables, ours): (i64, i64) = counts.map_err(|error| self.to_store_error(error))?;
-        match tables > 0 && ours == 0 {
+        let (tables, own_tables): (i64, i64) = counts.map_err(|error| self.to_store_error(error))?;
+        match tables > 0 && own_tables == 0 {
             true => Err(StoreError::NotAStore(errors::display_path(&self.path))),
             false => Ok(()),
         }

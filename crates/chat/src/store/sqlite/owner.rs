@@ -1,5 +1,5 @@
-//! Detects live processes. Each process locks its own file beside the store; the system releases the lock when the process
-//! ends in any way, and never earlier, not even while a laptop sleeps.
+//! Detects whether the process that writes a turn, its owner, is alive. Each process locks its own file next to the store; the
+//! system releases the lock when the process ends in any way, and never earlier, not even while a laptop sleeps.
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
@@ -78,7 +78,7 @@ fn remove_stale(dir: &Path) {
 }
 
 fn is_same_file(metadata: &fs::Metadata, file: &File) -> bool {
-    file.metadata().is_ok_and(|own| file_id(&own) == file_id(metadata))
+    file.metadata().is_ok_and(|locked| file_id(&locked) == file_id(metadata))
 }
 
 fn owners_dir(store: &Path) -> PathBuf {

@@ -22,11 +22,11 @@ pub enum ExportSelection<'a> {
 /// Writes chats and returns their number. A message that is being written is marked as interrupted in the export.
 pub async fn export(
     store: &dyn Store,
-    which: ExportSelection<'_>,
+    selection: ExportSelection<'_>,
     out: &mut (dyn Write + Send),
 ) -> Result<usize, StoreError> {
     // Report an unknown chat before anything is written.
-    if let ExportSelection::One(id) = which {
+    if let ExportSelection::One(id) = selection {
         store.chat(id).await?;
     }
     write_text(
@@ -38,7 +38,7 @@ pub async fn export(
         ),
     )?;
     let mut count = 0;
-    match which {
+    match selection {
         ExportSelection::One(id) => count += usize::from(export_chat(store, id, count, out).await?),
         ExportSelection::All => {
             let mut after: Option<String> = None;

@@ -24,8 +24,8 @@ pub struct ImportedChat {
 pub async fn import(store: &dyn Store, bytes: &[u8]) -> Result<Vec<ImportedChat>, StoreError> {
     let chats = parse_export(bytes)?;
     let from: Vec<_> = chats.iter().map(|chat| chat.id.clone()).collect();
-    let to = store.add_chats(chats).await?;
-    Ok(from.into_iter().zip(to).map(|(from, to)| ImportedChat { from, to }).collect())
+    let new_ids = store.add_chats(chats).await?;
+    Ok(from.into_iter().zip(new_ids).map(|(from, to)| ImportedChat { from, to }).collect())
 }
 
 #[derive(Deserialize)]
@@ -50,7 +50,7 @@ struct ChatsFile {
 pub fn parse_export(bytes: &[u8]) -> Result<Vec<ExportedChat>, StoreError> {
     let size = bytes.len() as u64;
     if size > IMPORT_MAX {
-        return Err(StoreError::TooLarge { what: "the export file", bytes: size, max: IMPORT_MAX });
+        return Err(StoreError::TooLarge { subject: "the export file", bytes: size, max: IMPORT_MAX });
     }
     let text = std::str::from_utf8(bytes)
         .map_err(|error| invalid(format!("the file is not UTF-8, from byte {}", error.valid_up_to())))?;
@@ -75,11 +75,11 @@ pub fn parse_export(bytes: &[u8]) -> Result<Vec<ExportedChat>, StoreError> {
     file.chats
         .into_iter()
         .enumerate()
-        .map(|(n, chat)| check_chat(chat).map_err(|error| at_chat(n, error)))
+        .map(|(n, chat)| check_chat(chat).map_err(|error| with_chat_number(n, error)))
         .collect()
 }
 
-fn at_chat(n: usize, error: StoreError) -> StoreError {
+fn with_chat_number(n: usize, error: StoreError) -> StoreError {
     match error {
         StoreError::Invalid(message) => invalid(format!("chat {} of the file: {message}", n + 1)),
         error => error,
@@ -104,7 +104,7 @@ fn check_message(mut message: Message) -> Result<Message, StoreError> {
     let bytes = serde_json::to_string(&message.parts).map_or(u64::MAX, |json| json.len() as u64);
     // JSON may be larger than the text: quotes and line breaks take two characters.
     if bytes > 2 * MESSAGE_MAX {
-        return Err(StoreError::TooLarge { what: "a message of the file", bytes, max: 2 * MESSAGE_MAX });
+        return Err(StoreError::TooLarge { subject: "a message of the file", bytes, max: 2 * MESSAGE_MAX });
     }
     if let Some(usage) = message.usage
         && [usage.input, usage.output, usage.cached].iter().any(|count| *count > TIME_MAX)
@@ -148,10 +148,10 @@ fn check_id(id: &str) -> Result<(), StoreError> {
     }
 }
 
-fn check_time(at: u64) -> Result<(), StoreError> {
-    match at <= TIME_MAX {
+fn check_time(millis: u64) -> Result<(), StoreError> {
+    match millis <= TIME_MAX {
         true => Ok(()),
-        false => Err(invalid(format!("{at} is not a valid time in milliseconds since 1970"))),
+        false => Err(invalid(format!("{millis} is not a valid time in milliseconds since 1970"))),
     }
 }
 

@@ -51,8 +51,9 @@ async fn passwords_and_certificates() {
     let fixture = TestStore::sqlite();
     let (server, root) = secured(&fixture).await;
     let port = server.port;
-    let address = |password: &str, host: &str, more: &str| {
-        StoreAddress::parse(&format!("postgresql://prowess:{password}@{host}:{port}/prowess?{more}")).unwrap()
+    let address = |password: &str, host: &str, parameters: &str| {
+        StoreAddress::parse(&format!("postgresql://prowess:{password}@{host}:{port}/prowess?{parameters}"))
+            .unwrap()
     };
     let trusted = format!("sslmode=verify-full&sslrootcert={root}");
 

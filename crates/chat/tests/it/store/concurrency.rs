@@ -40,13 +40,13 @@ async fn concurrent_writers_lose_nothing(fixture: &mut TestStore) {
 
 async fn only_one_of_two_turns_starts(fixture: &mut TestStore) {
     fixture.options.busy_timeout = Duration::from_secs(60);
-    let (one, chat) = fixture.chat().await;
+    let (store, chat) = fixture.chat().await;
     let other = fixture.open().await;
-    let (first, second) = tokio::join!(one.ask(&chat.id, "a"), other.ask(&chat.id, "b"));
+    let (first, second) = tokio::join!(store.ask(&chat.id, "a"), other.ask(&chat.id, "b"));
     let results = [first.map(drop), second.map(drop)];
     assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
     assert!(results.contains(&Err(StoreError::TurnInProgress)));
-    assert_eq!(one.chat(&chat.id).await.unwrap().messages, 2);
+    assert_eq!(store.chat(&chat.id).await.unwrap().messages, 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

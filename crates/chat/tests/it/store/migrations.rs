@@ -58,7 +58,7 @@ async fn a_newer_store_is_not_changed(fixture: &mut TestStore) {
     )
     .await;
     let refused = fixture.try_open().await.err().unwrap();
-    assert_eq!(refused, StoreError::NewerVersion { found: 7, known: 1 });
+    assert_eq!(refused, StoreError::NewerVersion { version: 7, supported: 1 });
     assert_eq!(refused.code(), ErrorCode::Unavailable);
     assert_eq!(versions(fixture).await, [1, 7]);
 }

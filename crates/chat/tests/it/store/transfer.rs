@@ -19,9 +19,9 @@ both![
     many_messages_are_exported_in_order,
 ];
 
-async fn exported(store: &Arc<dyn Store>, which: ExportSelection<'_>) -> Vec<u8> {
+async fn exported(store: &Arc<dyn Store>, selection: ExportSelection<'_>) -> Vec<u8> {
     let mut out = Vec::new();
-    export(&**store, which, &mut out).await.unwrap();
+    export(&**store, selection, &mut out).await.unwrap();
     out
 }
 

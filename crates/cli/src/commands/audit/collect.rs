@@ -33,12 +33,12 @@ pub(super) fn audit_dir(dir: &Path, name: Option<String>) -> AuditedSkill {
 
 fn audit_files(dir: &Path) -> Verdict {
     let mut auditor = Auditor::default();
-    visit_files(dir, SCAN_MAX as u64 + 1, &mut |path, each| match each {
+    visit_files(dir, SCAN_MAX as u64 + 1, &mut |path, entry| match entry {
         VisitedEntry::File { executable, bytes } => auditor.add(&AuditFile::new(path, executable, &bytes)),
         VisitedEntry::Symlink(target) => {
             auditor.add(&AuditFile::symlink(path, Some(&target.to_string_lossy())))
         }
-        VisitedEntry::Skipped(why) => auditor.add(&AuditFile::unread(path, &why)),
+        VisitedEntry::Skipped(reason) => auditor.add(&AuditFile::unread(path, &reason)),
     });
     auditor.verdict()
 }

@@ -67,7 +67,7 @@ fn print_finding(
         Some(_) => output.styled_text(TextStyle::Faint, "suppressed"),
         None => output.styled_text(tone(finding.severity), finding.severity.as_str()),
     };
-    let (title, why) = split_message(finding);
+    let (title, reason) = split_message(finding);
     let location = output.styled_text(TextStyle::Strong, &location);
     output.line(format!("{location} {severity} {}  {}", finding.rule, clean(title)))?;
     if !finding.excerpt.is_empty() {
@@ -75,7 +75,7 @@ fn print_finding(
         let line = output.styled_text(TextStyle::Faint, &truncate(&finding.excerpt, width));
         output.line(format!("    | {line}"))?;
     }
-    print_labelled(output, "why", why)?;
+    print_labelled(output, "why", reason)?;
     match &finding.suppressed {
         Some(reason) => print_labelled(output, "reason", reason)?,
         None => print_labelled(output, "help", finding.help)?,
@@ -86,8 +86,8 @@ fn print_finding(
 /// Splits the message of a finding into title and reason.
 fn split_message(finding: &Finding) -> (&str, &str) {
     let title = rule(finding.rule).map_or("", |rule| rule.title);
-    let why = finding.message.strip_prefix(title).and_then(|rest| rest.strip_prefix(": "));
-    why.map_or((finding.message.as_str(), ""), |why| (title, why))
+    let reason = finding.message.strip_prefix(title).and_then(|rest| rest.strip_prefix(": "));
+    reason.map_or((finding.message.as_str(), ""), |reason| (title, reason))
 }
 
 /// Prints a labelled and wrapped text.

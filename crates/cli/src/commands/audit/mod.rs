@@ -41,9 +41,9 @@ pub(super) struct AuditSummary {
     suppressed: usize,
 }
 
-pub(super) fn run(context: &Context, global: &Global, call: &Audit, output: &mut Output) -> CommandResult {
-    let format = format(global, call)?;
-    if call.rules {
+pub(super) fn run(context: &Context, global: &Global, args: &Audit, output: &mut Output) -> CommandResult {
+    let format = format(global, args)?;
+    if args.rules {
         match format {
             AuditFormat::Human => human::print_rules(output)?,
             AuditFormat::Json => json::write_rules(output)?,
@@ -53,7 +53,7 @@ pub(super) fn run(context: &Context, global: &Global, call: &Audit, output: &mut
     }
     let lists = SuppressionLists::load(context, output)?;
     let (mut audited, skipped) =
-        progress::with_scan_progress(global, "auditing", |progress| audit_targets(context, call, progress))?;
+        progress::with_scan_progress(global, "auditing", |progress| audit_targets(context, args, progress))?;
     audited.sort_by(|a, b| a.dir.cmp(&b.dir));
     audited.dedup_by(|a, b| a.dir == b.dir);
     for skill in &mut audited {
@@ -74,15 +74,15 @@ pub(super) fn run(context: &Context, global: &Global, call: &Audit, output: &mut
         super::check::print_skipped(&skipped, output);
     }
     // An audit of selected skills cannot tell which suppressions are unused.
-    if call.targets.is_empty() {
+    if args.targets.is_empty() {
         lists.print_unused(output);
     }
     Ok(if summary.high + summary.critical == 0 { SUCCESS } else { check_failed() })
 }
 
 /// Returns the output format. Fails if `--json` and `--format` contradict each other.
-fn format(global: &Global, call: &Audit) -> Result<AuditFormat, Failure> {
-    match call.format {
+fn format(global: &Global, args: &Audit) -> Result<AuditFormat, Failure> {
+    match args.format {
         Some(AuditFormat::Human) if global.json => {
             Err(Failure::usage("--json conflicts with this --format").hint("omit one of them"))
         }
@@ -95,36 +95,36 @@ fn format(global: &Global, call: &Audit) -> Result<AuditFormat, Failure> {
 /// Returns the audited skills and the directories that were not searched.
 fn audit_targets(
     context: &Context,
-    call: &Audit,
+    args: &Audit,
     progress: &prowess::ScanProgress,
 ) -> Result<(Vec<AuditedSkill>, Vec<PathBuf>), Failure> {
-    let (mut all, mut skipped) = (Vec::new(), Vec::new());
-    let named = call.targets.iter().any(|target| !is_path(target));
-    let registry = (named || call.targets.is_empty()).then(|| {
+    let (mut audited, mut skipped) = (Vec::new(), Vec::new());
+    let has_names = args.targets.iter().any(|target| !is_path(target));
+    let registry = (has_names || args.targets.is_empty()).then(|| {
         // Includes untrusted skills, which are the most important ones to audit.
         prowess::Registry::open_in(context.policy().clone(), context.host_env.clone(), progress)
     });
     let snapshot = registry.as_ref().map(prowess::Registry::snapshot);
-    for target in &call.targets {
+    for target in &args.targets {
         match &snapshot {
             Some(snapshot) if !is_path(target) => {
                 let skill = find_skill(snapshot, target).map_err(|failure| {
                     failure
                         .hint(format!("to audit a directory of that name: prowess audit ./{}", clean(target)))
                 })?;
-                all.push(collect::audit_skill(skill));
+                audited.push(collect::audit_skill(skill));
             }
             Some(_) | None => {
-                let (audited, more_skipped) = audit_path(Path::new(target), progress)?;
-                all.extend(audited);
+                let (in_path, more_skipped) = audit_path(Path::new(target), progress)?;
+                audited.extend(in_path);
                 skipped.extend(more_skipped);
             }
         }
     }
-    if let (true, Some(snapshot)) = (call.targets.is_empty(), &snapshot) {
-        all.extend(parallel_map(snapshot.all(), 1, collect::audit_skill));
+    if let (true, Some(snapshot)) = (args.targets.is_empty(), &snapshot) {
+        audited.extend(parallel_map(snapshot.all(), 1, collect::audit_skill));
     }
-    Ok((all, skipped))
+    Ok((audited, skipped))
 }
 
 /// Returns `true` if a target is a path and not a skill name. A path contains a slash or exists.

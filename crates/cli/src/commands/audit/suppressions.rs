@@ -1,4 +1,4 @@
-//! Loads the suppressions of the user and of a trusted project.
+//! Loads the suppressions of the user and of a trusted project: audit findings that they accept, each with a reason.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ impl SuppressionLists {
             lists.push((path, list));
         }
         let path = host_env.project.join(FILE);
-        let is_same_file = lists.iter().any(|(known, _)| *known == path);
+        let is_same_file = lists.iter().any(|(loaded, _)| *loaded == path);
         if !is_same_file && path.exists() {
             // A project that is not trusted must not suppress findings in its own skills. The hashes of pinned trust
             // do not cover the list.
@@ -48,7 +48,7 @@ impl SuppressionLists {
                     let list = read_list(&path)?;
                     lists.push((path, list));
                 }
-                Some(why) => output.note(format!("{} is ignored because {why}", clean_path(&path))),
+                Some(reason) => output.note(format!("{} is ignored because {reason}", clean_path(&path))),
             }
         }
         Ok(Self(lists))
@@ -69,14 +69,17 @@ impl SuppressionLists {
 
     pub(super) fn print_unused(&self, output: &mut Output) {
         for (path, list) in &self.0 {
-            for one in list.unused() {
-                let skill =
-                    one.skill.as_ref().map(|skill| format!(" in {}", clean(skill))).unwrap_or_default();
+            for suppression in list.unused() {
+                let skill = suppression
+                    .skill
+                    .as_ref()
+                    .map(|skill| format!(" in {}", clean(skill)))
+                    .unwrap_or_default();
                 output.note(format!(
                     "{}:{}: unused suppression of {}{skill}",
                     clean_path(path),
-                    one.line,
-                    one.rule
+                    suppression.line,
+                    suppression.rule
                 ));
             }
         }
@@ -84,9 +87,9 @@ impl SuppressionLists {
 }
 
 fn read_list(path: &Path) -> Result<Suppressions, Failure> {
-    let invalid = |why: String| {
+    let invalid = |reason: String| {
         let hint = "each entry is a [[suppress]] table with rule and reason, and optionally skill and path";
-        Failure::usage(format!("{}: {why}", clean_path(path))).hint(hint)
+        Failure::usage(format!("{}: {reason}", clean_path(path))).hint(hint)
     };
     let bytes =
         prowess::read_bounded(path, FILE_MAX).ok_or_else(|| invalid("cannot read the file".to_owned()))?;

@@ -42,11 +42,11 @@ pub(super) fn run(
     runtime: &Runtime,
     context: &Context,
     global: &Global,
-    call: &Chat,
+    args: &Chat,
     output: &mut Output,
 ) -> CommandResult {
-    let setup = runtime.block_on(ChatSetup::new(context, global, call, ContinueHint::NextMessage))?;
-    let chat = runtime.block_on(SelectedChat::select(call, &setup))?;
+    let setup = runtime.block_on(ChatSetup::new(context, global, args, ContinueHint::NextMessage))?;
+    let chat = runtime.block_on(SelectedChat::select(args, &setup))?;
     let busy = Arc::new(AtomicBool::new(false));
     let stops = runtime.block_on(async { StopSignals::new() })?;
     exit_on_signal(runtime, &busy);
@@ -65,14 +65,14 @@ impl Conversation<'_> {
         if let Some(line) = self.setup.unavailable_summary() {
             self.print(&line)?;
         }
-        let which = match &self.chat {
+        let description = match &self.chat {
             SelectedChat::New => "new chat".to_owned(),
             SelectedChat::Existing(stored) if stored.title.is_empty() => format!("continuing {}", stored.id),
             SelectedChat::Existing(stored) => {
                 format!("continuing “{}”, {}", stored.title, pluralize(stored.messages as usize, "message"))
             }
         };
-        self.print(&format!("{which}; type /help for a list of commands"))
+        self.print(&format!("{description}; type /help for a list of commands"))
     }
 
     fn run_loop(&mut self) -> CommandResult {
@@ -108,7 +108,7 @@ impl Conversation<'_> {
             ChatInput::Help => self.help()?,
             ChatInput::Skills => self.skills()?,
             ChatInput::Expand(number) => self.expand(number)?,
-            ChatInput::InvalidCommand(how) => self.print(how)?,
+            ChatInput::InvalidCommand(message) => self.print(message)?,
             ChatInput::New => {
                 self.chat = SelectedChat::New;
                 self.print("new chat")?;
@@ -171,15 +171,15 @@ impl Conversation<'_> {
         if mention.dollar == MentionSyntax::Enabled {
             lines.push(("$NAME".to_owned(), "Call a skill anywhere in a message.".to_owned()));
         }
-        lines.extend(COMMANDS.map(|(word, about)| (word.to_owned(), about.to_owned())));
+        lines.extend(COMMANDS.map(|(command, description)| (command.to_owned(), description.to_owned())));
         lines.push(("Ctrl-C".to_owned(), "Stop the reply; press again to quit.".to_owned()));
         lines.push(("\\ Enter".to_owned(), "Insert a line break; pasted lines are one message.".to_owned()));
         lines.push((
             "Up, Ctrl-R".to_owned(),
             "Search the history; lines that start with a space are not saved.".to_owned(),
         ));
-        for (word, about) in lines {
-            self.output.line(format!("{}  {about}", columns::pad(&word, widest)))?;
+        for (command, description) in lines {
+            self.output.line(format!("{}  {description}", columns::pad(&command, widest)))?;
         }
         Ok(())
     }
@@ -236,7 +236,7 @@ enum Next {
 /// Restores the terminal and exits on a termination signal while the line editor is active. During a turn, the turn is
 /// stopped first.
 fn exit_on_signal(runtime: &Runtime, busy: &Arc<AtomicBool>) {
-    let before = TerminalMode::current();
+    let initial_mode = TerminalMode::current();
     let busy = Arc::clone(busy);
     // Listen before anything is shown, so that no signal is lost.
     let signals = {
@@ -251,8 +251,8 @@ fn exit_on_signal(runtime: &Runtime, busy: &Arc<AtomicBool>) {
                 _ = hangup.recv() => {}
             }
             if !busy.load(Ordering::SeqCst) {
-                if let Some(before) = &before {
-                    before.restore();
+                if let Some(initial_mode) = &initial_mode {
+                    initial_mode.restore();
                 }
                 std::process::exit(1);
             }

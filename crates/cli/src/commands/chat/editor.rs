@@ -122,7 +122,7 @@ fn completable_skills(snapshot: &Snapshot) -> Vec<CompletableSkill> {
             hidden::find_hidden(&skill.name).is_none() && !skill.name.contains(char::is_whitespace)
         })
         .collect();
-    skills.sort_by(|one, other| one.name.cmp(&other.name));
+    skills.sort_by(|a, b| a.name.cmp(&b.name));
     skills
 }
 
@@ -142,7 +142,7 @@ impl ChatCompleter {
         let before = line.get(..cursor).unwrap_or_default();
         let start = before
             .rfind(char::is_whitespace)
-            .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+            .map_or(0, |index| index + before[index..].chars().next().map_or(1, char::len_utf8));
         let word = &before[start..];
         let is_first = before[..start].trim().is_empty();
         let (sign, syntax) = match word.chars().next() {
@@ -195,8 +195,8 @@ impl ChatCompleter {
     fn similar_to(&self, typed: &str) -> impl Iterator<Item = &CompletableSkill> {
         let found = self.router.iter().flat_map(|router| router.complete(typed));
         found.filter_map(|found| {
-            let at = self.skills.binary_search_by(|skill| (*skill.name).cmp(found.name)).ok()?;
-            self.skills.get(at)
+            let index = self.skills.binary_search_by(|skill| (*skill.name).cmp(found.name)).ok()?;
+            self.skills.get(index)
         })
     }
 }
@@ -251,10 +251,10 @@ mod tests {
     fn skills_that_are_not_user_invocable_are_not_completed() {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().canonicalize().unwrap();
-        for (name, more) in [("for-all", ""), ("for-models", "user-invocable: false\n")] {
+        for (name, extra_fields) in [("for-all", ""), ("for-models", "user-invocable: false\n")] {
             let skill = home.join(".agents/skills").join(name);
             std::fs::create_dir_all(&skill).unwrap();
-            let text = format!("---\nname: {name}\ndescription: Does it.\n{more}---\nDo it.\n");
+            let text = format!("---\nname: {name}\ndescription: Does it.\n{extra_fields}---\nDo it.\n");
             std::fs::write(skill.join("SKILL.md"), text).unwrap();
         }
         let host_env =
@@ -273,14 +273,14 @@ mod tests {
 
     #[test]
     fn completions_depend_on_the_position() {
-        let all = |names: &[&str]| names.iter().map(|name| format!("{name} ")).collect::<Vec<_>>();
-        assert_eq!(names("/p"), (0, all(&["/pdf", "/pdf-forms"])));
-        assert_eq!(names("/he"), (0, all(&["/heal", "/help"])));
-        assert_eq!(names("  /pdf-"), (2, all(&["/pdf-forms"])));
-        assert_eq!(names("fill in /p").1, all(&[]));
-        assert_eq!(names("äö fill $p"), (10, all(&["$pdf", "$pdf-forms"])));
-        assert_eq!(names("$hel").1, all(&["$help"]));
-        assert_eq!(names("").1, all(&[]));
+        let with_space = |names: &[&str]| names.iter().map(|name| format!("{name} ")).collect::<Vec<_>>();
+        assert_eq!(names("/p"), (0, with_space(&["/pdf", "/pdf-forms"])));
+        assert_eq!(names("/he"), (0, with_space(&["/heal", "/help"])));
+        assert_eq!(names("  /pdf-"), (2, with_space(&["/pdf-forms"])));
+        assert_eq!(names("fill in /p").1, with_space(&[]));
+        assert_eq!(names("äö fill $p"), (10, with_space(&["$pdf", "$pdf-forms"])));
+        assert_eq!(names("$hel").1, with_space(&["$help"]));
+        assert_eq!(names("").1, with_space(&[]));
     }
 
     #[test]

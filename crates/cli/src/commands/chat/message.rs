@@ -50,8 +50,8 @@ fn read_stdin(input: impl Read) -> Result<String, Failure> {
         return Err(too_long());
     }
     String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Failure::usage(format!("standard input is not valid UTF-8 at byte {at}"))
+        let offset = error.utf8_error().valid_up_to();
+        Failure::usage(format!("standard input is not valid UTF-8 at byte {offset}"))
             .hint("convert it, for example with iconv")
     })
 }

@@ -42,16 +42,16 @@ use crate::signals;
 use setup::{ChatSetup, ContinueHint, SelectedChat};
 use turn::TurnEnd;
 
-pub(super) fn run(context: &Context, global: &Global, call: &Chat, output: &mut Output) -> CommandResult {
-    let message = message::read_message(call.message.as_deref(), output)?;
+pub(super) fn run(context: &Context, global: &Global, args: &Chat, output: &mut Output) -> CommandResult {
+    let message = message::read_message(args.message.as_deref(), output)?;
     let runtime = runtime()?;
-    let done = match message {
-        Some(message) => runtime.block_on(answer_once(context, global, call, &message, output)),
-        None => conversation::run(&runtime, context, global, call, output),
+    let result = match message {
+        Some(message) => runtime.block_on(answer_once(context, global, args, &message, output)),
+        None => conversation::run(&runtime, context, global, args, output),
     };
     // A cancelled tool must not keep the process alive.
     runtime.shutdown_timeout(Duration::from_secs(5));
-    done
+    result
 }
 
 /// Returns the runtime of a chat.
@@ -63,13 +63,13 @@ pub(super) fn runtime() -> Result<Runtime, Failure> {
 async fn answer_once(
     context: &Context,
     global: &Global,
-    call: &Chat,
+    args: &Chat,
     message: &str,
     output: &mut Output,
 ) -> CommandResult {
-    let setup = ChatSetup::new(context, global, call, ContinueHint::NewProcess).await?;
-    let meant = SelectedChat::select(call, &setup).await?;
-    let chat = meant.get_or_create(&setup).await?;
+    let setup = ChatSetup::new(context, global, args, ContinueHint::NewProcess).await?;
+    let selected = SelectedChat::select(args, &setup).await?;
+    let chat = selected.get_or_create(&setup).await?;
     if output.json() {
         output.write_json(
             &json!({"schema": 1, "type": "chat", "chat": chat, "model": setup.agent.model().name()}),

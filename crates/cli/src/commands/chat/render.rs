@@ -26,19 +26,19 @@ pub(super) struct TurnRenderer<'a> {
 
 impl<'a> TurnRenderer<'a> {
     pub(super) fn new(output: &'a mut Output, calls: &'a mut ToolCallLog, stop: CancellationToken) -> Self {
-        let words = StreamSanitizer::new(output.is_terminal());
-        Self { output, calls, sanitizer: words, called_tool: false, write_error: None, stop }
+        let sanitizer = StreamSanitizer::new(output.is_terminal());
+        Self { output, calls, sanitizer, called_tool: false, write_error: None, stop }
     }
 
     pub(super) fn print_event(&mut self, numbered: &NumberedEvent) {
         if self.write_error.is_some() {
             return;
         }
-        let written = match self.output.json() {
+        let result = match self.output.json() {
             true => self.output.write_json(numbered).and_then(|()| self.output.finish()),
             false => self.show(&numbered.event),
         };
-        if let Err(error) = written {
+        if let Err(error) = result {
             self.write_error = Some(error);
             self.stop.cancel();
         }
@@ -81,8 +81,8 @@ impl<'a> TurnRenderer<'a> {
             self.output.out().write_all(separator.as_bytes())?;
         }
         self.called_tool = false;
-        let shown = self.sanitizer.sanitize(text);
-        self.output.out().write_all(shown.as_bytes())?;
+        let sanitized = self.sanitizer.sanitize(text);
+        self.output.out().write_all(sanitized.as_bytes())?;
         self.output.finish()
     }
 

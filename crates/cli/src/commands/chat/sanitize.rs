@@ -35,7 +35,7 @@ impl StreamSanitizer {
                     let is_escaped = hidden::is_hidden(self.previous) || is_control(self.previous);
                     let before = if is_escaped { ' ' } else { self.previous };
                     match hidden::find_hidden(&String::from_iter([before, c])) {
-                        Some((at, _)) if at > 0 => out.extend(c.escape_unicode()),
+                        Some((index, _)) if index > 0 => out.extend(c.escape_unicode()),
                         _ => out.push(c),
                     }
                 }
@@ -59,13 +59,13 @@ mod tests {
 
     #[test]
     fn control_characters_are_escaped_and_text_is_kept() {
-        let nasty = "a\u{1b}[31m\r\u{9b}2J\u{202e}b\n\tc";
-        assert_eq!(sanitize_all(&[nasty], true), "a\\u{1b}[31m\\u{9b}2J\\u{202e}b\n\tc");
+        let hostile = "a\u{1b}[31m\r\u{9b}2J\u{202e}b\n\tc";
+        assert_eq!(sanitize_all(&[hostile], true), "a\\u{1b}[31m\\u{9b}2J\\u{202e}b\n\tc");
         assert_eq!(
             sanitize_all(&["\u{7f}\u{200b}\u{2066}\u{202e}"], true),
             "\\u{7f}\\u{200b}\\u{2066}\\u{202e}"
         );
-        assert_eq!(sanitize_all(&[nasty], false), "a\\u{1b}[31m\\u{9b}2J\u{202e}b\n\tc");
+        assert_eq!(sanitize_all(&[hostile], false), "a\\u{1b}[31m\\u{9b}2J\u{202e}b\n\tc");
         assert_eq!(sanitize_all(&["👩", "\u{200d}", "🔧"], true), "👩\u{200d}🔧");
         assert_eq!(sanitize_all(&["a", "\u{200d}", "b"], true), "a\\u{200d}b");
     }

@@ -1,4 +1,4 @@
-//! The store, the model and the selected chat.
+//! The store, the model and the selected chat. Without a configured model, the rehearsal shows what a model would receive.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,16 +52,16 @@ impl ChatSetup {
     pub(super) async fn new(
         context: &Context,
         global: &Global,
-        call: &Chat,
+        args: &Chat,
         again: ContinueHint,
     ) -> Result<Self, Failure> {
         let settings = &context.configuration.chat;
-        // A turn stops its own scripts, so nothing else needs to.
+        // Never triggered: a turn stops its own scripts.
         let cancel = prowess_sandbox::Cancel::default();
         let toolbox = Arc::new(super::super::cancellable_toolbox(context, global, cancel));
         let model = connect(settings, |name| std::env::var_os(name), &toolbox)
             .map_err(|error| errors::setup_failure(&error))?;
-        let store = open_store(context, &call.store_args).await?;
+        let store = open_store(context, &args.store_args).await?;
         let key = match (&settings.key_env, &settings.key_file) {
             (Some(name), _) => Some(format!("the variable {name}")),
             (None, Some(path)) => Some(clean_path(path)),
@@ -110,8 +110,8 @@ pub(in crate::commands) async fn open_store(
     args: &StoreArgs,
 ) -> Result<Arc<dyn Store>, Failure> {
     let configured = context.configuration.chat.store.as_ref().map(|store| store.expose());
-    let written = args.store.as_deref().or(configured);
-    let address = StoreAddress::resolve(&context.host_env, written).map_err(store_failure)?;
+    let address = args.store.as_deref().or(configured);
+    let address = StoreAddress::resolve(&context.host_env, address).map_err(store_failure)?;
     store::open(&address).await.map_err(store_failure)
 }
 
@@ -122,15 +122,15 @@ pub(super) enum SelectedChat {
 }
 
 impl SelectedChat {
-    pub(super) async fn select(call: &Chat, setup: &ChatSetup) -> Result<Self, Failure> {
-        if let Some(id) = &call.chat {
+    pub(super) async fn select(args: &Chat, setup: &ChatSetup) -> Result<Self, Failure> {
+        if let Some(id) = &args.chat {
             let stored = setup.store.chat(id).await.map_err(|error| match error {
                 StoreError::ChatNotFound => unknown_chat(id),
                 error => store_failure(error),
             })?;
             return Ok(Self::Existing(Box::new(stored)));
         }
-        if !call.latest {
+        if !args.latest {
             return Ok(Self::New);
         }
         let page = setup.store.chats(None, 1).await.map_err(store_failure)?;

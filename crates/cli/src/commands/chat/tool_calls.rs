@@ -34,12 +34,12 @@ impl ToolCallLog {
         data: &Value,
         width: usize,
     ) -> String {
-        let at = self.all.iter().rposition(|called| called.id == id);
-        let Some((at, called)) = at.and_then(|at| Some((at, self.all.get_mut(at)?))) else {
+        let index = self.all.iter().rposition(|call| call.id == id);
+        let Some((index, call)) = index.and_then(|index| Some((index, self.all.get_mut(index)?))) else {
             return String::new();
         };
-        called.result = Some((status.to_owned(), data.clone()));
-        called.line(at + 1, width)
+        call.result = Some((status.to_owned(), data.clone()));
+        call.line(index + 1, width)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -48,10 +48,10 @@ impl ToolCallLog {
 
     /// Returns the details of a call by its number, as lines.
     pub(super) fn details(&self, number: usize) -> Option<Vec<String>> {
-        let called = self.all.get(number.checked_sub(1)?)?;
-        let mut lines = vec![format!("[{number}] {}", clean(&called.name))];
-        lines.extend(format_value("arguments", &called.arguments));
-        match &called.result {
+        let call = self.all.get(number.checked_sub(1)?)?;
+        let mut lines = vec![format!("[{number}] {}", clean(&call.name))];
+        lines.extend(format_value("arguments", &call.arguments));
+        match &call.result {
             Some((status, data)) => lines.extend(format_value(status, data)),
             None => lines.push("  no result".to_owned()),
         }

@@ -46,7 +46,7 @@ impl StopSignals {
 }
 
 pub(super) enum TurnEnd {
-    /// It ended regularly.
+    /// It ended without an error.
     Ended(EndReason),
     /// It failed; the chat is saved.
     Failed(Failure),
@@ -70,14 +70,14 @@ pub(super) async fn run_turn(
     let past = ChatHistory::load(&*setup.store, chat).await.map_err(failed)?;
     let cancel = CancellationToken::new();
     let mut renderer = TurnRenderer::new(output, calls, cancel.clone());
-    let mut keeper =
+    let mut recorder =
         StoreRecorder::ask(&setup.store, chat, text, &past, |numbered| renderer.print_event(&numbered))
             .await
             .map_err(failed)?;
     let input = TurnInput { chat, history: &past.messages, activated: &past.activated, text };
     let mut ignore_event = |_| {};
     let outcome = {
-        let turn = setup.agent.turn(input, &mut keeper, &mut ignore_event, &cancel);
+        let turn = setup.agent.turn(input, &mut recorder, &mut ignore_event, &cancel);
         tokio::pin!(turn);
         loop {
             tokio::select! {
@@ -92,7 +92,7 @@ pub(super) async fn run_turn(
             }
         }
     };
-    drop(keeper);
+    drop(recorder);
     renderer.finish()?;
     Ok(match outcome.map(|outcome| outcome.end) {
         None => TurnEnd::Abandoned,

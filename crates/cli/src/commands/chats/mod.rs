@@ -21,7 +21,7 @@ pub(super) fn run(context: &Context, call: Chats, output: &mut Output) -> Comman
     runtime()?.block_on(async {
         let command = call.command.unwrap_or(ChatsCommand::List { n: DEFAULT_COUNT });
         // Read the file before the store is created.
-        let read = match &command {
+        let exported = match &command {
             ChatsCommand::Import { file } => transfer::read_export(file)?,
             _ => Vec::new(),
         };
@@ -33,7 +33,7 @@ pub(super) fn run(context: &Context, call: Chats, output: &mut Output) -> Comman
             ChatsCommand::Export { id, to } => {
                 transfer::export(&*store, id.as_deref(), to.as_deref(), output).await?;
             }
-            ChatsCommand::Import { .. } => transfer::import(&*store, &read, output).await?,
+            ChatsCommand::Import { .. } => transfer::import(&*store, &exported, output).await?,
         }
         Ok(SUCCESS)
     })
@@ -51,8 +51,8 @@ fn chat_failure(id: &str) -> impl Fn(StoreError) -> Failure {
 pub(super) async fn print_chats(store: &dyn Store, limit: usize, output: &mut Output) -> Result<(), Failure> {
     let (mut chats, mut after): (Vec<Chat>, Option<String>) = (Vec::new(), None);
     loop {
-        let left = limit - chats.len();
-        let page = store.chats(after.as_deref(), left.min(CHATS_MAX)).await.map_err(store_failure)?;
+        let remaining = limit - chats.len();
+        let page = store.chats(after.as_deref(), remaining.min(CHATS_MAX)).await.map_err(store_failure)?;
         chats.extend(page.chats);
         after = page.next;
         if after.is_none() || chats.len() >= limit {
@@ -64,13 +64,13 @@ pub(super) async fn print_chats(store: &dyn Store, limit: usize, output: &mut Ou
     }
     for chat in &chats {
         let title = if chat.title.is_empty() { "(empty)" } else { &chat.title };
-        let more = match &chat.writing {
+        let state = match &chat.writing {
             Some(_) => "reply in progress".to_owned(),
             None => pluralize(usize::try_from(chat.messages).unwrap_or(usize::MAX), "message"),
         };
-        let (id, when) = (output.styled_text(TextStyle::Strong, &chat.id), format_time(chat.updated));
-        let title = columns::truncate(&clean(title), output.width().saturating_sub(62 + more.len()).max(20));
-        output.line(format!("{id}  {when}  {title}, {more}"))?;
+        let (id, updated) = (output.styled_text(TextStyle::Strong, &chat.id), format_time(chat.updated));
+        let title = columns::truncate(&clean(title), output.width().saturating_sub(62 + state.len()).max(20));
+        output.line(format!("{id}  {updated}  {title}, {state}"))?;
     }
     if chats.is_empty() {
         output.note("no chats yet; run `prowess chat` to start one");

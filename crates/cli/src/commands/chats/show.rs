@@ -52,12 +52,12 @@ fn print_header(chat: &Chat, output: &mut Output) -> Result<(), Failure> {
 }
 
 fn print_message(message: &Message, calls: &mut ToolCallLog, output: &mut Output) -> Result<(), Failure> {
-    let who = match message.role {
+    let author = match message.role {
         Role::User => "you",
         Role::Assistant => "assistant",
     };
     output.line("")?;
-    output.line(output.styled_text(TextStyle::Strong, &format!("{who}, {}", format_time(message.at))))?;
+    output.line(output.styled_text(TextStyle::Strong, &format!("{author}, {}", format_time(message.at))))?;
     for part in &message.parts {
         match part {
             Part::Text { text } => {

@@ -16,28 +16,28 @@ use crate::report::json::EscapingWriter;
 pub(super) async fn export(
     store: &dyn Store,
     id: Option<&str>,
-    to: Option<&Path>,
+    file_path: Option<&Path>,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let which = id.map_or(ExportSelection::All, ExportSelection::One);
-    let failed = |error: StoreError| match id {
+    let selection = id.map_or(ExportSelection::All, ExportSelection::One);
+    let convert_error = |error: StoreError| match id {
         Some(id) => chat_failure(id)(error),
         None => store_failure(error),
     };
-    let Some(path) = to else {
+    let Some(path) = file_path else {
         let mut out = EscapingWriter::new(output.out());
-        transfer::export(store, which, &mut out).await.map_err(failed)?;
+        transfer::export(store, selection, &mut out).await.map_err(convert_error)?;
         return Ok(());
     };
-    if let ExportSelection::One(id) = which {
+    if let ExportSelection::One(id) = selection {
         store.chat(id).await.map_err(chat_failure(id))?;
     }
     // The file is private, and an existing file is not overwritten.
     let file = prowess_fs::create_private(path);
     let file = file.map_err(|error| unwritable(path, &error))?;
     let mut out = BufWriter::new(file);
-    let written = transfer::export(store, which, &mut out).await;
-    let result = written.map_err(failed).and_then(|count| {
+    let exported = transfer::export(store, selection, &mut out).await;
+    let result = exported.map_err(convert_error).and_then(|count| {
         out.flush().and_then(|()| out.get_ref().sync_all()).map_err(|error| unwritable(path, &error))?;
         Ok(count)
     });

@@ -7,7 +7,7 @@ use super::{CheckState, DoctorCheck};
 use crate::context::Context;
 
 /// Returns `None` if embeddings are disabled.
-pub(super) fn embeddings(context: &Context) -> Option<DoctorCheck> {
+pub(super) fn check(context: &Context) -> Option<DoctorCheck> {
     let settings = &context.configuration.embeddings;
     if settings.provider == EmbeddingsProvider::Off {
         return None;
@@ -25,14 +25,14 @@ pub(super) fn embeddings(context: &Context) -> Option<DoctorCheck> {
             let message = format!("{}: {model} ({dimensions} dimensions)", settings.provider.as_str());
             (CheckState::Fine, message, None)
         }
-        Err(why) => (
+        Err(error) => (
             CheckState::Problem,
-            format!("{}: {why}", settings.provider.as_str()),
+            format!("{}: {error}", settings.provider.as_str()),
             Some(
                 "until this is fixed, routing uses words only; see [embeddings] in your configuration"
                     .to_owned(),
             ),
         ),
     };
-    Some(DoctorCheck { what: "embeddings", state, message, help })
+    Some(DoctorCheck { subject: "embeddings", state, message, help })
 }

@@ -11,10 +11,10 @@ use crate::output::{clean_path, pluralize};
 use crate::scope::ScopeArgs;
 
 /// Returns a result for each lock file.
-pub(super) fn installed(context: &Context) -> Vec<DoctorCheck> {
-    let what = "installed";
+pub(super) fn check(context: &Context) -> Vec<DoctorCheck> {
+    let subject = "installed";
     let short = |path: &std::path::Path| clean_path(&short_path(path, &context.host_env));
-    let mut findings = Vec::new();
+    let mut checks = Vec::new();
     for target in packages::install_targets(context, &ScopeArgs::default()).unwrap_or_default() {
         let message = match LockFile::read(&target.lock_path) {
             Err(error) => Err((error.to_string(), "fix that file, or restore it from version control")),
@@ -27,27 +27,27 @@ pub(super) fn installed(context: &Context) -> Vec<DoctorCheck> {
                 .map(|verified| (lock.skills.len(), verified))
                 .map_err(|error| (error.to_string(), "run `prowess verify` for details")),
         };
-        findings.push(match message {
+        checks.push(match message {
             Err((message, help)) => {
-                DoctorCheck { what, state: CheckState::Problem, message, help: Some(help.to_owned()) }
+                DoctorCheck { subject, state: CheckState::Problem, message, help: Some(help.to_owned()) }
             }
             Ok((count, verified)) => {
-                let is_bad = |one: &&VerifiedSkill| {
-                    !one.accepted
-                        && !matches!(one.status, VerificationStatus::Ok | VerificationStatus::Unlocked)
+                let is_bad = |skill: &&VerifiedSkill| {
+                    !skill.accepted
+                        && !matches!(skill.status, VerificationStatus::Ok | VerificationStatus::Unlocked)
                 };
-                let names: Vec<_> = verified.iter().filter(is_bad).map(|one| one.name.as_str()).collect();
-                let all = format!("{} in {}", pluralize(count, "skill"), short(&target.lock_path));
+                let names: Vec<_> = verified.iter().filter(is_bad).map(|skill| skill.name.as_str()).collect();
+                let summary = format!("{} in {}", pluralize(count, "skill"), short(&target.lock_path));
                 match names.is_empty() {
-                    true => DoctorCheck { what, state: CheckState::Fine, message: all, help: None },
+                    true => DoctorCheck { subject, state: CheckState::Fine, message: summary, help: None },
                     false => {
-                        let message = format!("{all}; modified or missing: {}", names.join(", "));
+                        let message = format!("{summary}; modified or missing: {}", names.join(", "));
                         let help = Some("run `prowess verify` to see the differences".to_owned());
-                        DoctorCheck { what, state: CheckState::Note, message, help }
+                        DoctorCheck { subject, state: CheckState::Note, message, help }
                     }
                 }
             }
         });
     }
-    findings
+    checks
 }

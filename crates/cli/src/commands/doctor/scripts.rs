@@ -1,4 +1,4 @@
-//! Checks the sandbox, the script policy and the variables of skills.
+//! Checks the sandbox, the policy that decides which scripts may run, and the environment variables of skills.
 
 use prowess::policy::ScriptPolicy;
 use prowess::{Skill, Snapshot};
@@ -9,7 +9,7 @@ use super::{CheckState, DoctorCheck};
 use crate::context::Context;
 
 /// Returns the state of the sandbox, the script policy, and the variables that skills need but do not get.
-pub(super) fn scripts(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck> {
+pub(super) fn check(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck> {
     let status = prowess_sandbox::status(&prowess_sandbox::SandboxHelper::current_exe());
     let root = if status.root { "; root privileges are dropped first" } else { "" };
     let (state, message) = match status.tier {
@@ -35,8 +35,8 @@ pub(super) fn scripts(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck
         ScriptPolicy::Allowed => "run without confirmation".to_owned(),
     };
     let mut findings = vec![
-        DoctorCheck { what: "sandbox", state, message, help },
-        DoctorCheck { what: "scripts", state: CheckState::Fine, message: allowed, help: None },
+        DoctorCheck { subject: "sandbox", state, message, help },
+        DoctorCheck { subject: "scripts", state: CheckState::Fine, message: allowed, help: None },
     ];
     let environment: Vec<_> = std::env::vars_os().collect();
     for skill in snapshot.enabled() {
@@ -61,5 +61,5 @@ fn missing_variable(skill: &Skill, variable: &prowess_sandbox::RequestedVariable
             ),
         ),
     };
-    Some(DoctorCheck { what: "variable", state: CheckState::Note, message, help: Some(help) })
+    Some(DoctorCheck { subject: "variable", state: CheckState::Note, message, help: Some(help) })
 }

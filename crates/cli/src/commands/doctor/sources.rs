@@ -19,27 +19,30 @@ pub(super) fn contact_all(context: &Context) -> Vec<ServerResponse> {
         let configured = context.configuration.mcp_sources.iter();
         let responses: Vec<_> = configured
             .map(|source| {
-                let found = context.sources.get(&source.label);
-                (source.label.clone(), found.map(|source| scope.spawn(|| source.refresh())))
+                let remote = context.sources.get(&source.label);
+                (source.label.clone(), remote.map(|remote| scope.spawn(|| remote.refresh())))
             })
             .collect();
         responses
             .into_iter()
             .map(|(label, answer)| {
-                let lost = |_| Err(FetchError::Malformed("the request failed".to_owned()));
-                ServerResponse { label, answer: answer.map(|answer| answer.join().unwrap_or_else(lost)) }
+                let request_failed = |_| Err(FetchError::Malformed("the request failed".to_owned()));
+                ServerResponse {
+                    label,
+                    answer: answer.map(|answer| answer.join().unwrap_or_else(request_failed)),
+                }
             })
             .collect()
     })
 }
 
 /// Returns a result for each server.
-pub(super) fn findings(responses: Vec<ServerResponse>, snapshot: &Snapshot) -> Vec<DoctorCheck> {
-    responses.into_iter().map(|response| finding(response, snapshot)).collect()
+pub(super) fn checks(responses: Vec<ServerResponse>, snapshot: &Snapshot) -> Vec<DoctorCheck> {
+    responses.into_iter().map(|response| check_response(response, snapshot)).collect()
 }
 
-fn finding(ServerResponse { label, answer }: ServerResponse, snapshot: &Snapshot) -> DoctorCheck {
-    let what = "mcp source";
+fn check_response(ServerResponse { label, answer }: ServerResponse, snapshot: &Snapshot) -> DoctorCheck {
+    let subject = "mcp source";
     let (state, message, help) = match answer {
         None => (CheckState::Note, format!("{label} is disabled"), None),
         Some(Err(error)) => (
@@ -48,11 +51,11 @@ fn finding(ServerResponse { label, answer }: ServerResponse, snapshot: &Snapshot
             Some("see [[sources.mcp]] in your configuration".to_owned()),
         ),
         Some(Ok(report)) => {
-            let its_skills = snapshot
+            let skills = snapshot
                 .all()
                 .iter()
                 .filter(|skill| skill.remote().is_some_and(|remote| remote.label() == label));
-            let approved = its_skills.filter(|skill| skill.is_enabled()).count();
+            let approved = skills.filter(|skill| skill.is_enabled()).count();
             let invalid =
                 if report.invalid == 0 { String::new() } else { format!(", {} invalid", report.invalid) };
             let message = format!(
@@ -66,5 +69,5 @@ fn finding(ServerResponse { label, answer }: ServerResponse, snapshot: &Snapshot
             }
         }
     };
-    DoctorCheck { what, state, message, help }
+    DoctorCheck { subject, state, message, help }
 }

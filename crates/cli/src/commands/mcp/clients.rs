@@ -26,12 +26,12 @@ pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut O
         let is_here = find_trace(&env, client).is_some();
         // The project's file is listed only if it has an entry or an error.
         let project = match connection_status(&env, client, InstallScope::Project, &name) {
-            Ok(found) if found.entry.is_none() => None,
+            Ok(status) if status.entry.is_none() => None,
             Err(ConnectError::NoProjectConfig { .. }) => None,
             project => Some(project),
         };
         let user = connection_status(&env, client, InstallScope::User, &name);
-        if is_here || project.is_none() || user.as_ref().is_ok_and(|found| found.entry.is_some()) {
+        if is_here || project.is_none() || user.as_ref().is_ok_and(|status| status.entry.is_some()) {
             print_row(client, is_here, user, context, output)?;
         }
         if let Some(project) = project {
@@ -47,28 +47,28 @@ pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut O
 fn print_row(
     client: &Client,
     is_here: bool,
-    found: Result<prowess_package::connect::ConnectionStatus, ConnectError>,
+    status: Result<prowess_package::connect::ConnectionStatus, ConnectError>,
     context: &Context,
     output: &mut Output,
 ) -> std::io::Result<()> {
-    let (tone, mark, text) = match found {
-        Ok(found) if found.is_ours => (
+    let (tone, mark, text) = match status {
+        Ok(status) if status.is_ours => (
             TextStyle::Good,
             "✓",
-            format!("{}  {}", pad("connected", 13), display_path(&found.file, context)),
+            format!("{}  {}", pad("connected", 13), display_path(&status.file, context)),
         ),
-        Ok(found) if found.entry.is_some() => {
-            let file = display_path(&found.file, context);
+        Ok(status) if status.entry.is_some() => {
+            let file = display_path(&status.file, context);
             (
                 TextStyle::Caution,
                 "✗",
                 format!("{}  {file}: the name is used by another server", pad("not connected", 13)),
             )
         }
-        Ok(found) if is_here => (
+        Ok(status) if is_here => (
             TextStyle::Strong,
             "○",
-            format!("{}  {}", pad("not connected", 13), display_path(&found.file, context)),
+            format!("{}  {}", pad("not connected", 13), display_path(&status.file, context)),
         ),
         Ok(_) => (TextStyle::Faint, " ", "not found".to_owned()),
         Err(error) => (TextStyle::Bad, "✗", clean(&error.to_string()).into_owned()),
@@ -78,19 +78,19 @@ fn print_row(
 }
 
 fn client_json(client: &Client, env: &ClientEnv, name: &ServerName) -> Value {
-    let by = find_trace(env, client).map(|trace| match trace {
+    let trace = find_trace(env, client).map(|trace| match trace {
         ClientTrace::ConfigPath(path) | ClientTrace::Program(path) => path,
     });
     let connection_json = |scope| match connection_status(env, client, scope, name) {
-        Ok(found) => json!({
-            "file": found.file, "connected": found.is_ours,
-            "entry": found.entry.as_ref().map(render::value_json),
+        Ok(status) => json!({
+            "file": status.file, "connected": status.is_ours,
+            "entry": status.entry.as_ref().map(render::value_json),
         }),
         Err(ConnectError::NoProjectConfig { .. } | ConnectError::NoHome) => Value::Null,
         Err(error) => json!({"error": error.to_string()}),
     };
     json!({
-        "client": client.id, "title": client.title, "found": by.is_some(), "found_by": by,
+        "client": client.id, "title": client.title, "found": trace.is_some(), "found_by": trace,
         "user": connection_json(InstallScope::User), "project": connection_json(InstallScope::Project),
     })
 }

@@ -16,18 +16,18 @@ use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean_path};
 
-pub(super) fn run(context: &Context, global: &Global, call: &Connect, output: &mut Output) -> CommandResult {
+pub(super) fn run(context: &Context, global: &Global, args: &Connect, output: &mut Output) -> CommandResult {
     let env = client_env(context, global);
-    let (selection, scope) = (&call.clients, scope(&call.clients));
+    let (selection, scope) = (&args.clients, scope(&args.clients));
     let name = ServerName::parse(&selection.name).map_err(failure)?;
-    let running = running_server(context, global, call)?;
+    let running = running_server(context, global, args)?;
     let clients = selected_clients(selection, &env)?;
-    let args = arguments(context, global)?;
+    let server_args = arguments(context, global)?;
     let server = |client: &Client| match &running {
         Some(server) => Ok(server.clone()),
-        None => Ok(ServerSpec::Stdio { command: command(&env, client, scope)?, args: args.clone() }),
+        None => Ok(ServerSpec::Stdio { command: command(&env, client, scope)?, args: server_args.clone() }),
     };
-    if call.print {
+    if args.print {
         return print_snippets(&clients, scope, &env, &name, server, output);
     }
     let servers: Vec<_> =
@@ -35,20 +35,20 @@ pub(super) fn run(context: &Context, global: &Global, call: &Connect, output: &m
     let plans = plan_changes(&servers, selection.all, output, |client, server| {
         plan_install(&env, client, scope, &name, server)
     })?;
-    if !call.dry_run && !call.yes {
+    if !args.dry_run && !args.yes {
         for plan in plans.iter().filter(|plan| plan.action.needs_consent()) {
             consent(plan, context, global, output)?;
         }
     }
-    for plan in plans.iter().filter(|_| !call.dry_run) {
+    for plan in plans.iter().filter(|_| !args.dry_run) {
         plan.perform(&env).map_err(failure)?;
     }
-    render::print_plans(&plans, &name, scope, !call.dry_run, context, output)?;
+    render::print_plans(&plans, &name, scope, !args.dry_run, context, output)?;
     if output.json() {
         return Ok(SUCCESS);
     }
     let absolute = |server: &ServerSpec| matches!(server, ServerSpec::Stdio { command, .. } if Path::new(command).is_absolute());
-    if call.dry_run {
+    if args.dry_run {
         output.note("dry run: no changes made");
     } else if plans.iter().any(|plan| plan.action.is_change()) {
         output.note("restart running clients to apply the change");
@@ -80,13 +80,13 @@ fn consent(
 }
 
 /// Returns the running server given with `--http`.
-fn running_server(context: &Context, global: &Global, call: &Connect) -> Result<Option<ServerSpec>, Failure> {
-    let Some(url) = &call.http else { return Ok(None) };
+fn running_server(context: &Context, global: &Global, args: &Connect) -> Result<Option<ServerSpec>, Failure> {
+    let Some(url) = &args.http else { return Ok(None) };
     if global.preset.is_some() || !context.roots.is_empty() {
         let failure = Failure::usage("--preset and --root cannot be used with --http");
         return Err(failure.hint("a running server has its own settings; omit these options, or omit --http"));
     }
-    let token = call.token_env.as_deref().map(TokenVariable::parse).transpose().map_err(failure)?;
+    let token = args.token_env.as_deref().map(TokenVariable::parse).transpose().map_err(failure)?;
     ServerSpec::http(url, token).map(Some).map_err(failure)
 }
 

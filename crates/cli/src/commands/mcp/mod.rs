@@ -20,18 +20,18 @@ use crate::failure::{ErrorCode, Failure};
 use crate::output::Output;
 use crate::scope::ScopeChoice;
 
-pub(super) fn run(global: &Global, call: &Mcp, output: &mut Output) -> CommandResult {
-    match &call.command {
+pub(super) fn run(global: &Global, args: &Mcp, output: &mut Output) -> CommandResult {
+    match &args.command {
         None => {
             let context = Context::load(global, output)?;
-            serve::serve(&context, global, &call.serve, output)
+            serve::serve(&context, global, &args.serve, output)
         }
         Some(command) => {
             // An invalid configuration of Prowess does not prevent changes to a client's configuration.
             let context = Context::load_unchecked(global)?;
             match command {
-                McpCommand::Install(call) => install::run(&context, global, call, output),
-                McpCommand::Uninstall(call) => uninstall::run(&context, global, call, output),
+                McpCommand::Install(args) => install::run(&context, global, args, output),
+                McpCommand::Uninstall(args) => uninstall::run(&context, global, args, output),
                 McpCommand::Clients { name } => clients::run(&context, global, name, output),
             }
         }
@@ -53,31 +53,31 @@ fn scope(selection: &ClientArgs) -> InstallScope {
 }
 
 fn selected_clients(selection: &ClientArgs, env: &ClientEnv) -> Result<Vec<&'static Client>, Failure> {
-    let here: Vec<_> = CLIENTS.iter().filter(|client| find_trace(env, client).is_some()).collect();
-    if selection.all && here.is_empty() {
+    let present: Vec<_> = CLIENTS.iter().filter(|client| find_trace(env, client).is_some()).collect();
+    if selection.all && present.is_empty() {
         let failure = Failure::new(ErrorCode::NotFound, "no MCP client found on this machine");
         return Err(failure.hint("select one with --client; run `prowess mcp clients` for a list"));
     }
     if selection.all {
-        return Ok(here);
+        return Ok(present);
     }
-    let mut named: Vec<&Client> = Vec::new();
+    let mut selected: Vec<&Client> = Vec::new();
     for name in &selection.client {
         let client = connect::find_client(name).map_err(failure)?;
-        if !named.contains(&client) {
-            named.push(client);
+        if !selected.contains(&client) {
+            selected.push(client);
         }
     }
-    if named.is_empty() {
-        let ids: Vec<_> = here.iter().map(|client| client.id).collect();
-        let found = match ids.as_slice() {
+    if selected.is_empty() {
+        let ids: Vec<_> = present.iter().map(|client| client.id).collect();
+        let present_hint = match ids.as_slice() {
             [] => "no client was found on this machine; select one with --client NAME".to_owned(),
             [only] => format!("found on this machine: {only}; select it with --client {only}"),
-            many => format!("found on this machine: {}; select with --client NAME or --all", many.join(", ")),
+            ids => format!("found on this machine: {}; select with --client NAME or --all", ids.join(", ")),
         };
-        return Err(Failure::usage("no client selected").hint(found));
+        return Err(Failure::usage("no client selected").hint(present_hint));
     }
-    Ok(named)
+    Ok(selected)
 }
 
 /// Plans the change for each client. With `--all`, clients that do not support it are skipped.

@@ -14,28 +14,28 @@ pub(super) fn print_plans(
     plans: &[ConnectPlan],
     name: &ServerName,
     scope: InstallScope,
-    done: bool,
+    applied: bool,
     context: &Context,
     output: &mut Output,
 ) -> std::io::Result<()> {
     if output.json() {
         let clients: Vec<_> = plans.iter().map(plan_json).collect();
         return output.write_json(&json!({
-            "schema": 1, "name": name.as_str(), "scope": scope.as_str(), "dry_run": !done, "clients": clients,
+            "schema": 1, "name": name.as_str(), "scope": scope.as_str(), "dry_run": !applied, "clients": clients,
         }));
     }
-    plans.iter().try_for_each(|plan| print_plan(plan, done, context, output))
+    plans.iter().try_for_each(|plan| print_plan(plan, applied, context, output))
 }
 
 /// Prints the change of a client, with a diff if it has not been made yet.
 pub(super) fn print_plan(
     plan: &ConnectPlan,
-    done: bool,
+    applied: bool,
     context: &Context,
     output: &mut Output,
 ) -> std::io::Result<()> {
     let (title, file) = (plan.client.title, display_path(&plan.file, context));
-    let (tone, mark, text) = match (plan.action, done) {
+    let (tone, mark, text) = match (plan.action, applied) {
         (ConnectAction::Add, true) => (TextStyle::Good, "✓", format!("connected {title}: {file}")),
         (ConnectAction::Add, false) => (TextStyle::Good, "+", format!("would connect {title}: {file}")),
         (ConnectAction::Replace, true) => (TextStyle::Good, "✓", format!("updated {title}: {file}")),
@@ -49,7 +49,7 @@ pub(super) fn print_plan(
         }
         (ConnectAction::Absent, _) => (TextStyle::Faint, "=", format!("{title} is not connected: {file}")),
     };
-    let note = match (plan.creates_file(), plan.removes_file(), done) {
+    let note = match (plan.creates_file(), plan.removes_file(), applied) {
         (true, _, _) => " (new file)",
         (_, true, true) => " (deleted the empty file)",
         (_, true, false) => " (would delete the empty file)",
@@ -57,13 +57,13 @@ pub(super) fn print_plan(
     };
     let mark = output.styled_text(tone, mark);
     output.line(format!("{mark} {text}{note}"))?;
-    if done || !plan.action.is_change() {
+    if applied || !plan.action.is_change() {
         return Ok(());
     }
     let difference = plan.diff();
     let comma = if difference.changes_comma { ", and a comma on the line before" } else { "" };
-    let at = output.styled_text(TextStyle::Faint, &format!("line {}{comma}", difference.line));
-    output.line(format!("    {at}"))?;
+    let line = output.styled_text(TextStyle::Faint, &format!("line {}{comma}", difference.line));
+    output.line(format!("    {line}"))?;
     for line in &difference.lines {
         let (tone, sign, text) = match line {
             DiffLine::Removed(text) => (TextStyle::Bad, '-', text),
@@ -82,7 +82,7 @@ fn plan_json(plan: &ConnectPlan) -> serde_json::Value {
     });
     if plan.action.is_change() {
         let difference = plan.diff();
-        let lines_of = |added: bool| -> Vec<String> {
+        let changed_lines = |added: bool| -> Vec<String> {
             let lines = difference.lines.iter().filter_map(|line| match line {
                 DiffLine::Added(text) if added => Some(clean(text).into_owned()),
                 DiffLine::Removed(text) if !added => Some(clean(text).into_owned()),
@@ -90,7 +90,7 @@ fn plan_json(plan: &ConnectPlan) -> serde_json::Value {
             });
             lines.collect()
         };
-        value["difference"] = json!({"line": difference.line, "comma": difference.changes_comma, "gone": lines_of(false), "new": lines_of(true)});
+        value["difference"] = json!({"line": difference.line, "comma": difference.changes_comma, "gone": changed_lines(false), "new": changed_lines(true)});
     }
     value
 }

@@ -20,11 +20,11 @@ use crate::signals::cancelled_on_termination;
 pub(super) fn serve(
     context: &Context,
     global: &Global,
-    call: &ServeMcp,
+    args: &ServeMcp,
     output: &mut Output,
 ) -> CommandResult {
     // The server does not collect notices, so problems with embeddings are printed at once.
-    let note = |why: &str| drop(writeln!(std::io::stderr(), "prowess: {}", clean(why)));
+    let note = |message: &str| drop(writeln!(std::io::stderr(), "prowess: {}", clean(message)));
     let semantic = semantic_stage(context).map(|semantic| Arc::new(semantic.with_warning_handler(note)));
     let toolbox = cancellable_toolbox(context, global, cancellable()).with_semantic(semantic);
     let snapshot = toolbox.snapshot();
@@ -32,14 +32,14 @@ pub(super) fn serve(
         output.note(line);
     }
     let active: Result<Vec<String>, Failure> =
-        call.skill.iter().map(|name| Ok(find_active(&snapshot, name)?.key().into())).collect();
+        args.skill.iter().map(|name| Ok(find_active(&snapshot, name)?.key().into())).collect();
     let server = McpServer::new(
         toolbox,
-        McpServerOptions { active: active?, instructions_chars: call.instructions_chars },
+        McpServerOptions { active: active?, instructions_chars: args.instructions_chars },
     );
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let served = match call.http {
-        Some(address) => runtime.block_on(over_http(&server, address, call, output)),
+    let served = match args.http {
+        Some(address) => runtime.block_on(over_http(&server, address, args, output)),
         None => runtime.block_on(over_stdio(&server, output)),
     };
     // A cancelled script must not keep the process alive.
@@ -60,14 +60,14 @@ async fn over_stdio(server: &McpServer, output: &mut Output) -> CommandResult {
 async fn over_http(
     server: &McpServer,
     address: SocketAddr,
-    call: &ServeMcp,
+    args: &ServeMcp,
     output: &mut Output,
 ) -> CommandResult {
-    let token = read_token(call.token_file.as_deref(), Some("PROWESS_TOKEN"), output)?;
+    let token = read_token(args.token_file.as_deref(), Some("PROWESS_TOKEN"), output)?;
     if !address.ip().is_loopback() && token.is_none() {
         return Err(failure(&ServeHttpError::TokenRequired(address)));
     }
-    let options = HttpOptions { token, hosts: call.allow_host.clone(), ..HttpOptions::default() };
+    let options = HttpOptions { token, hosts: args.allow_host.clone(), ..HttpOptions::default() };
     let listener = tokio::net::TcpListener::bind(address).await.map_err(|error| {
         Failure::usage(format!("cannot bind {address}: {error}"))
             .hint("pass another address with --http; port 0 selects a free port")

@@ -12,17 +12,17 @@ use crate::output::{Output, clean_path};
 pub(super) fn run(
     context: &Context,
     global: &Global,
-    call: &Disconnect,
+    args: &Disconnect,
     output: &mut Output,
 ) -> CommandResult {
     let env = client_env(context, global);
-    let (selection, scope) = (&call.clients, scope(&call.clients));
+    let (selection, scope) = (&args.clients, scope(&args.clients));
     let name = ServerName::parse(&selection.name).map_err(failure)?;
     let clients: Vec<_> = selected_clients(selection, &env)?.into_iter().map(|client| (client, ())).collect();
     let plans = plan_changes(&clients, selection.all, output, |client, ()| {
         plan_uninstall(&env, client, scope, &name)
     })?;
-    if !call.dry_run && !call.yes {
+    if !args.dry_run && !args.yes {
         for plan in plans.iter().filter(|plan| plan.action.needs_consent()) {
             if !output.json() {
                 render::print_plan(plan, false, context, output)?;
@@ -37,11 +37,11 @@ pub(super) fn run(
             confirm(global, "Remove it?", refusal.hint("pass --yes to remove it anyway"))?;
         }
     }
-    for plan in plans.iter().filter(|_| !call.dry_run) {
+    for plan in plans.iter().filter(|_| !args.dry_run) {
         plan.perform(&env).map_err(failure)?;
     }
-    render::print_plans(&plans, &name, scope, !call.dry_run, context, output)?;
-    if call.dry_run && !output.json() {
+    render::print_plans(&plans, &name, scope, !args.dry_run, context, output)?;
+    if args.dry_run && !output.json() {
         output.note("dry run: no changes made");
     }
     Ok(SUCCESS)

@@ -24,27 +24,27 @@ use crate::progress;
 pub(in crate::commands) fn run(
     context: &Context,
     global: &Global,
-    call: &Import,
+    args: &Import,
     output: &mut Output,
 ) -> CommandResult {
-    let target = install_target(context, &call.scope)?;
-    let requests = match (&call.from, &call.source) {
-        (Some(agent), _) => from_agent(agent, &target, call, context)?,
-        (None, Some(source)) if is_lock(source) => from_lock(Path::new(source), call, context)?,
-        (None, Some(source)) => vec![request(parse_source(source, context)?, None, pick(call), call)],
+    let target = install_target(context, &args.scope)?;
+    let requests = match (&args.from, &args.source) {
+        (Some(agent), _) => from_agent(agent, &target, args, context)?,
+        (None, Some(source)) if is_lock(source) => from_lock(Path::new(source), args, context)?,
+        (None, Some(source)) => vec![request(parse_source(source, context)?, None, pick(args), args)],
         (None, None) => return Err(Failure::usage("no source given")),
     };
-    if call.name.is_some() && requests.len() > 1 {
+    if args.name.is_some() && requests.len() > 1 {
         let message = format!("--name applies to a single skill, but {} are selected", requests.len());
         return Err(Failure::usage(message).hint("select one with --skill"));
     }
     let task = cancellable_task();
     let lists = SuppressionLists::load(context, output)?;
     let checks = lists.install_checks(context);
-    let mut prompter = TerminalPrompter::new(&call.answers, global, &task);
+    let mut prompter = TerminalPrompter::new(&args.answers, global, &task);
     let (mut plans, mut failed, total) = (Vec::new(), Vec::new(), requests.len());
     for request in requests {
-        let request = InstallRequest { name: call.name.clone(), ..request };
+        let request = InstallRequest { name: args.name.clone(), ..request };
         let plan = progress::with_task_progress(global, &task, || {
             prowess_package::plan_install(&request, &target, &checks, &mut prompter, &task)
         });
@@ -57,7 +57,7 @@ pub(in crate::commands) fn run(
             Err(error) => return Err(report_invalid(error, output)),
         }
     }
-    if !failed.is_empty() && !call.skip_invalid {
+    if !failed.is_empty() && !args.skip_invalid {
         let total = plans.iter().map(|plan| plan.items.len()).sum::<usize>() + failed.len();
         return Err(report_invalid(PackageError::SomeFailed { failed, total }, output));
     }
@@ -66,11 +66,11 @@ pub(in crate::commands) fn run(
     let mut items: Vec<PlanItem> = Vec::new();
     let changes = !plans.iter().all(InstallPlan::is_empty);
     for plan in plans {
-        items.extend(if call.dry_run { plan.items } else { plan.commit().map_err(failure)? });
+        items.extend(if args.dry_run { plan.items } else { plan.commit().map_err(failure)? });
     }
     items.extend(failed.iter().map(|(name, error)| PlanItem::failed(name, error, &target)));
-    render::print_changes(&items, &[], &target, !call.dry_run, context, output)?;
-    match call.dry_run {
+    render::print_changes(&items, &[], &target, !args.dry_run, context, output)?;
+    match args.dry_run {
         _ if output.json() => {}
         true => output.note("dry run: no changes made"),
         false if changes => output.note(render::lock_message(&items, &target, context)),
@@ -79,8 +79,8 @@ pub(in crate::commands) fn run(
     Ok(render::exit_code_for(&items, "imported", output))
 }
 
-fn request(source: Source, reference: Option<String>, pick: SkillChoice, call: &Import) -> InstallRequest {
-    let invalid = on_invalid(call.skip_invalid);
+fn request(source: Source, reference: Option<String>, pick: SkillChoice, args: &Import) -> InstallRequest {
+    let invalid = on_invalid(args.skip_invalid);
     InstallRequest {
         source,
         reference,
@@ -100,10 +100,10 @@ fn request_name(request: &InstallRequest) -> String {
     }
 }
 
-fn pick(call: &Import) -> SkillChoice {
-    match (call.all, call.skill.is_empty()) {
+fn pick(args: &Import) -> SkillChoice {
+    match (args.all, args.skill.is_empty()) {
         (true, _) => SkillChoice::All,
-        (false, false) => SkillChoice::Named(call.skill.clone()),
+        (false, false) => SkillChoice::Named(args.skill.clone()),
         (false, true) => SkillChoice::Ask,
     }
 }
@@ -113,7 +113,7 @@ fn is_lock(source: &str) -> bool {
 }
 
 /// Returns a request for each source of a `skills-lock.json`.
-fn from_lock(path: &Path, call: &Import, context: &Context) -> Result<Vec<InstallRequest>, Failure> {
+fn from_lock(path: &Path, args: &Import, context: &Context) -> Result<Vec<InstallRequest>, Failure> {
     let invalid = |error: skills_lock::ReadSkillsLockError| {
         Failure::usage(format!("cannot import {}: {error}", crate::output::clean_path(path)))
     };
@@ -124,21 +124,21 @@ fn from_lock(path: &Path, call: &Import, context: &Context) -> Result<Vec<Instal
     }
     let skills = skills_lock::read_skills_lock(&absolute).map_err(invalid)?;
     let mut requests: Vec<(String, InstallRequest)> = Vec::new();
-    let is_selected = |name: &String| call.skill.is_empty() || call.skill.contains(name);
+    let is_selected = |name: &String| args.skill.is_empty() || args.skill.contains(name);
     for skill in skills.iter().filter(|skill| is_selected(&skill.name)) {
         let inner = skill.skill_path.as_ref().map(|path| path.as_str().trim_end_matches("SKILL.md"));
         let dir = inner.map(|path| path.trim_end_matches('/').to_owned());
         let chosen = dir.unwrap_or_else(|| skill.name.clone());
         let text = skill.install_source();
-        let known = requests
+        let existing = requests
             .iter_mut()
-            .find(|(known, request)| *known == text && request.reference == skill.reference);
-        match known {
+            .find(|(existing, request)| *existing == text && request.reference == skill.reference);
+        match existing {
             Some((_, InstallRequest { skills: SkillChoice::Named(names), .. })) => names.push(chosen),
             _ => {
                 let source = parse_source(&text, context)?;
                 let pick = SkillChoice::Named(vec![chosen]);
-                requests.push((text.into_owned(), request(source, skill.reference.clone(), pick, call)));
+                requests.push((text.into_owned(), request(source, skill.reference.clone(), pick, args)));
             }
         }
     }
@@ -153,7 +153,7 @@ fn from_lock(path: &Path, call: &Import, context: &Context) -> Result<Vec<Instal
 fn from_agent(
     name: &str,
     target: &InstallTarget,
-    call: &Import,
+    args: &Import,
     context: &Context,
 ) -> Result<Vec<InstallRequest>, Failure> {
     let agents = links::agents(&[name.to_owned()])?;
@@ -165,45 +165,45 @@ fn from_agent(
     // Without an explicit scope, the home directory is searched as well.
     let home = context.host_env.home.as_deref();
     let home = home
-        .filter(|_| target.scope == InstallScope::Project && call.scope.explicit().is_none())
+        .filter(|_| target.scope == InstallScope::Project && args.scope.explicit().is_none())
         .map(link::AgentScope::Home);
     // Skip symlinks to skills that are already in the install target.
-    let there = std::fs::canonicalize(&target.root).ok();
+    let target_dir = std::fs::canonicalize(&target.root).ok();
     let is_new = |candidate: &agent_skills::AgentSkill| {
-        candidate.link_target.as_ref().is_none_or(|target| target.parent() != there.as_deref())
+        candidate.link_target.as_ref().is_none_or(|target| target.parent() != target_dir.as_deref())
     };
-    let mut found: Vec<agent_skills::AgentSkill> = Vec::new();
+    let mut skills: Vec<agent_skills::AgentSkill> = Vec::new();
     for dirs in std::iter::once(first).chain(home) {
-        let has = |name: &String| found.iter().any(|candidate| candidate.name == *name);
-        if !found.is_empty() && call.skill.iter().all(has) {
+        let is_found = |name: &String| skills.iter().any(|candidate| candidate.name == *name);
+        if !skills.is_empty() && args.skill.iter().all(is_found) {
             break;
         }
-        let here =
+        let in_root =
             agents.iter().flat_map(|agent| agent_skills::find_agent_skills(agent, dirs)).filter(is_new);
-        let here: Vec<_> = here.filter(|candidate| !has(&candidate.name)).collect();
-        found.extend(here);
+        let in_root: Vec<_> = in_root.filter(|candidate| !is_found(&candidate.name)).collect();
+        skills.extend(in_root);
     }
-    if found.is_empty() {
+    if skills.is_empty() {
         let dir = |dirs: link::AgentScope<'_>| agents.first().and_then(|agent| dirs.agent_dir(agent));
         let searched = std::iter::once(first).chain(home).filter_map(dir);
         let searched: Vec<_> = searched.map(|dir| display_path(&dir, context)).collect();
         let message = format!("{name} has no skills to import in {}", searched.join(" or "));
         return Err(Failure::new(ErrorCode::NotFound, message).hint("pass --scope to search another scope"));
     }
-    let names: Vec<String> = found.iter().map(|candidate| candidate.name.clone()).collect();
-    if let Some(missing) = call.skill.iter().find(|name| !names.contains(name)) {
+    let names: Vec<String> = skills.iter().map(|candidate| candidate.name.clone()).collect();
+    if let Some(missing) = args.skill.iter().find(|name| !names.contains(name)) {
         let message = format!("skill {} not found in {name}", crate::output::clean(missing));
         return Err(Failure::new(ErrorCode::NotFound, message)
             .hint(format!("available skills: {}", names.join(", "))));
     }
-    if call.skill.is_empty() && !call.all && found.len() > 1 {
-        let message = format!("{name} has {} skills", found.len());
+    if args.skill.is_empty() && !args.all && skills.len() > 1 {
+        let message = format!("{name} has {} skills", skills.len());
         let hint = format!("select with --skill NAME or --all; available skills: {}", names.join(", "));
         return Err(Failure::usage(message).hint(hint));
     }
-    found.retain(|candidate| call.skill.is_empty() || call.skill.contains(&candidate.name));
+    skills.retain(|candidate| args.skill.is_empty() || args.skill.contains(&candidate.name));
     let source = |candidate: agent_skills::AgentSkill| {
         Source::Directory(candidate.link_target.unwrap_or(candidate.dir))
     };
-    Ok(found.into_iter().map(|candidate| request(source(candidate), None, SkillChoice::Ask, call)).collect())
+    Ok(skills.into_iter().map(|candidate| request(source(candidate), None, SkillChoice::Ask, args)).collect())
 }

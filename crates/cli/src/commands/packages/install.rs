@@ -25,23 +25,23 @@ use crate::progress;
 pub(in crate::commands) fn run(
     context: &Context,
     global: &Global,
-    call: &Install,
+    args: &Install,
     output: &mut Output,
 ) -> CommandResult {
-    let target = install_target(context, &call.scope)?;
+    let target = install_target(context, &args.scope)?;
     let task = cancellable_task();
-    let mut prompter = TerminalPrompter::new(&call.answers, global, &task);
+    let mut prompter = TerminalPrompter::new(&args.answers, global, &task);
     let lists = SuppressionLists::load(context, output)?;
     let checks = lists.install_checks(context);
-    let source = call.source.as_deref().map(|text| parse_source(text, context)).transpose()?;
-    let agents = links::agents(&call.agent)?;
-    let plan = match (&source, call.locked) {
+    let source = args.source.as_deref().map(|text| parse_source(text, context)).transpose()?;
+    let agents = links::agents(&args.agent)?;
+    let plan = match (&source, args.locked) {
         (source, true) => progress::with_task_progress(global, &task, || {
-            let filter = RestoreFilter { source: source.as_ref(), names: &call.skill };
+            let filter = RestoreFilter { source: source.as_ref(), names: &args.skill };
             prowess_package::plan_restore(&filter, &target, &checks, &mut prompter, file_urls(), &task)
         }),
         (Some(source), false) => {
-            let request = request(source, call);
+            let request = request(source, args);
             progress::with_task_progress(global, &task, || {
                 prowess_package::plan_install(&request, &target, &checks, &mut prompter, &task)
             })
@@ -49,24 +49,24 @@ pub(in crate::commands) fn run(
         (None, false) => return Err(Failure::usage("no source given")),
     };
     let plan = plan.map_err(|error| report_invalid(error, output))?;
-    let how = if call.copy { LinkMode::Copy } else { LinkMode::Symlink };
-    let agent_links = links::plan_links(&plan, &agents, how)?;
-    let exit = finish(plan, &agent_links, &target, call, context, output, &task)?;
-    if call.locked && !output.json() {
+    let link_mode = if args.copy { LinkMode::Copy } else { LinkMode::Symlink };
+    let agent_links = links::plan_links(&plan, &agents, link_mode)?;
+    let exit = finish(plan, &agent_links, &target, args, context, output, &task)?;
+    if args.locked && !output.json() {
         print_untrusted(&target, context, global, output);
     }
     Ok(exit)
 }
 
-fn request(source: &Source, call: &Install) -> InstallRequest {
-    let pick = match (call.all, call.skill.is_empty(), source) {
+fn request(source: &Source, args: &Install) -> InstallRequest {
+    let pick = match (args.all, args.skill.is_empty(), source) {
         (true, _, _) => SkillChoice::All,
-        (false, false, _) => SkillChoice::Named(call.skill.clone()),
+        (false, false, _) => SkillChoice::Named(args.skill.clone()),
         (false, true, Source::Git { skill: Some(skill), .. }) => SkillChoice::Named(vec![skill.clone()]),
         (false, true, _) => SkillChoice::Ask,
     };
-    let (reference, name) = (call.reference.clone(), call.name.clone());
-    let invalid = on_invalid(call.skip_invalid);
+    let (reference, name) = (args.reference.clone(), args.name.clone());
+    let invalid = on_invalid(args.skip_invalid);
     InstallRequest {
         source: source.clone(),
         reference,
@@ -88,13 +88,13 @@ pub(super) fn on_invalid(skip: bool) -> OnInvalid {
 /// Parses a source and makes its path absolute.
 pub(super) fn parse_source(text: &str, context: &Context) -> Result<Source, Failure> {
     let home = context.host_env.home.as_deref();
-    let here = std::env::current_dir()?;
-    let on_disk = |path: &Path| source::kind_on_disk(&source::absolute_path(path, &here, home));
+    let current_dir = std::env::current_dir()?;
+    let on_disk = |path: &Path| source::kind_on_disk(&source::absolute_path(path, &current_dir, home));
     let source = source::parse_source(text, on_disk).map_err(|error| match (&error, error.hint()) {
         (ParseSourceError::Missing(_), Some(hint)) => Failure::missing_path(error.to_string()).hint(hint),
         _ => failure(error.into()),
     })?;
-    Ok(source.resolved(&here, home))
+    Ok(source.resolved(&current_dir, home))
 }
 
 /// Converts an error. Diagnostics of invalid manifests are printed in the format of `check`.
@@ -142,14 +142,14 @@ fn print_untrusted(target: &InstallTarget, context: &Context, global: &Global, o
     for skill in snapshot.all().iter().filter(|skill| matches!(skill.status(), SkillStatus::Untrusted(_))) {
         let Some(reason) = skill.reason().filter(|_| dirs.contains(&skill.dir())) else { continue };
         let name = clean(&skill.name()).into_owned();
-        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+        match reasons.iter_mut().find(|(listed, _)| *listed == reason) {
             Some((_, names)) => names.push(name),
             None => reasons.push((reason, vec![name])),
         }
     }
     for (reason, names) in reasons {
-        let are = if names.len() == 1 { "is" } else { "are" };
-        output.note(format!("{} {are} not available: {}", names.join(", "), clean(&reason)));
+        let verb = if names.len() == 1 { "is" } else { "are" };
+        output.note(format!("{} {verb} not available: {}", names.join(", "), clean(&reason)));
     }
 }
 
@@ -158,13 +158,13 @@ fn finish(
     plan: InstallPlan,
     agent_links: &PlannedLinks,
     target: &InstallTarget,
-    call: &Install,
+    args: &Install,
     context: &Context,
     output: &mut Output,
     task: &Arc<Task>,
 ) -> CommandResult {
     let changes = !plan.is_empty();
-    if call.dry_run {
+    if args.dry_run {
         render::print_changes(&plan.items, &agent_links.preview()?, target, false, context, output)?;
         if !output.json() {
             output.note("dry run: no changes made");
@@ -175,7 +175,7 @@ fn finish(
     let items = plan.commit().map_err(failure)?;
     render::print_changes(&items, &agent_links.perform()?, target, true, context, output)?;
     // With `--locked`, the lock file does not change.
-    if changes && !call.locked && !output.json() {
+    if changes && !args.locked && !output.json() {
         output.note(render::lock_message(&items, target, context));
     }
     Ok(render::exit_code_for(&items, "installed", output))

@@ -1,4 +1,4 @@
-//! Symlinks and copies of installed skills in the directories of other agents.
+//! Symlinks and copies of installed skills in the directories of other agents, such as `.claude/skills`.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub(super) fn agents(names: &[String]) -> Result<Vec<&'static KnownAgent>, Failu
     let unknown = |error: agents::UnknownAgentError| {
         let failure = Failure::usage(format!("unknown agent {}", crate::output::clean(&error.name)));
         failure.hint(match error.suggestion {
-            Some(near) => format!("did you mean {near}?"),
+            Some(similar) => format!("did you mean {similar}?"),
             None => format!("known agents: {}", known_agents()),
         })
     };
@@ -32,7 +32,7 @@ fn known_agents() -> String {
 pub(super) struct PlannedLinks {
     links: Vec<(PathBuf, &'static KnownAgent)>,
     target: InstallTarget,
-    how: LinkMode,
+    mode: LinkMode,
 }
 
 /// A skill in the directory of an agent.
@@ -40,7 +40,7 @@ pub(super) struct AgentLink {
     pub(super) skill: PathBuf,
     agent: &'static str,
     kind: LinkKind,
-    at: PathBuf,
+    path: PathBuf,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,11 +57,11 @@ enum LinkKind {
 pub(super) fn plan_links(
     plan: &InstallPlan,
     agents: &[&'static KnownAgent],
-    how: LinkMode,
+    mode: LinkMode,
 ) -> Result<PlannedLinks, Failure> {
     let items = plan.items.iter().filter(|item| !matches!(item.action, PlanAction::Skip(_)));
     let links = items.flat_map(|item| agents.iter().map(|agent| (item.dir.clone(), *agent))).collect();
-    let planned = PlannedLinks { links, target: plan.target.clone(), how };
+    let planned = PlannedLinks { links, target: plan.target.clone(), mode };
     planned.preview()?;
     Ok(planned)
 }
@@ -69,29 +69,29 @@ pub(super) fn plan_links(
 impl PlannedLinks {
     /// Returns the symlinks and copies that would be created.
     pub(super) fn preview(&self) -> Result<Vec<AgentLink>, Failure> {
-        self.each(link::plan_link_before_install)
+        self.map_links(link::plan_link_before_install)
     }
 
     pub(super) fn perform(&self) -> Result<Vec<AgentLink>, Failure> {
-        self.each(|skill, agent, scope, how| {
-            let plan = link::plan_link(skill, agent, scope, how)?;
+        self.map_links(|skill, agent, scope, mode| {
+            let plan = link::plan_link(skill, agent, scope, mode)?;
             link::apply_link(skill, &plan).map(|()| plan)
         })
     }
 
-    fn each(
+    fn map_links(
         &self,
         decide: impl Fn(&Path, &KnownAgent, link::AgentScope<'_>, LinkMode) -> Result<link::LinkPlan, LinkError>,
     ) -> Result<Vec<AgentLink>, Failure> {
         let Some(scope) = agent_scope(&self.target) else { return Ok(Vec::new()) };
         let decide = |(skill, agent): &(PathBuf, &'static KnownAgent)| {
-            let (kind, at) = match decide(skill, agent, scope, self.how).map_err(failure)? {
+            let (kind, path) = match decide(skill, agent, scope, self.mode).map_err(failure)? {
                 link::LinkPlan::SameDirectory => (LinkKind::SharedDir, skill.clone()),
-                link::LinkPlan::Exists(at) => (LinkKind::Existing, at),
-                link::LinkPlan::Symlink { path: at, .. } => (LinkKind::Link, at),
-                link::LinkPlan::Copy { path: at } => (LinkKind::Copy, at),
+                link::LinkPlan::Exists(path) => (LinkKind::Existing, path),
+                link::LinkPlan::Symlink { path, .. } => (LinkKind::Link, path),
+                link::LinkPlan::Copy { path } => (LinkKind::Copy, path),
             };
-            Ok(AgentLink { skill: skill.clone(), agent: agent.id, kind, at })
+            Ok(AgentLink { skill: skill.clone(), agent: agent.id, kind, path })
         };
         self.links.iter().map(decide).collect()
     }
@@ -99,17 +99,17 @@ impl PlannedLinks {
 
 impl AgentLink {
     /// Returns the description of the symlink or copy.
-    pub(super) fn describe(&self, done: bool, context: &Context) -> String {
-        let (agent, at) = (self.agent, display_path(&self.at, context));
-        match (self.kind, done) {
-            (LinkKind::SharedDir, _) => format!("{agent} uses {at}"),
-            (LinkKind::Existing, _) => format!("already linked for {agent}: {at}"),
-            (LinkKind::Link, true) => format!("linked for {agent}: {at}"),
-            (LinkKind::Link, false) => format!("would link for {agent}: {at}"),
-            (LinkKind::Copy, true) => format!("copied for {agent}: {at}"),
-            (LinkKind::Copy, false) => format!("would copy for {agent}: {at}"),
-            (LinkKind::Removed, true) => format!("removed for {agent}: {at}"),
-            (LinkKind::Removed, false) => format!("would remove for {agent}: {at}"),
+    pub(super) fn describe(&self, applied: bool, context: &Context) -> String {
+        let (agent, path) = (self.agent, display_path(&self.path, context));
+        match (self.kind, applied) {
+            (LinkKind::SharedDir, _) => format!("{agent} uses {path}"),
+            (LinkKind::Existing, _) => format!("already linked for {agent}: {path}"),
+            (LinkKind::Link, true) => format!("linked for {agent}: {path}"),
+            (LinkKind::Link, false) => format!("would link for {agent}: {path}"),
+            (LinkKind::Copy, true) => format!("copied for {agent}: {path}"),
+            (LinkKind::Copy, false) => format!("would copy for {agent}: {path}"),
+            (LinkKind::Removed, true) => format!("removed for {agent}: {path}"),
+            (LinkKind::Removed, false) => format!("would remove for {agent}: {path}"),
         }
     }
 
@@ -121,34 +121,35 @@ impl AgentLink {
             LinkKind::Copy => "copy",
             LinkKind::Removed => "removed",
         };
-        serde_json::json!({"agent": self.agent, "kind": kind, "path": self.at})
+        serde_json::json!({"agent": self.agent, "kind": kind, "path": self.path})
     }
 }
 
-/// Removes the symlinks and copies of a removed skill; if `done` is `false`, only returns them.
-pub(super) fn remove_links(item: &PlanItem, target: &InstallTarget, done: bool) -> Vec<AgentLink> {
+/// Removes the symlinks and copies of a removed skill; if `applied` is `false`, only returns them.
+pub(super) fn remove_links(item: &PlanItem, target: &InstallTarget, applied: bool) -> Vec<AgentLink> {
     let Some(scope) = agent_scope(target) else { return Vec::new() };
     let skill = &item.dir;
-    let removed_link = |agent: &'static KnownAgent, at| AgentLink {
+    let removed_link = |agent: &'static KnownAgent, path| AgentLink {
         skill: skill.clone(),
         agent: agent.id,
         kind: LinkKind::Removed,
-        at,
+        path,
     };
     let mut links = Vec::new();
     for agent in agents::AGENTS {
         // A symlink that cannot be removed is dangling and will be reported by discovery.
-        let removed = match done {
+        let removed = match applied {
             true => link::unlink(skill, agent, scope),
             false => link::find_link(skill, agent, scope),
         };
         // Some agents share a directory.
-        let at = removed.ok().flatten().filter(|at| !links.iter().any(|known: &AgentLink| known.at == *at));
-        links.extend(at.map(|at| removed_link(agent, at)));
+        let path =
+            removed.ok().flatten().filter(|path| !links.iter().any(|link: &AgentLink| link.path == *path));
+        links.extend(path.map(|path| removed_link(agent, path)));
     }
     for copied in copies_of(item, scope) {
         // A copy that cannot be removed is not reported.
-        if !done || copied.remove().is_ok() {
+        if !applied || copied.remove().is_ok() {
             links.push(removed_link(copied.agent, copied.path));
         }
     }
@@ -159,17 +160,17 @@ pub(super) fn remove_links(item: &PlanItem, target: &InstallTarget, done: bool) 
 pub(super) fn refresh_copies(
     items: &[PlanItem],
     target: &InstallTarget,
-    done: bool,
+    applied: bool,
 ) -> Result<Vec<AgentLink>, Failure> {
     let Some(scope) = agent_scope(target) else { return Ok(Vec::new()) };
     let mut links = Vec::new();
     for item in items.iter().filter(|item| item.action == PlanAction::Replace) {
         for copied in copies_of(item, scope) {
-            if done {
+            if applied {
                 copied.refresh(&item.dir).map_err(failure)?;
             }
             let (skill, agent) = (item.dir.clone(), copied.agent.id);
-            links.push(AgentLink { skill, agent, kind: LinkKind::Copy, at: copied.path });
+            links.push(AgentLink { skill, agent, kind: LinkKind::Copy, path: copied.path });
         }
     }
     Ok(links)

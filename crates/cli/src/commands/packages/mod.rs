@@ -1,4 +1,7 @@
 //! The commands that install, update, remove and verify skills.
+//!
+//! They work on install targets: a skills directory of the project or the user, with its lock file, which records the
+//! installed skills, their sources and their digests.
 
 mod import;
 mod install;
@@ -50,8 +53,8 @@ pub(super) fn install_targets(context: &Context, scope: &ScopeArgs) -> Result<Ve
         .into_iter()
         .filter_map(|scope| InstallTarget::new(scope, policy, host_env).ok())
         .collect();
-    let same = targets.len() == 2 && targets[0].lock_path == targets[1].lock_path;
-    Ok(targets.into_iter().take(if same { 1 } else { 2 }).collect())
+    let share_lock = targets.len() == 2 && targets[0].lock_path == targets[1].lock_path;
+    Ok(targets.into_iter().take(if share_lock { 1 } else { 2 }).collect())
 }
 
 /// Returns whether `file://` URLs are allowed.

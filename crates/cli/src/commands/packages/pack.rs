@@ -11,10 +11,10 @@ use crate::args::packages::{Index, Pack};
 use crate::failure::Failure;
 use crate::output::{Output, TextStyle, clean, clean_path, pluralize};
 
-pub(in crate::commands) fn pack(call: &Pack, output: &mut Output) -> CommandResult {
-    let to = call.output.clone().unwrap_or_else(|| ".".into());
-    require_dir(&call.dir)?;
-    let packed = pack::pack_skill(&call.dir, &to).map_err(|error| failure(error.into()))?;
+pub(in crate::commands) fn pack(args: &Pack, output: &mut Output) -> CommandResult {
+    let destination = args.output.clone().unwrap_or_else(|| ".".into());
+    require_dir(&args.dir)?;
+    let packed = pack::pack_skill(&args.dir, &destination).map_err(|error| failure(error.into()))?;
     if output.json() {
         output.write_json(&json!({
             "schema": 1, "name": packed.name, "path": packed.path, "digest": packed.digest,
@@ -29,9 +29,9 @@ pub(in crate::commands) fn pack(call: &Pack, output: &mut Output) -> CommandResu
     Ok(SUCCESS)
 }
 
-pub(in crate::commands) fn index(call: &Index, output: &mut Output) -> CommandResult {
-    require_dir(&call.dir)?;
-    let published = pack::publish_site(&call.dir, &call.output).map_err(|error| failure(error.into()))?;
+pub(in crate::commands) fn index(args: &Index, output: &mut Output) -> CommandResult {
+    require_dir(&args.dir)?;
+    let published = pack::publish_site(&args.dir, &args.output).map_err(|error| failure(error.into()))?;
     if output.json() {
         let skills: Vec<_> = published
             .skills

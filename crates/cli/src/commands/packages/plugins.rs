@@ -1,4 +1,6 @@
 //! `prowess plugins` and `prowess skill manage list`: lists installed skills, with the marks of document 002.
+//!
+//! A plugin is an installed skill. In preset `harness`, the configuration lists plugins under `skills.plugins`.
 
 use prowess::Snapshot;
 use prowess::lock::{LockEntry, LockFile};
@@ -32,30 +34,31 @@ pub(in crate::commands) fn run(
 ) -> CommandResult {
     let snapshot = context.registry_for(global, &[]).snapshot();
     let mut groups: Vec<(&'static str, Vec<InstalledPlugin>)> = Vec::new();
-    let mut known = Vec::new();
+    let mut locked_names = Vec::new();
     for target in install_targets(context, scope)? {
         let lock = LockFile::read(&target.lock_path).map_err(|error| failure(error.into()))?;
-        known.extend(lock.skills.iter().map(|locked| locked.name.clone()));
+        locked_names.extend(lock.skills.iter().map(|locked| locked.name.clone()));
         let skills = lock.skills.iter().map(|locked| installed_plugin(locked, &target, &snapshot, context));
         groups.push((target.scope.as_str(), skills.collect::<Result<Vec<_>, _>>()?));
     }
     let plugins = list_plugins(&context.configuration, &context.host_env, &snapshot)
         .map_err(|error| Failure::new(ErrorCode::Conflict, error.to_string()))?;
-    let others =
-        plugins.into_iter().filter(|plugin| !known.iter().any(|name| name == plugin.plugin.effective_name()));
+    let others = plugins
+        .into_iter()
+        .filter(|plugin| !locked_names.iter().any(|name| name == plugin.plugin.effective_name()));
     groups.push(("configuration", others.map(configured_plugin).collect()));
     groups.retain(|(_, skills)| !skills.is_empty());
     if output.json() {
         let plugins: Vec<&Value> =
-            groups.iter().flat_map(|(_, skills)| skills.iter().map(|one| &one.json)).collect();
+            groups.iter().flat_map(|(_, skills)| skills.iter().map(|plugin| &plugin.json)).collect();
         output.write_json(&json!({"schema": 1, "plugins": plugins}))?;
         return Ok(SUCCESS);
     }
     if groups.is_empty() {
         output.note("no skills installed; run `prowess install SOURCE` to install one");
     }
-    for (at, (scope, skills)) in groups.iter().enumerate() {
-        if at > 0 {
+    for (index, (scope, skills)) in groups.iter().enumerate() {
+        if index > 0 {
             output.line("")?;
         }
         let title = match *scope {
@@ -65,8 +68,8 @@ pub(in crate::commands) fn run(
         };
         let title = output.styled_text(TextStyle::Strong, title);
         output.line(title)?;
-        for one in skills {
-            print_plugin(one, output)?;
+        for plugin in skills {
+            print_plugin(plugin, output)?;
         }
     }
     Ok(SUCCESS)
@@ -128,16 +131,16 @@ fn configured_plugin(listed: ListedPlugin) -> InstalledPlugin {
     InstalledPlugin { name: plugin.effective_name().to_owned(), origin, status, reason, json }
 }
 
-fn print_plugin(one: &InstalledPlugin, output: &mut Output) -> std::io::Result<()> {
-    let tone = match one.status {
+fn print_plugin(plugin: &InstalledPlugin, output: &mut Output) -> std::io::Result<()> {
+    let tone = match plugin.status {
         PluginStatus::Enabled => TextStyle::Good,
         PluginStatus::Disabled | PluginStatus::Shadowed => TextStyle::Faint,
         PluginStatus::Unavailable => TextStyle::Bad,
     };
-    let mark = output.styled_text(tone, one.status.mark());
-    output.line(format!("  {mark} {}", clean(&one.name)))?;
-    output.line(format!("      {} ({})", one.origin, one.status.as_str()))?;
-    for line in one.reason.as_ref().map(|reason| output.wrap(&clean(reason), 6)).unwrap_or_default() {
+    let mark = output.styled_text(tone, plugin.status.mark());
+    output.line(format!("  {mark} {}", clean(&plugin.name)))?;
+    output.line(format!("      {} ({})", plugin.origin, plugin.status.as_str()))?;
+    for line in plugin.reason.as_ref().map(|reason| output.wrap(&clean(reason), 6)).unwrap_or_default() {
         output.line(format!("      {line}"))?;
     }
     Ok(())

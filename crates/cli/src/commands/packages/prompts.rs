@@ -89,19 +89,19 @@ fn choose(message: &str, hint: &str) -> PackageError {
 impl Prompter for TerminalPrompter<'_> {
     fn pick_skills(&mut self, source: &str, candidates: &[Candidate]) -> Result<Vec<usize>, PackageError> {
         if !self.terminal {
-            let there = candidates.iter().map(|candidate| candidate.name.clone()).collect();
-            return Err(PackageError::MultipleSkills { source_text: source.to_owned(), available: there });
+            let names = candidates.iter().map(|candidate| candidate.name.clone()).collect();
+            return Err(PackageError::MultipleSkills { source_text: source.to_owned(), available: names });
         }
         let mut err = self.stderr();
         let _ = writeln!(err, "{} contains {} skills:", clean(source), candidates.len());
         let digits = candidates.len().to_string().len();
         let width =
             candidates.iter().map(|candidate| clean(&candidate.name).width()).max().unwrap_or_default();
-        for (at, candidate) in candidates.iter().enumerate() {
+        for (index, candidate) in candidates.iter().enumerate() {
             let description = truncate(&candidate.description, 60);
             let name = clean(&candidate.name);
             let space = " ".repeat(width.min(40).saturating_sub(name.width()));
-            let _ = writeln!(err, "  {:digits$}  {name}{space}  {description}", at + 1);
+            let _ = writeln!(err, "  {:digits$}  {name}{space}  {description}", index + 1);
         }
         loop {
             let answer = self
@@ -188,20 +188,21 @@ impl Prompter for TerminalPrompter<'_> {
 fn free_name(conflict: &InstallConflict<'_>) -> String {
     let name = &conflict.prepared.name;
     let parent = conflict.dir.parent().unwrap_or(conflict.dir);
-    let taken = |name: &String| std::fs::symlink_metadata(parent.join(name)).is_ok();
-    (2..).map(|number| format!("{name}-{number}")).find(|name| !taken(name)).unwrap_or_else(|| name.clone())
+    let exists = |name: &String| std::fs::symlink_metadata(parent.join(name)).is_ok();
+    (2..).map(|number| format!("{name}-{number}")).find(|name| !exists(name)).unwrap_or_else(|| name.clone())
 }
 
 /// Parses the selection of skills.
 fn parse_selection(answer: &str, candidates: &[Candidate]) -> Result<Vec<usize>, String> {
     let mut chosen = Vec::new();
     for word in answer.split([' ', ',']).filter(|word| !word.is_empty()) {
-        let number = |text: &str| text.parse::<usize>().ok().filter(|at| (1..=candidates.len()).contains(at));
-        let named = candidates.iter().position(|candidate| candidate.name == word);
-        match (word, named, number(word), word.split_once('-')) {
+        let number =
+            |text: &str| text.parse::<usize>().ok().filter(|index| (1..=candidates.len()).contains(index));
+        let by_name = candidates.iter().position(|candidate| candidate.name == word);
+        match (word, by_name, number(word), word.split_once('-')) {
             ("all" | "*", None, _, _) => chosen.extend(0..candidates.len()),
-            (_, Some(at), _, _) => chosen.push(at),
-            (_, None, Some(at), _) => chosen.push(at - 1),
+            (_, Some(index), _, _) => chosen.push(index),
+            (_, None, Some(index), _) => chosen.push(index - 1),
             (_, None, None, Some((from, to))) => match (number(from), number(to)) {
                 (Some(from), Some(to)) if from <= to => chosen.extend(from - 1..to),
                 _ => return Err(word.to_owned()),

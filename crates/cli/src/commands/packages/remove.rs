@@ -29,24 +29,24 @@ struct RemovalTarget {
 pub(in crate::commands) fn run(
     context: &Context,
     global: &Global,
-    call: &Remove,
+    args: &Remove,
     output: &mut Output,
 ) -> CommandResult {
-    let install_targets = install_targets(context, &call.scope)?;
+    let install_targets = install_targets(context, &args.scope)?;
     let registry = context.registry(global);
     let snapshot = registry.snapshot();
-    let mut names = call.names.clone();
+    let mut names = args.names.clone();
     let mut seen = std::collections::HashSet::new();
     names.retain(|name| seen.insert(name.clone()));
     let targets = names
         .iter()
         .map(|name| find_target(name, &install_targets, &snapshot, context))
         .collect::<Result<Vec<_>, _>>()?;
-    let answers = Answers { yes: call.yes, on_conflict: None, accept_risk: false };
+    let answers = Answers { yes: args.yes, on_conflict: None, accept_risk: false };
     let prompter = TerminalPrompter::new(&answers, global, &cancellable_task());
-    for RemovalTarget { name, warning, .. } in targets.iter().filter(|_| !call.yes) {
+    for RemovalTarget { name, warning, .. } in targets.iter().filter(|_| !args.yes) {
         let Some(warning) = warning else { continue };
-        if call.dry_run && prompter.is_terminal() {
+        if args.dry_run && prompter.is_terminal() {
             output.note(format!("{warning}; removing it requires confirmation"));
             continue;
         }
@@ -64,20 +64,20 @@ pub(in crate::commands) fn run(
         let skills: Vec<(&str, &Path)> =
             group.iter().map(|target| (target.name.as_str(), target.dir.as_path())).collect();
         let plan = prowess_package::plan_remove(&skills, install_target).map_err(failure)?;
-        let removed = if call.dry_run { plan.items } else { plan.commit().map_err(failure)? };
+        let removed = if args.dry_run { plan.items } else { plan.commit().map_err(failure)? };
         links
-            .extend(removed.iter().flat_map(|item| links::remove_links(item, install_target, !call.dry_run)));
+            .extend(removed.iter().flat_map(|item| links::remove_links(item, install_target, !args.dry_run)));
         items.extend(removed);
     }
     if output.json() {
         let skills: Vec<_> = items.iter().map(render::item_json).collect();
         let links: Vec<_> = links.iter().map(AgentLink::json).collect();
-        let value = json!({"schema": 1, "dry_run": call.dry_run, "skills": skills, "links": links});
+        let value = json!({"schema": 1, "dry_run": args.dry_run, "skills": skills, "links": links});
         output.write_json(&value)?;
         return Ok(SUCCESS);
     }
-    render::print_items(&items, &links, !call.dry_run, false, context, output)?;
-    if call.dry_run {
+    render::print_items(&items, &links, !args.dry_run, false, context, output)?;
+    if args.dry_run {
         output.note("dry run: no changes made");
     }
     Ok(SUCCESS)
@@ -90,17 +90,17 @@ fn group_removals(targets: &[RemovalTarget]) -> Vec<Vec<&RemovalTarget>> {
         parent.map(|parent| prowess_fs::device_id(&parent))
     };
     let mut groups: Vec<Vec<&RemovalTarget>> = Vec::new();
-    for one in targets {
+    for target in targets {
         let fits = |group: &&mut Vec<&RemovalTarget>| {
             group.iter().all(|other| {
-                let is_same_target = other.install_target.lock_path == one.install_target.lock_path
-                    && device(other) == device(one);
-                is_same_target && other.dir.file_name() != one.dir.file_name()
+                let is_same_target = other.install_target.lock_path == target.install_target.lock_path
+                    && device(other) == device(target);
+                is_same_target && other.dir.file_name() != target.dir.file_name()
             })
         };
         match groups.iter_mut().find(fits) {
-            Some(group) => group.push(one),
-            None => groups.push(vec![one]),
+            Some(group) => group.push(target),
+            None => groups.push(vec![target]),
         }
     }
     groups
@@ -129,12 +129,12 @@ fn find_target(
             });
         }
     }
-    let at = installed
+    let index = installed
         .iter()
         .position(|target| resolved.is_some() && std::fs::canonicalize(&target.dir).ok() == resolved)
         .unwrap_or(0);
-    if at < installed.len() {
-        return Ok(installed.swap_remove(at));
+    if index < installed.len() {
+        return Ok(installed.swap_remove(index));
     }
     let skill = find_skill(snapshot, name)?;
     let install_target = removable_from(skill, install_targets, context)?;
@@ -145,7 +145,7 @@ fn find_target(
 
 /// Returns a warning if a skill was modified since it was installed.
 fn modified_warning(locked: &LockEntry, dir: &Path) -> Option<String> {
-    if std::fs::symlink_metadata(dir).map_or(true, |there| there.is_symlink()) {
+    if std::fs::symlink_metadata(dir).map_or(true, |metadata| metadata.is_symlink()) {
         return None;
     }
     let difference = compare_with_lock(locked, &HashedTree::from_dir(dir));
@@ -160,8 +160,8 @@ fn removable_from(
     context: &Context,
 ) -> Result<InstallTarget, Failure> {
     let name = clean(&skill.name()).into_owned();
-    let refuse = |why: String| {
-        Failure::new(ErrorCode::AccessDenied, format!("cannot remove {name}: {why}"))
+    let refuse = |reason: String| {
+        Failure::new(ErrorCode::AccessDenied, format!("cannot remove {name}: {reason}"))
             .hint(format!("to disable it instead: prowess disable {name}"))
     };
     let root = skill.root();

@@ -44,14 +44,14 @@ pub(super) fn change_lines(changes: &SkillChanges) -> Vec<String> {
     for (mark, paths) in [("+", &changes.added), ("-", &changes.removed), ("~", &changes.changed)] {
         lines.extend(paths.iter().map(|path| format!("{mark} {}", clean(path))));
     }
-    for (what, capabilities) in [("new", &changes.gained), ("removed", &changes.lost)] {
+    for (label, capabilities) in [("new", &changes.gained), ("removed", &changes.lost)] {
         lines.extend(
-            capability_rows(capabilities).into_iter().map(|(kind, list)| format!("{what} {kind}: {list}")),
+            capability_rows(capabilities).into_iter().map(|(kind, list)| format!("{label} {kind}: {list}")),
         );
     }
-    for (what, granted) in [("newly granted", &changes.granted), ("no longer granted", &changes.revoked)] {
+    for (label, granted) in [("newly granted", &changes.granted), ("no longer granted", &changes.revoked)] {
         if !granted.is_empty() {
-            lines.push(format!("{what}: {}", clean(&granted.describe())));
+            lines.push(format!("{label}: {}", clean(&granted.describe())));
         }
     }
     lines
@@ -60,13 +60,13 @@ pub(super) fn change_lines(changes: &SkillChanges) -> Vec<String> {
 /// Returns the capabilities of a skill, by kind.
 fn capability_rows(capabilities: &Capabilities) -> Vec<(&'static str, String)> {
     let Capabilities { scripts, hosts, tools, env } = capabilities;
-    let all = [("scripts", scripts), ("hosts", hosts), ("tools", tools), ("variables", env)];
+    let kinds = [("scripts", scripts), ("hosts", hosts), ("tools", tools), ("variables", env)];
     let first_few = |set: &std::collections::BTreeSet<String>| {
-        let shown: Vec<_> = set.iter().take(6).map(|word| clean(word).into_owned()).collect();
-        let more = set.len().saturating_sub(6);
-        if more > 0 { format!("{}, and {more} more", shown.join(", ")) } else { shown.join(", ") }
+        let shown: Vec<_> = set.iter().take(6).map(|name| clean(name).into_owned()).collect();
+        let hidden = set.len().saturating_sub(6);
+        if hidden > 0 { format!("{}, and {hidden} more", shown.join(", ")) } else { shown.join(", ") }
     };
-    all.into_iter().filter(|(_, set)| !set.is_empty()).map(|(kind, set)| (kind, first_few(set))).collect()
+    kinds.into_iter().filter(|(_, set)| !set.is_empty()).map(|(kind, set)| (kind, first_few(set))).collect()
 }
 
 /// Returns the source of a skill with its path and commit.
@@ -77,12 +77,12 @@ pub(in crate::commands) fn origin(locked: &LockEntry) -> String {
 /// Returns the path inside the source and the commit.
 fn path_and_commit(locked: &LockEntry) -> String {
     let inner = locked.path.as_deref().map(|path| format!(" ({path})")).unwrap_or_default();
-    let at = match (&locked.reference, &locked.commit) {
+    let version = match (&locked.reference, &locked.commit) {
         (Some(reference), Some(commit)) => format!(" at {reference}, commit {}", short_commit(commit)),
         (None, Some(commit)) => format!(" at commit {}", short_commit(commit)),
         _ => String::new(),
     };
-    clean(&format!("{inner}{at}")).into_owned()
+    clean(&format!("{inner}{version}")).into_owned()
 }
 
 fn short_commit(commit: &str) -> &str {
@@ -92,7 +92,7 @@ fn short_commit(commit: &str) -> &str {
 /// Prints the change of a skill, with all details if `in_full` is set.
 fn print_item(
     item: &PlanItem,
-    done: bool,
+    applied: bool,
     in_full: bool,
     context: &Context,
     output: &mut Output,
@@ -103,22 +103,22 @@ fn print_item(
         PlanAction::Skip(_) => ("○", TextStyle::Caution),
         PlanAction::Fail(_) => ("✗", TextStyle::Bad),
     };
-    let verb = match (&item.action, done) {
+    let verb = match (&item.action, applied) {
         (action, true) => action.as_str(),
         (PlanAction::Add, false) => "would install",
         (PlanAction::Replace, false) => "would update",
         (PlanAction::Remove, false) => "would remove",
         (action, false) => action.as_str(),
     };
-    let why = match &item.action {
-        PlanAction::Skip(why) | PlanAction::Fail(why) => format!(": {}", clean(why)),
+    let details = match &item.action {
+        PlanAction::Skip(reason) | PlanAction::Fail(reason) => format!(": {}", clean(reason)),
         PlanAction::Keep => format!(" ({})", display_path(&item.dir, context)),
         PlanAction::Add if !in_full => format!(" ({})", display_path(&item.dir, context)),
         PlanAction::Add | PlanAction::Replace | PlanAction::Remove => String::new(),
     };
     let mark = output.styled_text(tone, mark);
     let name = output.styled_text(TextStyle::Strong, &item.name);
-    output.line(format!("{mark} {verb} {name}{why}"))?;
+    output.line(format!("{mark} {verb} {name}{details}"))?;
     if !matches!(item.action, PlanAction::Add | PlanAction::Replace) && !is_refused_increase(item) {
         return Ok(());
     }
@@ -140,11 +140,11 @@ fn print_item(
 }
 
 /// Prints the number of failures and returns the exit code, which is 1 if any skill failed or all were skipped.
-pub(super) fn exit_code_for(items: &[PlanItem], done: &str, output: &mut Output) -> ExitCode {
+pub(super) fn exit_code_for(items: &[PlanItem], participle: &str, output: &mut Output) -> ExitCode {
     let failed = items.iter().filter(|item| matches!(item.action, PlanAction::Fail(_))).count();
     let is_skipped = |item: &PlanItem| matches!(item.action, PlanAction::Skip(_) | PlanAction::Fail(_));
     if failed > 0 && !output.json() {
-        output.note(format!("{} of {} could not be {done}", failed, pluralize(items.len(), "skill")));
+        output.note(format!("{} of {} could not be {participle}", failed, pluralize(items.len(), "skill")));
     }
     match failed > 0 || (!items.is_empty() && items.iter().all(is_skipped)) {
         true => check_failed(),
@@ -227,15 +227,15 @@ pub(super) fn item_json(item: &PlanItem) -> Value {
         "tree": entry.map(|locked| &locked.tree),
         "audit": entry.map(|locked| &locked.audit.verdict),
     });
-    if let PlanAction::Skip(why) | PlanAction::Fail(why) = &item.action {
-        value["reason"] = json!(why);
+    if let PlanAction::Skip(reason) | PlanAction::Fail(reason) = &item.action {
+        value["reason"] = json!(reason);
     }
     if let Some(locked) = entry {
         value["capabilities"] = json!(locked.capabilities);
         value["granted"] = json!(locked.granted);
     }
-    let shown = item.action == PlanAction::Replace || is_refused_increase(item);
-    if let Some(changes) = item.changes().filter(|_| shown) {
+    let shows_changes = item.action == PlanAction::Replace || is_refused_increase(item);
+    if let Some(changes) = item.changes().filter(|_| shows_changes) {
         value["changes"] = json!({
             "added": changes.added, "removed": changes.removed, "changed": changes.changed,
             "gained": changes.gained, "lost": changes.lost,
@@ -243,11 +243,11 @@ pub(super) fn item_json(item: &PlanItem) -> Value {
         });
     }
     if let Some(prepared) = &item.prepared {
-        let found = |finding: &prowess_package::audit::Finding| {
+        let finding_json = |finding: &prowess_package::audit::Finding| {
             json!({"rule": finding.rule, "severity": finding.severity.as_str(), "path": finding.path,
                    "line": finding.line, "message": finding.message})
         };
-        value["findings"] = prepared.verdict.unsuppressed().map(found).collect();
+        value["findings"] = prepared.verdict.unsuppressed().map(finding_json).collect();
     }
     value
 }
@@ -256,15 +256,15 @@ pub(super) fn item_json(item: &PlanItem) -> Value {
 pub(super) fn print_items(
     items: &[PlanItem],
     links: &[AgentLink],
-    done: bool,
+    applied: bool,
     in_full: bool,
     context: &Context,
     output: &mut Output,
 ) -> std::io::Result<()> {
-    for one in items {
-        print_item(one, done, in_full, context, output)?;
-        for link in links.iter().filter(|link| link.skill == one.dir) {
-            output.line(format!("    {}", link.describe(done, context)))?;
+    for item in items {
+        print_item(item, applied, in_full, context, output)?;
+        for link in links.iter().filter(|link| link.skill == item.dir) {
+            output.line(format!("    {}", link.describe(applied, context)))?;
         }
     }
     Ok(())
@@ -275,7 +275,7 @@ pub(super) fn print_changes(
     items: &[PlanItem],
     links: &[AgentLink],
     target: &InstallTarget,
-    done: bool,
+    applied: bool,
     context: &Context,
     output: &mut Output,
 ) -> std::io::Result<()> {
@@ -283,10 +283,10 @@ pub(super) fn print_changes(
         let skills: Vec<Value> = items.iter().map(item_json).collect();
         return output.write_json(&json!({
             "schema": 1, "scope": target.scope.as_str(), "root": target.root, "lock": target.lock_path,
-            "dry_run": !done, "skills": skills, "links": links.iter().map(AgentLink::json).collect::<Vec<_>>(),
+            "dry_run": !applied, "skills": skills, "links": links.iter().map(AgentLink::json).collect::<Vec<_>>(),
         }));
     }
-    print_items(items, links, done, items.len() == 1, context, output)
+    print_items(items, links, applied, items.len() == 1, context, output)
 }
 
 /// Returns the message about the updated lock file.

@@ -18,67 +18,66 @@ use crate::progress;
 pub(in crate::commands) fn run(
     context: &Context,
     global: &Global,
-    call: &Update,
+    args: &Update,
     output: &mut Output,
 ) -> CommandResult {
-    let targets = install_targets(context, &call.scope)?;
+    let targets = install_targets(context, &args.scope)?;
     let task = cancellable_task();
     let lists = SuppressionLists::load(context, output)?;
     let checks = lists.install_checks(context);
-    let mut prompter = TerminalPrompter::new(&call.answers, global, &task);
-    let mut remaining: Vec<String> = call.names.clone();
+    let mut prompter = TerminalPrompter::new(&args.answers, global, &task);
+    let mut remaining: Vec<String> = args.names.clone();
     let (mut items, mut links): (Vec<PlanItem>, Vec<AgentLink>) = (Vec::new(), Vec::new());
-    let mut known: Vec<String> = Vec::new();
+    let mut installed: Vec<String> = Vec::new();
     for target in &targets {
         let lock = prowess::lock::LockFile::read(&target.lock_path).map_err(|error| failure(error.into()))?;
-        let names: Vec<String> = match call.names.is_empty() {
+        let names: Vec<String> = match args.names.is_empty() {
             true => lock.skills.iter().map(|locked| locked.name.clone()).collect(),
             false => {
-                let (here, elsewhere) = remaining
+                let (in_target, elsewhere) = remaining
                     .drain(..)
                     .partition(|name| lock.skills.iter().any(|locked| locked.name == *name));
                 remaining = elsewhere;
-                here
+                in_target
             }
         };
-        known.extend(lock.skills.iter().map(|locked| locked.name.clone()));
+        installed.extend(lock.skills.iter().map(|locked| locked.name.clone()));
         if names.is_empty() {
             continue;
         }
-        let chosen = if call.names.is_empty() { &[][..] } else { &names };
+        let chosen = if args.names.is_empty() { &[][..] } else { &names };
         let plan = progress::with_task_progress(global, &task, || {
             prowess_package::plan_update(chosen, target, &checks, &mut prompter, file_urls(), &task)
         });
         let plan = plan.map_err(|error| report_invalid(error, output))?;
-        let done = match call.dry_run {
+        let updated = match args.dry_run {
             true => plan.items,
             false => {
                 task.check_cancelled().map_err(|cancelled| failure(cancelled.into()))?;
                 plan.commit().map_err(failure)?
             }
         };
-        links.extend(links::refresh_copies(&done, target, !call.dry_run)?);
-        items.extend(done);
+        links.extend(links::refresh_copies(&updated, target, !args.dry_run)?);
+        items.extend(updated);
     }
     if let Some(name) = remaining.first() {
-        return Err(not_installed(name, &known));
+        return Err(not_installed(name, &installed));
     }
-    print_result(&items, &links, &targets, call.dry_run, context, output)?;
+    print_result(&items, &links, &targets, args.dry_run, context, output)?;
     // Skipped skills are an error only if they were named.
     let failed = items.iter().any(|item| matches!(item.action, PlanAction::Fail(_)));
-    match call.names.is_empty() && !failed {
+    match args.names.is_empty() && !failed {
         true => Ok(SUCCESS),
         false => Ok(render::exit_code_for(&items, "updated", output)),
     }
 }
 
-fn not_installed(name: &str, known: &[String]) -> Failure {
+fn not_installed(name: &str, installed: &[String]) -> Failure {
     let name = crate::output::clean(name).into_owned();
     let failure = Failure::new(ErrorCode::NotFound, format!("{name} is not installed"));
-    match prowess_format::suggest::nearest(&name, known.iter().map(String::as_str)) {
-        Some(near) => {
-            failure.hint(format!("did you mean {near}? run `prowess plugins` for a list of installed skills"))
-        }
+    match prowess_format::suggest::nearest(&name, installed.iter().map(String::as_str)) {
+        Some(similar) => failure
+            .hint(format!("did you mean {similar}? run `prowess plugins` for a list of installed skills")),
         None => failure.hint("run `prowess plugins` for a list of installed skills"),
     }
 }

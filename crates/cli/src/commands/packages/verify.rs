@@ -1,4 +1,6 @@
 //! `prowess verify`: compares installed skills with the lock file.
+//!
+//! A modified skill is not loaded until the user accepts exactly its current files with `--accept`.
 
 use prowess::shell::quote;
 use prowess_package::{InstallScope, InstallTarget, VerificationStatus, VerifiedSkill};
@@ -12,9 +14,9 @@ use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, TextStyle, clean, pluralize};
 
-pub(in crate::commands) fn run(context: &Context, call: &Verify, output: &mut Output) -> CommandResult {
-    let targets = install_targets(context, &call.scope)?;
-    let mut found: Vec<(&InstallTarget, VerifiedSkill)> = Vec::new();
+pub(in crate::commands) fn run(context: &Context, args: &Verify, output: &mut Output) -> CommandResult {
+    let targets = install_targets(context, &args.scope)?;
+    let mut skills: Vec<(&InstallTarget, VerifiedSkill)> = Vec::new();
     let mut locked = false;
     for target in &targets {
         // A killed process may have left files without a lock file. Otherwise, `verify` below removes them.
@@ -22,55 +24,56 @@ pub(in crate::commands) fn run(context: &Context, call: &Verify, output: &mut Ou
             let _ = target.clean_up();
         }
         // Without a lock file, nothing was installed.
-        if target.lock_path.exists() || !call.names.is_empty() {
+        if target.lock_path.exists() || !args.names.is_empty() {
             let verified = prowess_package::verify_skills(target).map_err(failure)?;
-            found.extend(verified.into_iter().map(|verified| (target, verified)));
+            skills.extend(verified.into_iter().map(|verified| (target, verified)));
         }
         locked |= target.lock_path.exists();
     }
-    for name in &call.names {
-        if !found.iter().any(|(_, verified)| verified.name == *name) {
+    for name in &args.names {
+        if !skills.iter().any(|(_, verified)| verified.name == *name) {
             let message = format!("{} is not installed", clean(name));
             return Err(Failure::new(ErrorCode::NotFound, message)
                 .hint("run `prowess plugins` for a list of installed skills"));
         }
     }
-    if !call.names.is_empty() {
-        found.retain(|(_, verified)| call.names.contains(&verified.name));
+    if !args.names.is_empty() {
+        skills.retain(|(_, verified)| args.names.contains(&verified.name));
     }
-    if call.accept {
-        return accept_all(&found, context, output);
+    if args.accept {
+        return accept_all(&skills, context, output);
     }
     let is_bad = |verified: &VerifiedSkill| verified.status != VerificationStatus::Ok && !verified.accepted;
-    let failed = found.iter().filter(|(_, verified)| is_bad(verified)).count();
+    let failed = skills.iter().filter(|(_, verified)| is_bad(verified)).count();
     if output.json() {
-        let skills: Vec<Value> = found.iter().map(|(_, verified)| to_json(verified)).collect();
+        let skills: Vec<Value> = skills.iter().map(|(_, verified)| to_json(verified)).collect();
         output.write_json(&json!({"schema": 1, "skills": skills}))?;
-    } else if found.is_empty() {
+    } else if skills.is_empty() {
         output.note(match locked {
             true => "the lock file contains no skills",
             false => "no skills installed; run `prowess install SOURCE` to install one",
         });
     } else {
-        let width = found.iter().map(|(_, verified)| clean(&verified.name).width()).max().unwrap_or_default();
-        for (_, verified) in &found {
+        let width =
+            skills.iter().map(|(_, verified)| clean(&verified.name).width()).max().unwrap_or_default();
+        for (_, verified) in &skills {
             print_skill(verified, width.min(40), context, output)?;
         }
         let unlocked =
-            found.iter().filter(|(_, verified)| verified.status == VerificationStatus::Unlocked).count();
-        let skills = pluralize(found.len(), "skill");
+            skills.iter().filter(|(_, verified)| verified.status == VerificationStatus::Unlocked).count();
+        let total = pluralize(skills.len(), "skill");
         output.line(match (failed - unlocked, unlocked) {
-            (0, 0) => format!("{skills}, all unmodified"),
-            (0, unlocked) => format!("{skills}, {unlocked} not installed by prowess, the others unmodified"),
-            (different, 0) => format!("{skills}, {different} modified or missing"),
+            (0, 0) => format!("{total}, all unmodified"),
+            (0, unlocked) => format!("{total}, {unlocked} not installed by prowess, the others unmodified"),
+            (different, 0) => format!("{total}, {different} modified or missing"),
             (different, unlocked) => {
-                format!("{skills}, {different} modified or missing, {unlocked} not installed by prowess")
+                format!("{total}, {different} modified or missing, {unlocked} not installed by prowess")
             }
         })?;
         for scope in [InstallScope::Project, InstallScope::User] {
-            let of_scope =
-                found.iter().filter(|(target, verified)| target.scope == scope && is_bad(verified));
-            print_remedies(&of_scope.map(|(_, verified)| verified).collect::<Vec<_>>(), scope, output);
+            let in_scope =
+                skills.iter().filter(|(target, verified)| target.scope == scope && is_bad(verified));
+            print_remedies(&in_scope.map(|(_, verified)| verified).collect::<Vec<_>>(), scope, output);
         }
     }
     Ok(if failed == 0 { SUCCESS } else { check_failed() })
@@ -84,8 +87,8 @@ fn print_remedies(differing: &[&VerifiedSkill], scope: InstallScope, output: &mu
             VerificationStatus::Modified | VerificationStatus::Extra | VerificationStatus::Symlink
         )
     };
-    let names = |skills: &[&VerifiedSkill], before: &str| {
-        skills.iter().map(|verified| format!(" {before}{}", quote(&verified.name))).collect::<String>()
+    let names = |skills: &[&VerifiedSkill], prefix: &str| {
+        skills.iter().map(|verified| format!(" {prefix}{}", quote(&verified.name))).collect::<String>()
     };
     let scope = scope.as_str();
     let existing: Vec<&VerifiedSkill> = differing.iter().filter(exists).copied().collect();
@@ -149,11 +152,11 @@ fn print_skill(
 }
 
 fn accept_all(
-    found: &[(&InstallTarget, VerifiedSkill)],
+    skills: &[(&InstallTarget, VerifiedSkill)],
     context: &Context,
     output: &mut Output,
 ) -> CommandResult {
-    for (target, verified) in found {
+    for (target, verified) in skills {
         match verified.status {
             VerificationStatus::Modified | VerificationStatus::Extra => {
                 prowess_package::accept_modified(target, verified).map_err(failure)?;
@@ -166,11 +169,11 @@ fn accept_all(
         }
     }
     if output.json() {
-        let names: Vec<_> = found.iter().map(|(_, verified)| &verified.name).collect();
+        let names: Vec<_> = skills.iter().map(|(_, verified)| &verified.name).collect();
         output.write_json(&json!({"schema": 1, "accepted": names}))?;
         return Ok(SUCCESS);
     }
-    for (_, verified) in found {
+    for (_, verified) in skills {
         let mark = output.styled_text(TextStyle::Good, "✓");
         let state = if verified.status == VerificationStatus::Ok { "unmodified" } else { "accepted" };
         output.line(format!(

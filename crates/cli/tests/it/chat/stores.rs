@@ -76,7 +76,7 @@ truncate -s -300k ../home/.prowess/state/fill
 rm ../home/.prowess/state/fill
 "$BIN" chat --continue after </dev/null"#;
 
-/// The same with a file size limit, for machines without namespaces. The error differs.
+/// On machines without namespaces, a file size limit replaces the full disk. The error differs.
 const LIMITED: &str = r#"
 "$BIN" chat before </dev/null || exit 91
 (trap '' XFSZ; exec prlimit --fsize=65536 -- "$BIN" chat --continue <long); echo "exit $?"

@@ -80,13 +80,13 @@ impl InstallFixture {
     }
 
     /// Adds the scope options of the install target to arguments.
-    pub fn call<'c>(&self, words: &[&'c str]) -> Vec<&'c str> {
+    pub fn call<'c>(&self, args: &[&'c str]) -> Vec<&'c str> {
         let scope_args: &[&str] = match self.kind {
             Kind::Project => &["--project"],
             Kind::User => &["--user"],
             Kind::Harness => &["--user", "--preset", "harness"],
         };
-        [words, scope_args].concat()
+        [args, scope_args].concat()
     }
 
     pub fn root(&self) -> PathBuf {
@@ -129,38 +129,38 @@ impl InstallFixture {
 
     /// Checks the state after a run: `verify` succeeds, the lock file
     /// and the configuration match the disk, and no temporary files are left.
-    pub fn is_sound(&self) -> Result<State, String> {
+    pub fn verify_and_check(&self) -> Result<State, String> {
         let result = self.env.run(&self.call(&["verify"]));
         if result.code != 0 {
             return Err(format!("verify: {}", result.transcript()));
         }
-        self.agrees()
+        self.check()
     }
 
-    /// Checks the state like [`Scene::is_sound`], without running `verify`.
-    pub fn agrees(&self) -> Result<State, String> {
+    /// Checks the state like [`InstallFixture::verify_and_check`], without running `verify`.
+    pub fn check(&self) -> Result<State, String> {
         let state = self.state()?;
-        let there: Vec<String> = SKILLS
+        let present: Vec<String> = SKILLS
             .iter()
             .zip(state)
             .filter(|(_, version)| *version > 0)
             .map(|(name, _)| (*name).into())
             .collect();
         let locked = self.locked()?;
-        if locked != there {
-            return Err(format!("the lock has {locked:?}, the disk {there:?}"));
+        if locked != present {
+            return Err(format!("the lock has {locked:?}, the disk {present:?}"));
         }
         if self.kind == Kind::Harness {
-            self.config_agrees(&there)?;
+            self.check_plugins(&present)?;
         }
-        match self.left_over() {
-            left if left.is_empty() => Ok(state),
-            left => Err(format!("left over: {left:?}")),
+        match self.leftovers() {
+            remaining if remaining.is_empty() => Ok(state),
+            remaining => Err(format!("left over: {remaining:?}")),
         }
     }
 
     /// Checks that the configuration is valid and complete, and returns the plugins.
-    pub fn config_is_whole(&self) -> Result<Vec<String>, String> {
+    pub fn check_config(&self) -> Result<Vec<String>, String> {
         let text =
             fs::read_to_string(self.env.path("~/.agent/config.yaml")).map_err(|error| error.to_string())?;
         for comment in CONFIG.lines().filter_map(|line| line.find('#').map(|at| &line[at..])) {
@@ -177,28 +177,28 @@ impl InstallFixture {
         Ok(names)
     }
 
-    fn config_agrees(&self, there: &[String]) -> Result<(), String> {
-        match self.config_is_whole()? {
-            names if names == there => Ok(()),
-            names => Err(format!("the configuration has {names:?}, the disk {there:?}")),
+    fn check_plugins(&self, present: &[String]) -> Result<(), String> {
+        match self.check_config()? {
+            names if names == present => Ok(()),
+            names => Err(format!("the configuration has {names:?}, the disk {present:?}")),
         }
     }
 
     /// Returns leftover staging directories, lock guards and temporary files.
-    pub fn left_over(&self) -> Vec<String> {
+    pub fn leftovers(&self) -> Vec<String> {
         let is_left = |name: &str| {
             name.starts_with(".prowess-")
                 || [".busy", ".new", ".prowess-new"].iter().any(|end| name.ends_with(end))
         };
-        let mut left: Vec<String> = Vec::new();
+        let mut found: Vec<String> = Vec::new();
         for dir in [self.env.path(""), self.env.path("~/")] {
             walk(&dir, &mut |path| {
                 if is_left(&path.file_name().unwrap_or_default().to_string_lossy()) {
-                    left.push(self.env.redact(&path.to_string_lossy()));
+                    found.push(self.env.redact(&path.to_string_lossy()));
                 }
             });
         }
-        left
+        found
     }
 }
 
@@ -232,11 +232,11 @@ fn read_files(dir: &Path) -> Option<Content> {
 }
 
 /// Visits all files below a directory, without following symlinks.
-fn walk(dir: &Path, each: &mut impl FnMut(&Path)) {
+fn walk(dir: &Path, visit: &mut impl FnMut(&Path)) {
     for entry in fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok) {
-        each(&entry.path());
+        visit(&entry.path());
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            walk(&entry.path(), each);
+            walk(&entry.path(), visit);
         }
     }
 }

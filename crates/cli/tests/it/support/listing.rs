@@ -17,7 +17,7 @@ pub fn listing(dir: &Path) -> Listing {
 fn add(base: &Path, dir: &Path, listing: &mut Listing) {
     for entry in fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok) {
         let (path, kind) = (entry.path(), entry.file_type().unwrap());
-        let what = match kind {
+        let description = match kind {
             kind if kind.is_dir() => {
                 add(base, &path, listing);
                 "directory".to_owned()
@@ -26,7 +26,7 @@ fn add(base: &Path, dir: &Path, listing: &mut Listing) {
             kind if kind.is_file() => beginning(&path),
             _ => "special".to_owned(),
         };
-        listing.insert(path.strip_prefix(base).unwrap().to_string_lossy().into_owned(), what);
+        listing.insert(path.strip_prefix(base).unwrap().to_string_lossy().into_owned(), description);
     }
 }
 
@@ -41,6 +41,6 @@ fn beginning(path: &Path) -> String {
 pub fn changed(before: &Listing, after: &Listing) -> Vec<String> {
     let new = after.keys().filter(|path| !before.contains_key(*path)).map(|path| format!("new: {path}"));
     let gone = before.keys().filter(|path| !after.contains_key(*path)).map(|path| format!("gone: {path}"));
-    let other = before.iter().filter(|(path, what)| after.get(*path).is_some_and(|now| now != *what));
+    let other = before.iter().filter(|(path, contents)| after.get(*path).is_some_and(|now| now != *contents));
     new.chain(gone).chain(other.map(|(path, _)| format!("other: {path}"))).collect()
 }

@@ -58,7 +58,7 @@ impl<'w> TerminalSession<'w> {
         while !self.seen[self.answered..].contains(text) {
             match self.receiver.recv_timeout(TIMEOUT) {
                 Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
-                Err(why) => panic!("“{text}” never came ({why}); seen:\n{}", self.seen),
+                Err(error) => panic!("“{text}” never came ({error}); seen:\n{}", self.seen),
             }
         }
         self.answered = self.seen.len();
@@ -67,16 +67,16 @@ impl<'w> TerminalSession<'w> {
 
     /// Waits for a text after the previous match.
     pub fn then(&mut self, text: &str) -> &mut Self {
-        let at = loop {
-            if let Some(at) = self.seen[self.answered..].find(text) {
-                break at;
+        let position = loop {
+            if let Some(position) = self.seen[self.answered..].find(text) {
+                break position;
             }
             match self.receiver.recv_timeout(TIMEOUT) {
                 Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
-                Err(why) => panic!("“{text}” never came ({why}); seen:\n{:?}", self.seen),
+                Err(error) => panic!("“{text}” never came ({error}); seen:\n{:?}", self.seen),
             }
         };
-        self.answered += at + text.len();
+        self.answered += position + text.len();
         self
     }
 

@@ -167,8 +167,8 @@ impl TestHost {
         let args = ["host::serve_as_child", "--exact", "--nocapture", "--test-threads=1"]
             .map(str::to_owned)
             .to_vec();
-        let reach = McpTransport::Command { program, args, env: vec![SCRIPT_VARIABLE.to_owned()] };
-        McpSource { label: label.to_owned(), transport: reach, timeout_ms: 20_000, enabled: true }
+        let transport = McpTransport::Command { program, args, env: vec![SCRIPT_VARIABLE.to_owned()] };
+        McpSource { label: label.to_owned(), transport, timeout_ms: 20_000, enabled: true }
     }
 
     pub fn sources_of(&self, sources: &[McpSource], script: &ServerScript) -> McpRemoteSources {

@@ -86,8 +86,8 @@ async fn changes_of_subscribed_files_are_reported() {
 async fn the_number_of_subscriptions_is_limited() {
     let home = TestHome::with_skills(&["a"]);
     let mut client = StdioTestClient::connected(&home.server(), "2025-11-25").await;
-    for at in 0..1000 {
-        client.result("resources/subscribe", json!({"uri": format!("skill://a/{at}")})).await;
+    for number in 0..1000 {
+        client.result("resources/subscribe", json!({"uri": format!("skill://a/{number}")})).await;
     }
     let response = client.request("resources/subscribe", json!({"uri": "skill://a/more"})).await;
     assert_eq!(error_of(&response), (-32602, "at most 1000 resources can be subscribed to"));

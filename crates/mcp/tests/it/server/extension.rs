@@ -87,9 +87,9 @@ async fn directories_are_listed_one_level_at_a_time() {
 #[tokio::test]
 async fn long_directories_are_paginated() {
     let home = TestHome::with_skills(&["a", "b"]);
-    for at in 0..450 {
-        home.write_file(&format!("{SKILLS_DIR}/a/many/{at:03}.md"), "x");
-        home.write_file(&format!("{SKILLS_DIR}/b/many/{at:03}.md"), "x");
+    for number in 0..450 {
+        home.write_file(&format!("{SKILLS_DIR}/a/many/{number:03}.md"), "x");
+        home.write_file(&format!("{SKILLS_DIR}/b/many/{number:03}.md"), "x");
     }
     let mut client = connected(&home).await;
     let (mut names, mut params) = (Vec::new(), json!({"uri": "skill://a/many"}));
@@ -108,22 +108,22 @@ async fn long_directories_are_paginated() {
         let other = json!({"uri": "skill://b/many", "cursor": next});
         assert_eq!(error_of(&client.request("resources/directory/read", other).await).0, -32602);
     }
-    assert_eq!(names, (0..450).map(|at| format!("{at:03}.md")).collect::<Vec<_>>());
+    assert_eq!(names, (0..450).map(|number| format!("{number:03}.md")).collect::<Vec<_>>());
 }
 
 #[tokio::test]
 async fn long_listings_are_paginated_and_may_change() {
     let home = TestHome::with_skills(&[]);
-    let name = |at: usize| format!("s{at:03}");
-    for at in 0..120 {
-        home.write_skill(&format!("{SKILLS_DIR}/{}", name(at)), "B.");
-        home.write_file(&format!("{SKILLS_DIR}/{}/more.md", name(at)), "more");
+    let name = |number: usize| format!("s{number:03}");
+    for number in 0..120 {
+        home.write_skill(&format!("{SKILLS_DIR}/{}", name(number)), "B.");
+        home.write_file(&format!("{SKILLS_DIR}/{}/more.md", name(number)), "more");
     }
     let mut client = connected(&home).await;
     let (entries, pages) = all_pages(&mut client, "skills/list", "skills").await;
     assert_eq!((entries.len(), pages), (120, 3));
-    for (at, entry) in entries.iter().enumerate() {
-        assert_eq!(entry["uri"], format!("skill://{}/SKILL.md", name(at)));
+    for (number, entry) in entries.iter().enumerate() {
+        assert_eq!(entry["uri"], format!("skill://{}/SKILL.md", name(number)));
         assert_eq!(entry["resources"].as_array().unwrap().len(), 2, "entries are complete");
     }
     // Skills are added and removed between two pages: each unchanged skill is listed exactly once.
@@ -157,7 +157,7 @@ async fn long_listings_are_paginated_and_may_change() {
         );
         cursor = page["nextCursor"].clone();
     }
-    let mut expected: Vec<String> = (50..119).filter(|at| ![50, 51].contains(at)).map(name).collect();
+    let mut expected: Vec<String> = (50..119).filter(|number| ![50, 51].contains(number)).map(name).collect();
     expected.push("s100b".to_owned());
     expected.sort();
     assert_eq!(rest, expected);
@@ -166,9 +166,9 @@ async fn long_listings_are_paginated_and_may_change() {
 #[tokio::test]
 async fn skills_that_hosts_would_reject_are_not_listed() {
     let home = TestHome::with_skills(&["fine", "full", "many", "huge", "heavy", "slashed"]);
-    for at in 1..512 {
-        home.write_file(&format!("{SKILLS_DIR}/full/{at}.md"), "");
-        home.write_file(&format!("{SKILLS_DIR}/many/{at}.md"), "");
+    for number in 1..512 {
+        home.write_file(&format!("{SKILLS_DIR}/full/{number}.md"), "");
+        home.write_file(&format!("{SKILLS_DIR}/many/{number}.md"), "");
     }
     home.write_file(&format!("{SKILLS_DIR}/many/one-more.md"), "");
     let own = std::fs::metadata(home.path(&format!("{SKILLS_DIR}/heavy/SKILL.md"))).unwrap().len() as usize;

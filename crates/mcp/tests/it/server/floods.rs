@@ -16,10 +16,10 @@ async fn lines_until_blocked(
     line: impl Fn(usize) -> String,
     max: usize,
 ) -> usize {
-    for at in 0..max {
-        let text = format!("{}\n", line(at));
+    for count in 0..max {
+        let text = format!("{}\n", line(count));
         if !client.try_send(text, Duration::from_millis(1500)).await {
-            return at;
+            return count;
         }
     }
     max
@@ -31,14 +31,14 @@ async fn the_server_stops_reading_from_a_client_that_does_not_read() {
     home.write_skill(&format!("{SKILLS_DIR}/a"), &"word ".repeat(2_000));
     let server = home.server();
     const MOST: usize = 20_000;
-    let read = |at: usize| {
-        json!({"jsonrpc": "2.0", "id": at + 10, "method": "resources/read", "params": {"uri": "skill://a/SKILL.md"}}).to_string()
+    let read = |id: usize| {
+        json!({"jsonrpc": "2.0", "id": id + 10, "method": "resources/read", "params": {"uri": "skill://a/SKILL.md"}}).to_string()
     };
     let garbage = |_: usize| "x".repeat(100);
-    let read_and_cancel = |at: usize| {
+    let read_and_cancel = |id: usize| {
         let cancel =
-            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": at + 10}});
-        format!("{}\n{cancel}", read(at))
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id + 10}});
+        format!("{}\n{cancel}", read(id))
     };
     let mut client = StdioTestClient::connected(&server, "2025-11-25").await;
     let accepted = lines_until_blocked(&mut client, read, MOST).await;
@@ -92,8 +92,8 @@ async fn a_stalled_client_does_not_block_others() {
     let server = home.server();
     let site = HttpTestServer::start(&server).await;
     let mut stalled = StdioTestClient::connected(&server, "2025-11-25").await;
-    let read = |at: usize| {
-        json!({"jsonrpc": "2.0", "id": at + 10, "method": "resources/read", "params": {"uri": "skill://a/SKILL.md"}}).to_string()
+    let read = |id: usize| {
+        json!({"jsonrpc": "2.0", "id": id + 10, "method": "resources/read", "params": {"uri": "skill://a/SKILL.md"}}).to_string()
     };
     lines_until_blocked(&mut stalled, read, 20_000).await;
     let mut client = StdioTestClient::connected(&server, "2025-11-25").await;
@@ -111,10 +111,10 @@ async fn two_hundred_sessions_at_once() {
     let site = HttpTestServer::start(&server).await;
     let mut tasks = tokio::task::JoinSet::new();
     let site = std::sync::Arc::new(site);
-    for at in 0..200 {
+    for number in 0..200 {
         let site = std::sync::Arc::clone(&site);
         tasks.spawn(async move {
-            let mut session = site.session(crate::support::OLDER_VERSIONS[at % 2]).await;
+            let mut session = site.session(crate::support::OLDER_VERSIONS[number % 2]).await;
             let first = session.call("skills_activate", json!({"name": "a"})).await;
             let again = session.call("skills_activate", json!({"name": "a"})).await;
             assert!(

@@ -18,12 +18,12 @@ async fn disconnected_clients_leave_nothing_behind() {
     let home = TestHome::with_skills(&["a"]);
     let server = home.server();
     let site = HttpTestServer::start(&server).await;
-    for at in 0..CLIENTS {
+    for number in 0..CLIENTS {
         let mut client = StdioTestClient::connected(&server, "2025-11-25").await;
         client.call("skills_activate", json!({"name": "a"})).await;
         client.result("resources/subscribe", json!({"uri": "skill://a/SKILL.md"})).await;
         // Half of them disconnect cleanly.
-        match at % 2 {
+        match number % 2 {
             0 => client.disconnect().await.1.unwrap(),
             _ => client.abort().await.unwrap(),
         }
@@ -49,13 +49,13 @@ async fn connected_clients_need_no_threads() {
     let mut clients = Vec::new();
     let mut sessions = Vec::new();
     let mut before = 0;
-    for at in 0..CLIENTS {
+    for number in 0..CLIENTS {
         let mut client = StdioTestClient::connected(&server, "2025-11-25").await;
         client.result("resources/subscribe", json!({"uri": "skill://a/SKILL.md"})).await;
         clients.push(client);
         let session = site.session("2025-11-25").await;
         sessions.push((session.listen().await, session));
-        if at == 20 {
+        if number == 20 {
             before = thread_count();
         }
     }

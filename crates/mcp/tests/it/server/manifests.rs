@@ -101,10 +101,10 @@ async fn a_changed_file_gets_a_new_digest_at_once() {
     home.write_file(&file, "0000");
     let mut client = connected(&home).await;
     let mut before = entry(&mut client, "a").await;
-    for at in 1..50 {
-        home.write_file(&file, format!("{at:04}"));
+    for number in 1..50 {
+        home.write_file(&file, format!("{number:04}"));
         let now = entry(&mut client, "a").await;
-        assert_ne!(now["resources"], before["resources"], "{at}");
+        assert_ne!(now["resources"], before["resources"], "{number}");
         verify_files(&mut client, &now).await;
         before = now;
     }

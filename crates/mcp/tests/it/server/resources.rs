@@ -86,7 +86,7 @@ async fn bytes_are_preserved() {
 #[tokio::test]
 async fn long_lists_are_paginated() {
     let home = TestHome::with_skills(&[]);
-    let names: Vec<String> = (0..450).map(|at| format!("s{at:03}")).collect();
+    let names: Vec<String> = (0..450).map(|number| format!("s{number:03}")).collect();
     for name in &names {
         home.write_skill(&format!("{SKILLS_DIR}/{name}"), "B.");
     }
@@ -189,9 +189,9 @@ async fn unavailable_skills_are_not_served() {
                 assert!([-32602, -32002].contains(&code), "{method} {name}: {response}");
                 report.push(format!("{method} {name}: {code} {message}"));
             }
-            for (tool, more) in [("skills_activate", None), ("skills_readResource", Some("SKILL.md"))] {
+            for (tool, path) in [("skills_activate", None), ("skills_readResource", Some("SKILL.md"))] {
                 let mut arguments = json!({"name": name});
-                if let Some(path) = more {
+                if let Some(path) = path {
                     arguments["path"] = json!(path);
                 }
                 assert_eq!(client.call(tool, arguments).await["isError"], true, "{tool} {name}");

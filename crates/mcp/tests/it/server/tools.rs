@@ -95,7 +95,7 @@ async fn structured_results_match_their_schemas() {
         add_files(&home, &format!("{}/a", skills_dir(preset)));
         let mut client = connected(&home).await;
         let tools = client.result("tools/list", json!({})).await;
-        for (at, (tool, arguments)) in calls.iter().enumerate() {
+        for (index, (tool, arguments)) in calls.iter().enumerate() {
             let listed = tools["tools"]
                 .as_array()
                 .unwrap()
@@ -108,7 +108,7 @@ async fn structured_results_match_their_schemas() {
             let problem = schema::violation(&listed["outputSchema"], &result["structuredContent"]);
             assert_eq!(problem, None, "{tool} {arguments}: {result}");
             let shown = home.redact_path(&pretty(&result));
-            insta::assert_snapshot!(format!("{preset}_{tool}_{at}"), shown);
+            insta::assert_snapshot!(format!("{preset}_{tool}_{index}"), shown);
         }
     }
 }

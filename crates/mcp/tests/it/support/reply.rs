@@ -33,8 +33,8 @@ impl HttpTestResponse {
         let mut reply =
             Self { status: 0, headers, stream, buffer: rest, body, is_chunked: false, is_finished: false };
         let end = loop {
-            if let Some(at) = reply.buffer.windows(4).position(|four| four == b"\r\n\r\n") {
-                break at;
+            if let Some(end) = reply.buffer.windows(4).position(|four| four == b"\r\n\r\n") {
+                break end;
             }
             assert!(reply.fill_buffer().await, "no response");
         };
@@ -78,13 +78,13 @@ impl HttpTestResponse {
                 return true;
             }
             let line = self.buffer.windows(2).position(|two| two == b"\r\n");
-            let size = line.and_then(|at| std::str::from_utf8(&self.buffer[..at]).ok().map(str::to_owned));
+            let size = line.and_then(|end| std::str::from_utf8(&self.buffer[..end]).ok().map(str::to_owned));
             let size = size.map(|size| usize::from_str_radix(size.trim(), 16).unwrap());
             match (line, size) {
                 (Some(_), Some(0)) => self.is_finished = true,
-                (Some(at), Some(size)) if self.buffer.len() >= at + 2 + size + 2 => {
-                    self.body.extend_from_slice(&self.buffer[at + 2..at + 2 + size]);
-                    self.buffer.drain(..at + 2 + size + 2);
+                (Some(end), Some(size)) if self.buffer.len() >= end + 2 + size + 2 => {
+                    self.body.extend_from_slice(&self.buffer[end + 2..end + 2 + size]);
+                    self.buffer.drain(..end + 2 + size + 2);
                     return true;
                 }
                 _ => self.is_finished = !self.fill_buffer().await,
@@ -102,8 +102,8 @@ impl HttpTestResponse {
     /// Returns the next event, without pings; `None` at the end.
     pub async fn event(&mut self) -> Option<Event> {
         loop {
-            while let Some(at) = self.body.windows(2).position(|two| two == b"\n\n") {
-                let text = String::from_utf8(self.body.drain(..at + 2).collect()).unwrap();
+            while let Some(end) = self.body.windows(2).position(|two| two == b"\n\n") {
+                let text = String::from_utf8(self.body.drain(..end + 2).collect()).unwrap();
                 let mut event = Event::default();
                 for line in text.lines() {
                     match line.split_once(':').map(|(field, value)| (field, value.trim_start().to_owned())) {

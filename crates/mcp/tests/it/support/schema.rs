@@ -8,7 +8,7 @@ pub fn violation(schema: &Value, value: &Value) -> Option<String> {
     check(schema, value, "$")
 }
 
-fn check(schema: &Value, value: &Value, at: &str) -> Option<String> {
+fn check(schema: &Value, value: &Value, location: &str) -> Option<String> {
     let schema = schema.as_object().unwrap();
     for (keyword, constraint) in schema {
         let problem = match keyword.as_str() {
@@ -25,16 +25,17 @@ fn check(schema: &Value, value: &Value, at: &str) -> Option<String> {
                 names.find(|name| value.get(name).is_none()).map(|name| format!("has no {name}"))
             }
             "properties" => first_violation(value.as_object().into_iter().flatten().map(|(name, inner)| {
-                let known = constraint.get(name).map(|schema| check(schema, inner, &format!("{at}.{name}")));
+                let known =
+                    constraint.get(name).map(|schema| check(schema, inner, &format!("{location}.{name}")));
                 // Undescribed properties are mistakes, although the schema would allow them.
-                known.unwrap_or_else(|| Some(format!("{at}.{name} is not described")))
+                known.unwrap_or_else(|| Some(format!("{location}.{name} is not described")))
             })),
             "items" => first_violation(
                 value
                     .as_array()
                     .into_iter()
                     .flatten()
-                    .map(|item| check(constraint, item, &format!("{at}[]"))),
+                    .map(|item| check(constraint, item, &format!("{location}[]"))),
             ),
             "additionalProperties" => None,
             "maximum" => value
@@ -44,7 +45,7 @@ fn check(schema: &Value, value: &Value, at: &str) -> Option<String> {
             other => panic!("unknown keyword {other}"),
         };
         if let Some(problem) = problem {
-            return Some(format!("{at} {problem}"));
+            return Some(format!("{location} {problem}"));
         }
     }
     None
@@ -55,7 +56,7 @@ fn first_violation(mut all: impl Iterator<Item = Option<String>>) -> Option<Stri
 }
 
 fn has_type(kinds: &Value, value: &Value) -> bool {
-    let is = |kind: &str| match kind {
+    let matches_type = |kind: &str| match kind {
         "object" => value.is_object(),
         "array" => value.is_array(),
         "string" => value.is_string(),
@@ -66,7 +67,7 @@ fn has_type(kinds: &Value, value: &Value) -> bool {
         other => panic!("unknown type {other}"),
     };
     match kinds {
-        Value::Array(kinds) => kinds.iter().any(|kind| is(kind.as_str().unwrap())),
-        kind => is(kind.as_str().unwrap()),
+        Value::Array(kinds) => kinds.iter().any(|kind| matches_type(kind.as_str().unwrap())),
+        kind => matches_type(kind.as_str().unwrap()),
     }
 }

@@ -145,8 +145,8 @@ impl StdioTestClient {
     /// Waits for the next notification with this method.
     pub async fn notification(&mut self, method: &str) -> Value {
         loop {
-            if let Some(at) = self.notifications.iter().position(|note| note["method"] == method) {
-                return self.notifications.remove(at);
+            if let Some(index) = self.notifications.iter().position(|note| note["method"] == method) {
+                return self.notifications.remove(index);
             }
             let message = self.next().await.expect("the server closed the connection");
             assert!(message.get("method").is_some(), "{message}");

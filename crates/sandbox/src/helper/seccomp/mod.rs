@@ -62,7 +62,7 @@ fn architecture_filter(arch: TargetArch) -> BpfProgram {
     const RETURN: u16 = 0x06;
     const NUMBER: u32 = 0;
     const ARCH: u32 = 4;
-    let own = match arch {
+    let native = match arch {
         TargetArch::x86_64 => 0xC000_003E,
         TargetArch::aarch64 => 0xC000_00B7,
         TargetArch::riscv64 => 0xC000_00F3,
@@ -70,7 +70,7 @@ fn architecture_filter(arch: TargetArch) -> BpfProgram {
     let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
     vec![
         step(LOAD, 0, 0, ARCH),
-        step(EQUAL, 1, 0, own),
+        step(EQUAL, 1, 0, native),
         step(RETURN, 0, 0, libc::SECCOMP_RET_KILL_PROCESS),
         step(LOAD, 0, 0, NUMBER),
         // This includes the x32 calls, whose numbers start at 2^30.

@@ -247,7 +247,7 @@ fn start(
             Err("the helper did not send the scratch directory".to_owned())
         }
         Ok((HelperMessage::Enforced { landlock }, scratch)) => Ok((landlock, scratch)),
-        Ok((HelperMessage::Refused(why) | HelperMessage::NotStarted(why), _)) => Err(why),
+        Ok((HelperMessage::Refused(reason) | HelperMessage::NotStarted(reason), _)) => Err(reason),
         Ok((HelperMessage::Exited { .. } | HelperMessage::Scratch, _)) => Err("the helper exited".to_owned()),
         Err(_) => Err(String::new()),
     };

@@ -15,7 +15,7 @@ use crate::sandbox::{ProcessEvent, SandboxError, SandboxTier};
 use crate::wire::{HelperMessage, receive, send_start};
 
 /// How long the helper may take to kill all processes before it is killed itself. This is longer than the helper tries,
-/// because processes that are left then would never be killed.
+/// because processes that still run then would never be killed.
 const SWEEP_TIMEOUT: Duration = Duration::from_secs(12);
 
 /// A confined script that waits for the start signal. Returned only by
@@ -35,8 +35,8 @@ impl Enforced {
     /// Starts the script.
     pub fn spawn(mut self) -> Result<SandboxedProcess, SandboxError> {
         let tier = self.process.tier;
-        let sent = self.process.control.as_mut().map(send_start);
-        match sent {
+        let result = self.process.control.as_mut().map(send_start);
+        match result {
             Some(Ok(())) => Ok(self.process),
             Some(Err(error)) => Err(SandboxError::new(tier, error)),
             None => Err(SandboxError::new(tier, "the helper exited")),
@@ -150,11 +150,11 @@ impl SandboxedProcess {
         }
         if control && let Some(socket) = &mut self.control {
             match receive(socket) {
-                Ok(HelperMessage::NotStarted(why) | HelperMessage::Refused(why)) => {
-                    events.push(ProcessEvent::NotStarted(why))
+                Ok(HelperMessage::NotStarted(reason) | HelperMessage::Refused(reason)) => {
+                    events.push(ProcessEvent::NotStarted(reason))
                 }
                 Ok(HelperMessage::Exited { code, signal, left }) => {
-                    events.push(ProcessEvent::Exited { code, signal, left })
+                    events.push(ProcessEvent::Exited { code, signal, left_behind: left })
                 }
                 Ok(HelperMessage::Enforced { .. } | HelperMessage::Scratch) => {}
                 Err(_) => self.control = None,

@@ -40,15 +40,15 @@ impl Events {
     /// Returns the next event; `None` at the end of the stream. Skips comments.
     pub async fn next(&mut self) -> Option<SseEvent> {
         loop {
-            if let Some(at) = self.bytes.windows(2).position(|two| two == b"\n\n") {
-                let block: Vec<u8> = self.bytes.drain(..at + 2).collect();
+            if let Some(end) = self.bytes.windows(2).position(|two| two == b"\n\n") {
+                let block: Vec<u8> = self.bytes.drain(..end + 2).collect();
                 if let Some(received) = parse(std::str::from_utf8(&block).unwrap()) {
                     return Some(received);
                 }
                 continue;
             }
             match self.response.chunk().await.unwrap() {
-                Some(more) => self.bytes.extend_from_slice(&more),
+                Some(bytes) => self.bytes.extend_from_slice(&bytes),
                 None => {
                     assert_eq!(self.bytes, b"", "a stream ends between events");
                     return None;

@@ -16,9 +16,9 @@ pub(super) fn toolset_diagnostic(skill: &Skill, error: &ToolsetError) -> FileDia
                 .map(|file| file.bytes)
                 .unwrap_or_default();
             let start = offset(&bytes, location.line, location.column);
-            let at =
+            let location =
                 Location { line: location.line, column: location.column, span: Span { start, end: start } };
-            FileDiagnostic::new(path, diagnostic.at(at))
+            FileDiagnostic::new(path, diagnostic.at(location))
         }
         (None, Some(program)) => FileDiagnostic::new(skill.dir().join(program), diagnostic),
         (None, None) => FileDiagnostic::new(skill.dir().join("SKILL.md"), diagnostic),
@@ -27,8 +27,9 @@ pub(super) fn toolset_diagnostic(skill: &Skill, error: &ToolsetError) -> FileDia
 
 fn offset(bytes: &[u8], line: u32, column: u32) -> u32 {
     let text = String::from_utf8_lossy(bytes);
-    let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1) as usize).map(str::len).sum();
-    let rest = text.get(before..).unwrap_or_default().chars();
-    let inside: usize = rest.take(column.saturating_sub(1) as usize).map(char::len_utf8).sum();
-    u32::try_from(before + inside).unwrap_or_default()
+    let line_start: usize =
+        text.split_inclusive('\n').take(line.saturating_sub(1) as usize).map(str::len).sum();
+    let line_and_rest = text.get(line_start..).unwrap_or_default().chars();
+    let in_line: usize = line_and_rest.take(column.saturating_sub(1) as usize).map(char::len_utf8).sum();
+    u32::try_from(line_start + in_line).unwrap_or_default()
 }

@@ -46,8 +46,8 @@ pub(super) fn skill_tool_envelope(
 /// Returns the error code in the metadata; `None` if it has no error. Unknown codes become `EXECUTION_ERROR`.
 fn error_code(metadata: &Value) -> Option<ErrorCode> {
     let error = metadata.get("error").filter(|error| !matches!(error, Value::Null | Value::Bool(false)))?;
-    let named = ErrorCode::ALL.into_iter().find(|code| error.as_str() == Some(code.as_str()));
-    Some(named.unwrap_or(ErrorCode::ExecutionError))
+    let known_code = ErrorCode::ALL.into_iter().find(|code| error.as_str() == Some(code.as_str()));
+    Some(known_code.unwrap_or(ErrorCode::ExecutionError))
 }
 
 fn failure(skill: &str, tool: &str, error: &ToolsetError) -> Envelope {

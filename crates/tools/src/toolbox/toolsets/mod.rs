@@ -102,7 +102,7 @@ fn load_tools(
         let LoadedTools { tools: more, failures: errors, .. } =
             loaded.unwrap_or_else(|error| LoadedTools { failures: vec![error], ..LoadedTools::default() });
         for tool in more {
-            match tools.iter().any(|(_, known)| known.id == tool.id) {
+            match tools.iter().any(|(_, earlier)| earlier.id == tool.id) {
                 true => failures.push(ToolsetError::DuplicateTool(tool.id)),
                 false => tools.push((kind, tool)),
             }
@@ -166,10 +166,10 @@ pub(crate) fn call(
         }
         // For a built-in tool that is not available, `otherwise` is the better message.
         if BuiltinTool::from_name(name).is_none()
-            && let Some(near) = suggest::nearest(name, bound.iter().map(|tool| tool.name.as_str()))
+            && let Some(similar) = suggest::nearest(name, bound.iter().map(|tool| tool.name.as_str()))
         {
             let message =
-                format!("no tool named {}; did you mean {near}?", hidden::escape_and_truncate(name));
+                format!("no tool named {}; did you mean {similar}?", hidden::escape_and_truncate(name));
             return Err(ToolError::new(ErrorCode::NotFound, message));
         }
         return Err(otherwise);

@@ -107,11 +107,11 @@ impl Validation<'_> {
     }
 
     fn check_keyword(&mut self, keyword: &str, expected: &Value, value: &Value) {
-        let each = || expected.as_array().into_iter().flatten();
+        let members = || expected.as_array().into_iter().flatten();
         match keyword {
-            "enum" if !each().any(|option| json_equal(option, value)) => {
-                let all: Vec<_> = each().take(20).map(|option| display(&option.to_string())).collect();
-                self.add_issue(format!("must be one of {}", all.join(", ")));
+            "enum" if !members().any(|option| json_equal(option, value)) => {
+                let shown: Vec<_> = members().take(20).map(|option| display(&option.to_string())).collect();
+                self.add_issue(format!("must be one of {}", shown.join(", ")));
             }
             "const" if !json_equal(expected, value) => {
                 self.add_issue(format!("must be {}", display(&expected.to_string())));
@@ -124,11 +124,11 @@ impl Validation<'_> {
                     self.check_value(target, value);
                 }
             }
-            "allOf" => each().for_each(|schema| self.check_value(schema, value)),
-            "anyOf" if !each().any(|schema| self.matches_schema(schema, value)) => {
+            "allOf" => members().for_each(|schema| self.check_value(schema, value)),
+            "anyOf" if !members().any(|schema| self.matches_schema(schema, value)) => {
                 self.check_alternatives(expected, value)
             }
-            "oneOf" => match each().filter(|schema| self.matches_schema(schema, value)).count() {
+            "oneOf" => match members().filter(|schema| self.matches_schema(schema, value)).count() {
                 1 => {}
                 0 => self.check_alternatives(expected, value),
                 count => self.add_issue(format!("matches {count} alternatives, but must match exactly one")),
@@ -140,8 +140,8 @@ impl Validation<'_> {
 
     /// Records that no alternative matches, with details if only one has the type of the value.
     fn check_alternatives(&mut self, schemas: &Value, value: &Value) {
-        let of_type = |schema: &&Value| schema.get("type").is_some_and(|types| has_type(types, value));
-        let mut candidates = schemas.as_array().into_iter().flatten().filter(of_type);
+        let has_value_type = |schema: &&Value| schema.get("type").is_some_and(|types| has_type(types, value));
+        let mut candidates = schemas.as_array().into_iter().flatten().filter(has_value_type);
         match (candidates.next(), candidates.next()) {
             (Some(only), None) => self.check_value(only, value),
             _ => self.add_issue("matches none of the alternatives"),
@@ -230,7 +230,7 @@ impl Validation<'_> {
                 self.add_issue(format!("{} is required", display(name)));
             }
         }
-        let known = keywords.get("properties").and_then(Value::as_object);
+        let schemas = keywords.get("properties").and_then(Value::as_object);
         let patterns = keywords.get("patternProperties").and_then(Value::as_object);
         for (name, value) in properties {
             if let Some(schema) = keywords.get("propertyNames")
@@ -239,7 +239,7 @@ impl Validation<'_> {
                 self.add_issue(format!("{} is not an allowed name", display(name)));
             }
             let mut covered = false;
-            if let Some(schema) = known.and_then(|known| known.get(name)) {
+            if let Some(schema) = schemas.and_then(|schemas| schemas.get(name)) {
                 covered = true;
                 self.check_child(name, schema, value);
             }

@@ -73,39 +73,39 @@ struct SchemaValidator<'a> {
 }
 
 impl SchemaValidator<'_> {
-    fn validate(&mut self, schema: &Value, at: &str, depth: usize) -> Result<(), String> {
+    fn validate(&mut self, schema: &Value, location: &str, depth: usize) -> Result<(), String> {
         if depth > DEPTH_MAX {
-            return Err(format!("{at}: the schema is nested more than {DEPTH_MAX} levels deep"));
+            return Err(format!("{location}: the schema is nested more than {DEPTH_MAX} levels deep"));
         }
         let keywords = match schema {
             Value::Bool(_) => return Ok(()),
             Value::Object(keywords) => keywords,
-            _ => return Err(format!("{at}: a schema must be an object, true or false")),
+            _ => return Err(format!("{location}: a schema must be an object, true or false")),
         };
         for (keyword, value) in keywords {
-            self.keyword(keyword, value, &format!("{at}.{}", display(keyword)), depth)?;
+            self.keyword(keyword, value, &format!("{location}.{}", display(keyword)), depth)?;
         }
         Ok(())
     }
 
-    fn keyword(&mut self, keyword: &str, value: &Value, at: &str, depth: usize) -> Result<(), String> {
+    fn keyword(&mut self, keyword: &str, value: &Value, location: &str, depth: usize) -> Result<(), String> {
         let require =
-            |valid: bool, message: &str| if valid { Ok(()) } else { Err(format!("{at}: {message}")) };
+            |valid: bool, message: &str| if valid { Ok(()) } else { Err(format!("{location}: {message}")) };
         match keyword {
             "type" => {
-                let known = |value: &Value| value.as_str().is_some_and(|text| TYPES.contains(&text));
+                let is_type = |value: &Value| value.as_str().is_some_and(|text| TYPES.contains(&text));
                 let valid = match value {
-                    Value::Array(all) => !all.is_empty() && all.iter().all(known),
-                    one => known(one),
+                    Value::Array(items) => !items.is_empty() && items.iter().all(is_type),
+                    item => is_type(item),
                 };
                 require(valid, &format!("must be one of {}, or an array of them", TYPES.join(", ")))
             }
             "enum" => {
-                require(value.as_array().is_some_and(|all| !all.is_empty()), "must be an array of values")
+                require(value.as_array().is_some_and(|items| !items.is_empty()), "must be an array of values")
             }
             "const" => Ok(()),
             "required" => {
-                let valid = value.as_array().is_some_and(|all| all.iter().all(Value::is_string));
+                let valid = value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
                 require(valid, "must be an array of names")
             }
             "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
@@ -119,21 +119,24 @@ impl SchemaValidator<'_> {
             }
             "uniqueItems" => require(value.is_boolean(), "must be true or false"),
             "pattern" => match value {
-                Value::String(pattern) => self.compile_pattern(pattern, at),
-                _ => Err(format!("{at}: must be a string")),
+                Value::String(pattern) => self.compile_pattern(pattern, location),
+                _ => Err(format!("{location}: must be a string")),
             },
-            "items" | "additionalProperties" | "propertyNames" | "not" => self.validate(value, at, depth + 1),
-            "prefixItems" | "allOf" | "anyOf" | "oneOf" => {
-                let all = value.as_array().filter(|all| !all.is_empty());
-                let all = all.ok_or_else(|| format!("{at}: must be an array of schemas"))?;
-                let mut each = all.iter().enumerate();
-                each.try_for_each(|(n, schema)| self.validate(schema, &format!("{at}.{n}"), depth + 1))
+            "items" | "additionalProperties" | "propertyNames" | "not" => {
+                self.validate(value, location, depth + 1)
             }
-            "properties" | "$defs" | "definitions" => self.validate_named(value, at, depth),
+            "prefixItems" | "allOf" | "anyOf" | "oneOf" => {
+                let items = value.as_array().filter(|items| !items.is_empty());
+                let items = items.ok_or_else(|| format!("{location}: must be an array of schemas"))?;
+                let mut schemas = items.iter().enumerate();
+                schemas
+                    .try_for_each(|(n, schema)| self.validate(schema, &format!("{location}.{n}"), depth + 1))
+            }
+            "properties" | "$defs" | "definitions" => self.validate_named(value, location, depth),
             "patternProperties" => {
-                self.validate_named(value, at, depth)?;
+                self.validate_named(value, location, depth)?;
                 let mut patterns = value.as_object().into_iter().flat_map(Map::keys);
-                patterns.try_for_each(|pattern| self.compile_pattern(pattern, at))
+                patterns.try_for_each(|pattern| self.compile_pattern(pattern, location))
             }
             "$ref" => {
                 let target = value.as_str().and_then(|pointer| resolve_ref(self.root, pointer));
@@ -141,34 +144,36 @@ impl SchemaValidator<'_> {
                 require(target.is_some_and(|target| target.is_object() || target.is_boolean()), message)
             }
             keyword if ANNOTATIONS.contains(&keyword) || keyword.starts_with("x-") => Ok(()),
-            _ => Err(format!("{at}: this keyword is not supported")),
+            _ => Err(format!("{location}: this keyword is not supported")),
         }
     }
 
-    fn validate_named(&mut self, value: &Value, at: &str, depth: usize) -> Result<(), String> {
-        let all = value.as_object().ok_or_else(|| format!("{at}: must be an object of schemas"))?;
-        let mut each = all.iter();
-        each.try_for_each(|(name, schema)| {
-            self.validate(schema, &format!("{at}.{}", display(name)), depth + 1)
+    fn validate_named(&mut self, value: &Value, location: &str, depth: usize) -> Result<(), String> {
+        let schemas = value.as_object().ok_or_else(|| format!("{location}: must be an object of schemas"))?;
+        let mut named = schemas.iter();
+        named.try_for_each(|(name, schema)| {
+            self.validate(schema, &format!("{location}.{}", display(name)), depth + 1)
         })
     }
 
-    fn compile_pattern(&mut self, pattern: &str, at: &str) -> Result<(), String> {
+    fn compile_pattern(&mut self, pattern: &str, location: &str) -> Result<(), String> {
         if self.patterns.contains_key(pattern) {
             return Ok(());
         }
         if pattern.chars().count() > PATTERN_MAX {
-            return Err(format!("{at}: a pattern must not exceed {PATTERN_MAX} characters"));
+            return Err(format!("{location}: a pattern must not exceed {PATTERN_MAX} characters"));
         }
-        *self.patterns_left =
-            self.patterns_left.checked_sub(1).ok_or_else(|| format!("{at}: there are too many patterns"))?;
+        *self.patterns_left = self
+            .patterns_left
+            .checked_sub(1)
+            .ok_or_else(|| format!("{location}: there are too many patterns"))?;
         let regex =
             RegexBuilder::new(pattern).size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES).build();
         let regex = regex.map_err(|error| {
             // The last line has the reason; the lines before show the position.
             let message = error.to_string();
             let message = message.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            format!("{at}: invalid pattern: {}", display(message))
+            format!("{location}: invalid pattern: {}", display(message))
         })?;
         self.patterns.insert(pattern.to_owned(), regex);
         Ok(())

@@ -102,11 +102,11 @@ fn errors_include_their_location() {
 
 #[test]
 fn validation_terminates() {
-    let circle = json!({"$ref": "#"});
+    let circular = json!({"$ref": "#"});
     let twice = json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}]});
     let message = "cannot validate the arguments: the schema has too many alternatives or refers to itself";
     assert_eq!(
-        (check(&circle, &json!({})), check(&twice, &json!({}))),
+        (check(&circular, &json!({})), check(&twice, &json!({}))),
         (message.to_owned(), message.to_owned())
     );
     // A reference to itself for a child is fine.

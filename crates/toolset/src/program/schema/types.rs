@@ -11,7 +11,7 @@ pub(super) fn has_type(types: &Value, value: &Value) -> bool {
         None => false,
     };
     match types {
-        Value::Array(all) => all.iter().any(matches),
+        Value::Array(types) => types.iter().any(matches),
         name => matches(name),
     }
 }
@@ -46,14 +46,14 @@ fn with_article(kind: &str) -> &'static str {
 pub(super) fn list_types(types: &Value) -> String {
     let word = |name: &Value| with_article(name.as_str().unwrap_or_default());
     match types {
-        Value::Array(all) => all.iter().map(word).collect::<Vec<_>>().join(" or "),
-        one => word(one).to_owned(),
+        Value::Array(types) => types.iter().map(word).collect::<Vec<_>>().join(" or "),
+        single => word(single).to_owned(),
     }
 }
 
 /// Returns `true` if two values are equal. Numbers are compared by value.
-pub(super) fn json_equal(one: &Value, other: &Value) -> bool {
-    match (one, other) {
+pub(super) fn json_equal(left: &Value, right: &Value) -> bool {
+    match (left, right) {
         (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
         (Value::Array(a), Value::Array(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| json_equal(a, b))
