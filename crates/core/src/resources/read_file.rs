@@ -103,10 +103,13 @@ impl ReadFileTool {
 
     fn check_extension(&self, path: &str) -> Result<(), ReadResourceError> {
         let name = path.rsplit('/').next().unwrap_or_default();
-        let extension = name.rfind('.').map_or("", |at| &name[at..]);
+        let extension = name.rfind('.').map_or("", |dot| &name[dot..]);
         if self.extensions.iter().any(|allowed| allowed.eq_ignore_ascii_case(extension)) {
             return Ok(());
         }
-        Err(ReadResourceError::Extension { found: display_text(extension), allowed: self.extensions.clone() })
+        Err(ReadResourceError::Extension {
+            extension: display_text(extension),
+            allowed: self.extensions.clone(),
+        })
     }
 }
