@@ -1,4 +1,4 @@
-//! The plugins in `~/.agent/config.yaml` of document 002, and their status.
+//! Plugins: the skills that `skills.plugins` in `~/.agent/config.yaml` of document 002 lists, and their status.
 
 use std::path::PathBuf;
 

@@ -80,8 +80,8 @@ pub(super) fn editable_files(
         (false, _) => Ok(files),
         (true, ConfigScope::User) if inputs.host.home.is_none() => Err(SwitchError::NoHome),
         (true, ConfigScope::User) => {
-            let why = "your configuration file is passed with --config; omit --config to change it";
-            Err(SwitchError::NoConfigFile { reason: why })
+            let reason = "your configuration file is passed with --config; omit --config to change it";
+            Err(SwitchError::NoConfigFile { reason })
         }
         (true, ConfigScope::Project) => Err(SwitchError::NoConfigFile {
             reason: match configuration.policy.preset {
