@@ -44,12 +44,12 @@ pub enum EditError {
         message: String,
     },
     /// It can be parsed, but the change would affect more than intended.
-    #[error("line {line}: {why}")]
+    #[error("line {line}: {reason}")]
     Unsafe {
         /// The line, counted from 1.
         line: u32,
         /// The reason, and what to do instead.
-        why: String,
+        reason: String,
     },
     /// There is no plugin of this name.
     #[error("no plugin named {name}")]
