@@ -42,7 +42,7 @@ impl ParseArgumentsError {
 /// Which placeholders are replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaceholderSyntax {
-    /// Only `$ARGUMENTS`, anywhere. Without arguments, it stays (document 001).
+    /// Only `$ARGUMENTS`, anywhere. Without arguments, it stays (preset `skill-tool`).
     Whole,
     /// `$ARGUMENTS` anywhere, replaced by nothing if there are no arguments; outside of code also
     /// `$ARGUMENTS[0]` and `$0` to `$9`, counted from zero. `$5` stays if there is no sixth argument, because it

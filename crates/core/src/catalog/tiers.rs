@@ -1,5 +1,5 @@
-//! The four tiers of document 003, which decide how much the model sees of the skills for a message: nothing, a
-//! count, names, or whole skills.
+//! The four tiers of preset `triggers` (document 003), which decide how much the model sees of the skills for a
+//! message: nothing, a count, names, or whole skills.
 
 use super::{Catalog, CatalogBudget, CatalogRequest, render_catalog};
 use crate::policy::{CatalogFormat, Policy};

@@ -191,7 +191,7 @@ impl LockEntry {
         self
     }
 
-    /// Returns the directory's path. `base` is the project; `None` stands for the user's state. An entry in a
+    /// Returns the directory's path. `base` is the project; `None` means the user's state. An entry in a
     /// project's lock file that points outside the project has no path.
     pub fn resolve_dir(&self, base: Option<&Path>, home: Option<&Path>) -> Option<PathBuf> {
         resolve_lock_dir(&self.folder, base, home)

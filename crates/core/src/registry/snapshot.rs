@@ -78,7 +78,7 @@ impl Snapshot {
         self.skills.iter().filter(|skill| skill.is_enabled())
     }
 
-    /// Returns every discovered skill, whatever its status.
+    /// Returns all discovered skills, including those that are not available.
     pub fn all(&self) -> &[Skill] {
         &self.skills
     }

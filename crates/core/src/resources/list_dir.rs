@@ -20,7 +20,7 @@ pub struct ChildEntry {
     pub bytes: Option<u64>,
 }
 
-/// Lists a directory of a skill, sorted by name; an empty path stands for the skill's own directory. Omits
+/// Lists a directory of a skill, sorted by name; an empty path means the skill's own directory. Omits
 /// everything that is never read: symlinks, special files, and names that are not Unicode.
 ///
 /// ```

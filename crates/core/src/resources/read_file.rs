@@ -1,4 +1,4 @@
-//! The `ReadFile` tool of document 000: reads any text file below the run directory, by extension.
+//! The `ReadFile` tool of preset `app` (document 000): reads any text file below the run directory, by extension.
 //!
 //! Invariants: a path is resolved against the run directory and stays below it, symlinks that leave it are
 //! rejected, nothing is executed, and the hard size limit applies.

@@ -54,7 +54,7 @@ impl SkillFiles {
 
     /// Returns the file at a path, with the normalized path.
     ///
-    /// Symlinks are rejected, whatever their target.
+    /// All symlinks are rejected, even those to files of the skill.
     pub fn file(&self, path: &str) -> Result<(String, &LoadedFile), ReadResourceError> {
         let inner = RelativePath::parse(path)?;
         if let Some(file) = self.files.get(inner.as_str()) {
