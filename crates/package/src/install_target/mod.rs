@@ -45,7 +45,7 @@ impl InstallScope {
         let is_project = !is_home && markers.iter().any(|marker| host.project.join(marker).exists());
         let has_user_root = user_root(policy, host).is_some();
         match policy.preset {
-            // Document 002 installs plugins for the user; document 000 only has the application's directory.
+            // Preset `harness` installs plugins for the user; preset `app` only has the application's directory.
             Preset::Harness => Self::User,
             _ if is_project || host.git_root().is_some() || !has_user_root => Self::Project,
             _ => Self::User,
@@ -74,7 +74,7 @@ pub struct InstallTarget {
     pub(crate) host: HostEnv,
     /// Whether skills in it require trust.
     pub(crate) needs_trust: bool,
-    /// The configuration of document 002, in which plugins are recorded.
+    /// The configuration of preset `harness`, in which plugins are recorded.
     pub(crate) plugin_config: Option<PathBuf>,
     /// The user's grants, which are recorded in the lock file.
     run_policy: RunPolicy,

@@ -1,4 +1,4 @@
-//! Updates the list of plugins of document 002: the skills that `skills.plugins` in `~/.agent/config.yaml` names.
+//! Updates the list of plugins of preset `harness`: the skills that `skills.plugins` in `~/.agent/config.yaml` names.
 
 use std::path::PathBuf;
 

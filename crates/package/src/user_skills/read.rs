@@ -1,4 +1,4 @@
-//! Reads a file of a user's skill for editing, unmodified and whatever the status of the skill.
+//! Reads a file of a user's skill for editing, unmodified, even if the skill is not available.
 
 use std::path::Path;
 

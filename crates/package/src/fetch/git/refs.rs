@@ -131,7 +131,7 @@ mod tests {
 
     fn refs() -> Refs {
         let id = |digit: u8| ObjectId::from_bytes_or_panic(&[digit; 20]);
-        let one = |name: &str, digit, peeled: Option<u8>| Ref {
+        let reference = |name: &str, digit, peeled: Option<u8>| Ref {
             name: name.to_owned(),
             id: id(digit),
             peeled: peeled.map(id),
@@ -140,10 +140,10 @@ mod tests {
             head: Some(id(1)),
             head_target: Some("refs/heads/main".to_owned()),
             all: vec![
-                one("refs/heads/main", 1, None),
-                one("refs/heads/v1", 2, None),
-                one("refs/tags/v1", 3, Some(4)),
-                one("refs/tags/v2", 5, None),
+                reference("refs/heads/main", 1, None),
+                reference("refs/heads/v1", 2, None),
+                reference("refs/tags/v1", 3, Some(4)),
+                reference("refs/tags/v2", 5, None),
             ],
         }
     }
