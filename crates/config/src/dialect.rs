@@ -1,7 +1,7 @@
 //! The configuration files of two other systems, which use different names for the same settings.
 //!
-//! Document 002 uses `skills:` in `~/.agent/config.yaml`, document 004 `[app.skills]` in the project's
-//! `config.toml`. The rest of these files is ignored.
+//! Preset `harness` (document 002) uses `skills:` in `~/.agent/config.yaml`, preset `chat` (document 004)
+//! `[app.skills]` in the project's `config.toml`. The rest of these files is ignored.
 
 use prowess_format::Code;
 use prowess_format::suggest::nearest;
@@ -17,9 +17,9 @@ use prowess::policy::{RootLocation, RootSpec, Scope};
 pub(super) enum ConfigDialect {
     /// The names of Prowess.
     Prowess,
-    /// The names of document 002.
+    /// The names of document 002 (preset `harness`).
     Harness,
-    /// The names of document 004.
+    /// The names of document 004 (preset `chat`).
     Chat,
 }
 

@@ -88,7 +88,7 @@ impl<'v> Environment<'v> {
         }
     }
 
-    /// The switch of document 001, which only affects its preset.
+    /// The switch of document 001, which only affects preset `skill-tool`.
     fn set_refresh(self, state: &mut LoadState) {
         let variable = "SKILLS_REFRESH_ON_CALL";
         let Some(value) = self.get(variable) else { return };

@@ -1,4 +1,4 @@
-//! Edits the list of plugins: the skills that `skills.plugins` in document 002's `~/.agent/config.yaml` names.
+//! Edits the list of plugins: the skills that `skills.plugins` in `~/.agent/config.yaml` names (preset `harness`).
 
 use prowess_format::Value;
 use prowess_format::yaml::{Node, NodeKind};

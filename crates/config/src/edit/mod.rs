@@ -7,7 +7,7 @@
 //! | `toml` | edits of TOML, with `toml_edit` |
 //! | [`entry`] | setting, finding and removing an entry of a section, in JSON with comments, TOML and YAML |
 //! | `jsonc` | edits of JSON with comments, with `jsonc-parser` |
-//! | [`harness`] | the plugins of document 002's `config.yaml` |
+//! | [`harness`] | the plugins in `~/.agent/config.yaml` (preset `harness`) |
 //! | [`mod@file`] | reading and replacing the file under a lock |
 //! | `brackets`, `yaml_block` | finding the position of a change in the text |
 //! | `semantics` | the values of a text, and the verification of a change |

@@ -20,7 +20,7 @@ pub(crate) trait Amount: Copy + 'static {
 }
 
 impl Amount for u32 {
-    /// The maximum stands for "no limit" in a policy.
+    /// The maximum means "no limit" in a policy.
     fn number(self) -> Option<u64> {
         (self != Self::MAX).then_some(u64::from(self))
     }
