@@ -1,4 +1,4 @@
-//! Accepted findings, each with a reason.
+//! Suppressions: findings that the user accepted, each with a reason.
 //!
 //! ```toml
 //! [[suppress]]
