@@ -262,8 +262,8 @@ mod tests {
     #[test]
     fn bombs_exceed_a_limit() {
         let laughs = (1..9).fold("a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned(), |text, n| {
-            let one = format!("*a{}", n - 1);
-            text + &format!("a{n}: &a{n} [{}]\n", [one.as_str(); 9].join(","))
+            let alias = format!("*a{}", n - 1);
+            text + &format!("a{n}: &a{n} [{}]\n", [alias.as_str(); 9].join(","))
         });
         for bomb in
             [laughs, "[".repeat(40_000), "- ".repeat(20_000), "{a: ".repeat(10_000), "? ".repeat(9_999)]
