@@ -147,9 +147,10 @@ fn find_directory(bytes: &[u8]) -> Result<CentralDirectory<'_>, ArchiveError> {
         let between = bytes.get(after..).unwrap_or_default();
         let position = "before the end record";
         let is_end_record = between.starts_with(END);
-        return Err(match is_end_record {
-            true => ArchiveError::MultipleEndRecords,
-            false => ArchiveError::StrayBytes { position },
+        return Err(if is_end_record {
+            ArchiveError::MultipleEndRecords
+        } else {
+            ArchiveError::StrayBytes { position }
         });
     }
     Ok(CentralDirectory { records, start, count: usize::from(count) })
