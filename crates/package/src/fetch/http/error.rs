@@ -137,7 +137,7 @@ impl HttpError {
         Some(hint.to_owned())
     }
 
-    /// Extracts the error from an [`io::Error`] of [`Response`](super::Response).
+    /// Extracts the error from an [`io::Error`] of [`HttpResponse`](super::HttpResponse).
     pub(crate) fn from_io(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
