@@ -19,12 +19,12 @@ pub enum ArchiveError {
     #[error("it is {0}, which is not supported")]
     UnsupportedFormat(&'static str),
     /// The file could not be read.
-    #[error("cannot read {}: {why}", path.display())]
+    #[error("cannot read {}: {reason}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
         /// The reason.
-        why: String,
+        reason: String,
         /// The error code.
         code: ErrorCode,
     },
@@ -32,18 +32,18 @@ pub enum ArchiveError {
     #[error("it ends in the middle of {0}")]
     Truncated(&'static str),
     /// A part of the archive is invalid.
-    #[error("{what} is invalid: {why}")]
+    #[error("{part} is invalid: {reason}")]
     Malformed {
         /// A record, or the name of an entry.
-        what: String,
+        part: String,
         /// The reason.
-        why: &'static str,
+        reason: &'static str,
     },
     /// Bytes that belong to no record: other programs could find another archive in them.
-    #[error("it contains bytes {what}, which other programs may interpret differently")]
+    #[error("it contains bytes {position}, which other programs may interpret differently")]
     StrayBytes {
-        /// The position of the bytes.
-        what: &'static str,
+        /// The position of the bytes, such as "after its end".
+        position: &'static str,
     },
     /// More than one record marks the end of the archive.
     #[error("it has two end records, so that programs may see different archives")]
@@ -52,12 +52,12 @@ pub enum ArchiveError {
     #[error("{0} uses zip64, which is for archives far larger than a skill may be")]
     Zip64(String),
     /// A name that is not a valid path.
-    #[error("the name “{name}” is not allowed: {why}")]
+    #[error("the name “{name}” is not allowed: {reason}")]
     InvalidPath {
         /// The name.
         name: String,
         /// The reason.
-        why: InnerPathError,
+        reason: InnerPathError,
     },
     /// Two entries with the same name.
     #[error("duplicate entry “{name}”")]
@@ -206,7 +206,7 @@ impl ArchiveError {
             | Self::DuplicatePath { .. } => {
                 "do not use it unless you trust its author; pack it again from its files"
             }
-            Self::InvalidPath { why: InnerPathError::Git, .. } => "pack it without its .git directory",
+            Self::InvalidPath { reason: InnerPathError::Git, .. } => "pack it without its .git directory",
             Self::InvalidPath { .. } => "do not use it unless you trust its author",
             Self::TooLarge | Self::TooManyEntries | Self::FileTooLarge { .. } => {
                 "remove files that the skill does not need"

@@ -33,7 +33,7 @@ pub(crate) fn inflate(bytes: &[u8]) -> Result<Vec<u8>, ArchiveError> {
     if u64::from(u32::from_le_bytes([s0, s1, s2, s3])) != output.len() as u64 {
         return Err(ArchiveError::Inconsistent { name: name(), about: super::Mismatch::Size });
     }
-    if rest.is_empty() { Ok(output) } else { Err(ArchiveError::StrayBytes { what: "after its end" }) }
+    if rest.is_empty() { Ok(output) } else { Err(ArchiveError::StrayBytes { position: "after its end" }) }
 }
 
 fn skip_header(bytes: &[u8]) -> Result<&[u8], ArchiveError> {
@@ -59,6 +59,6 @@ fn skip_header(bytes: &[u8]) -> Result<&[u8], ArchiveError> {
     Ok(rest)
 }
 
-fn malformed(why: &'static str) -> ArchiveError {
-    ArchiveError::Malformed { what: "the compressed data".to_owned(), why }
+fn malformed(reason: &'static str) -> ArchiveError {
+    ArchiveError::Malformed { part: "the compressed data".to_owned(), reason }
 }

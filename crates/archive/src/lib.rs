@@ -74,7 +74,7 @@ pub fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, ArchiveError> {
 
 /// Reads an archive from a regular file. The last component of the path must not be a symlink.
 pub fn open_archive(path: &Path) -> Result<MemoryTree, ArchiveError> {
-    let unreadable = |why: String, code| ArchiveError::Unreadable { path: path.to_owned(), why, code };
+    let unreadable = |reason: String, code| ArchiveError::Unreadable { path: path.to_owned(), reason, code };
     let not_a_file = || unreadable("it is not a file".to_owned(), ErrorCode::IsDirectory);
     let name = path.file_name().ok_or_else(not_a_file)?;
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -93,7 +93,7 @@ pub fn open_archive(path: &Path) -> Result<MemoryTree, ArchiveError> {
 
 /// Returns an error that names the format, if it is a known one.
 fn unsupported_format(bytes: &[u8]) -> ArchiveError {
-    let what = match bytes {
+    let format_name = match bytes {
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => "xz",
         [b'B', b'Z', b'h', ..] => "bzip2",
         [0x28, 0xb5, 0x2f, 0xfd, ..] => "zstd",
@@ -101,8 +101,8 @@ fn unsupported_format(bytes: &[u8]) -> ArchiveError {
         [b'R', b'a', b'r', b'!', ..] => "rar",
         [b'P', b'K', 7, 8, ..] => "a multi-part zip",
         _ if bytes.get(257..262) == Some(b"ustar") => "an uncompressed tar",
-        _ if zip::has_end(bytes) => return ArchiveError::StrayBytes { what: "before the first entry" },
+        _ if zip::has_end(bytes) => return ArchiveError::StrayBytes { position: "before the first entry" },
         _ => return ArchiveError::NotAnArchive,
     };
-    ArchiveError::UnsupportedFormat(what)
+    ArchiveError::UnsupportedFormat(format_name)
 }

@@ -51,14 +51,14 @@ fn parse_record(bytes: &[u8]) -> Option<ParsedRecord<'_>> {
     let digits = bytes.get(..space)?;
     let length: usize =
         std::str::from_utf8(digits).ok().filter(|_| digits.iter().all(u8::is_ascii_digit))?.parse().ok()?;
-    let (whole, rest) = bytes.split_at_checked(length)?;
-    let text = whole.get(space + 1..)?.strip_suffix(b"\n")?;
+    let (record, rest) = bytes.split_at_checked(length)?;
+    let text = record.get(space + 1..)?.strip_suffix(b"\n")?;
     let equals = text.iter().position(|byte| *byte == b'=')?;
     Some((&text[..equals], &text[equals + 1..], rest))
 }
 
-fn malformed(why: &'static str) -> ArchiveError {
-    ArchiveError::Malformed { what: "an extended header".to_owned(), why }
+fn malformed(reason: &'static str) -> ArchiveError {
+    ArchiveError::Malformed { part: "an extended header".to_owned(), reason }
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ fn check_end(rest: &[u8], pending: &PendingHeaders<'_>) -> Result<(), ArchiveErr
         return Err(ArchiveError::Truncated("its end"));
     }
     let zeros = rest.iter().all(|byte| *byte == 0);
-    if zeros { Ok(()) } else { Err(ArchiveError::StrayBytes { what: "after its end" }) }
+    if zeros { Ok(()) } else { Err(ArchiveError::StrayBytes { position: "after its end" }) }
 }
 
 /// Extended headers that apply to the next entry.
@@ -95,7 +95,7 @@ impl<'a> PendingHeaders<'a> {
         match path {
             Some(path) if !is_dir => builder.add_file(path, header.mode & 0o111 != 0, data.to_vec()),
             _ if data.is_empty() => Ok(()),
-            _ => Err(ArchiveError::Malformed { what: name(), why: "it is a directory with content" }),
+            _ => Err(ArchiveError::Malformed { part: name(), reason: "it is a directory with content" }),
         }
     }
 }
@@ -110,9 +110,9 @@ struct TarHeader<'a> {
 
 impl<'a> TarHeader<'a> {
     fn parse(block: &'a [u8; BLOCK]) -> Result<Self, ArchiveError> {
-        let malformed = |why| ArchiveError::Malformed {
-            what: format!("the header of “{}”", display_name(until_nul(&block[..100]))),
-            why,
+        let malformed = |reason| ArchiveError::Malformed {
+            part: format!("the header of “{}”", display_name(until_nul(&block[..100]))),
+            reason,
         };
         let sum: u64 = block.iter().map(|byte| u64::from(*byte)).sum();
         let checksum_field: u64 = block[148..156].iter().map(|byte| u64::from(*byte)).sum();
@@ -143,8 +143,8 @@ impl<'a> TarHeader<'a> {
         const TRUNCATED: ArchiveError = ArchiveError::Truncated("the content of an entry");
         let is_extended = matches!(self.kind, b'x' | b'g' | b'L' | b'K');
         if is_extended && self.size > RECORD_MAX || self.kind == b'L' && self.size > PATH_MAX as u64 + 1 {
-            let why = "it is too long";
-            return Err(ArchiveError::Malformed { what: "an extended header".to_owned(), why });
+            let reason = "it is too long";
+            return Err(ArchiveError::Malformed { part: "an extended header".to_owned(), reason });
         }
         // Links and devices have no content, regardless of their size field; they are rejected later.
         let has_no_content = matches!(self.kind, b'1'..=b'4' | b'6');
@@ -171,5 +171,5 @@ fn parse_octal(field: &[u8]) -> Option<u64> {
 }
 
 fn duplicate_record() -> ArchiveError {
-    ArchiveError::Malformed { what: "an extended header".to_owned(), why: "it has a duplicate record" }
+    ArchiveError::Malformed { part: "an extended header".to_owned(), reason: "it has a duplicate record" }
 }

@@ -1,4 +1,4 @@
-//! Collecting the entries of an archive: validates names, enforces limits and drops junk files.
+//! Collects the entries of an archive: validates names, enforces limits and drops files that macOS adds.
 
 use std::collections::HashMap;
 
@@ -49,7 +49,7 @@ impl TreeBuilder {
             }
         }
         let path = InnerPath::parse(bare)
-            .map_err(|why| ArchiveError::InvalidPath { name: display_name(raw), why })?;
+            .map_err(|reason| ArchiveError::InvalidPath { name: display_name(raw), reason })?;
         self.reserve(&path, is_dir)?;
         Ok(Some(path))
     }
@@ -57,12 +57,12 @@ impl TreeBuilder {
     /// Reserves a path. Fails if it exists, or if a file would have to be a directory.
     fn reserve(&mut self, path: &InnerPath, is_dir: bool) -> Result<(), ArchiveError> {
         let text = path.as_str();
-        for (at, _) in text.match_indices('/') {
-            match self.paths.get(&fold_path(&text[..at])) {
+        for (slash, _) in text.match_indices('/') {
+            match self.paths.get(&fold_path(&text[..slash])) {
                 Some((name, true)) => return Err(ArchiveError::FileDirConflict { name: name.clone() }),
                 Some((_, false)) => {}
                 None => {
-                    self.paths.insert(fold_path(&text[..at]), (text[..at].to_owned(), false));
+                    self.paths.insert(fold_path(&text[..slash]), (text[..slash].to_owned(), false));
                 }
             }
         }
@@ -70,11 +70,11 @@ impl TreeBuilder {
             None => Ok(()),
             // A directory may be implied first and listed later.
             Some((_, false)) if is_dir => Ok(()),
-            Some((other, true)) if !is_dir && other == text => {
+            Some((existing, true)) if !is_dir && existing == text => {
                 Err(ArchiveError::DuplicatePath { name: text.to_owned() })
             }
-            Some((other, true)) if !is_dir => {
-                Err(ArchiveError::CaseCollision { name: text.to_owned(), other })
+            Some((existing, true)) if !is_dir => {
+                Err(ArchiveError::CaseCollision { name: text.to_owned(), other: existing })
             }
             Some(_) => Err(ArchiveError::FileDirConflict { name: text.to_owned() }),
         }

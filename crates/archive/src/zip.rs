@@ -22,25 +22,25 @@ pub(crate) fn read_zip(bytes: &[u8]) -> Result<MemoryTree, ArchiveError> {
         rest = after;
     }
     if entries.len() != directory.count {
-        let why = "it has a wrong number of entries";
-        return Err(ArchiveError::Malformed { what: "its directory".to_owned(), why });
+        let reason = "it has a wrong number of entries";
+        return Err(ArchiveError::Malformed { part: "its directory".to_owned(), reason });
     }
     entries.sort_by_key(|entry| entry.offset);
     let start_of = |entry: Option<&CentralEntry<'_>>| entry.map_or(start, |entry| entry.offset as usize);
     if start_of(entries.first()) != 0 {
-        return Err(ArchiveError::StrayBytes { what: "before the first entry" });
+        return Err(ArchiveError::StrayBytes { position: "before the first entry" });
     }
     let mut builder = TreeBuilder::default();
-    for (at, entry) in entries.iter().enumerate() {
-        let end = start_of(entries.get(at + 1));
+    for (index, entry) in entries.iter().enumerate() {
+        let end = start_of(entries.get(index + 1));
         if end == entry.offset as usize {
             return Err(ArchiveError::Overlap { name: display_name(entry.header.name) });
         }
-        let Some(whole) = bytes.get(entry.offset as usize..end.min(start)) else {
-            let why = "it is outside the archive";
-            return Err(ArchiveError::Malformed { what: display_name(entry.header.name), why });
+        let Some(entry_bytes) = bytes.get(entry.offset as usize..end.min(start)) else {
+            let reason = "it is outside the archive";
+            return Err(ArchiveError::Malformed { part: display_name(entry.header.name), reason });
         };
-        add_entry(&mut builder, entry, whole)?;
+        add_entry(&mut builder, entry, entry_bytes)?;
     }
     Ok(builder.finish())
 }
@@ -50,8 +50,12 @@ pub(crate) fn has_end(bytes: &[u8]) -> bool {
     find_directory(bytes).is_ok()
 }
 
-/// Adds one entry; its header, content and descriptor fill `whole`.
-fn add_entry(builder: &mut TreeBuilder, entry: &CentralEntry<'_>, whole: &[u8]) -> Result<(), ArchiveError> {
+/// Adds one entry; its header, content and descriptor fill `entry_bytes`.
+fn add_entry(
+    builder: &mut TreeBuilder,
+    entry: &CentralEntry<'_>,
+    entry_bytes: &[u8],
+) -> Result<(), ArchiveError> {
     let header = &entry.header;
     let name = || display_name(header.name);
     let is_dir = header.name.ends_with(b"/");
@@ -60,16 +64,16 @@ fn add_entry(builder: &mut TreeBuilder, entry: &CentralEntry<'_>, whole: &[u8]) 
         ZipEntryKind::Special => return Err(ArchiveError::Special { name: name() }),
         ZipEntryKind::Dir if !is_dir => {
             return Err(ArchiveError::Malformed {
-                what: name(),
-                why: "only its mode marks it as a directory",
+                part: name(),
+                reason: "only its mode marks it as a directory",
             });
         }
         ZipEntryKind::Unspecified | ZipEntryKind::File | ZipEntryKind::Dir => {}
     }
     let path = builder.add_name(header.name, is_dir)?;
     builder.check_size(header.name, header.size.into())?;
-    let header_length = check_local_header(whole, header)?;
-    let rest = whole.get(header_length..).unwrap_or_default();
+    let header_length = check_local_header(entry_bytes, header)?;
+    let rest = entry_bytes.get(header_length..).unwrap_or_default();
     let Some((packed, after)) = rest.split_at_checked(header.compressed_size as usize) else {
         // The content would extend into the next entry, or into the central directory.
         return Err(ArchiveError::Inconsistent { name: name(), about: Mismatch::Size });
@@ -77,11 +81,11 @@ fn add_entry(builder: &mut TreeBuilder, entry: &CentralEntry<'_>, whole: &[u8]) 
     if header.has_descriptor() {
         check_descriptor(after, header)?;
         // Programs that read from the front search for this signature to find the end.
-        if header.method == 0 && packed.windows(4).any(|mark| mark == b"PK\x07\x08") {
-            return Err(ArchiveError::StrayBytes { what: "in an entry that look like its end" });
+        if header.method == 0 && packed.windows(4).any(|window| window == b"PK\x07\x08") {
+            return Err(ArchiveError::StrayBytes { position: "in an entry that look like its end" });
         }
     } else if !after.is_empty() {
-        return Err(ArchiveError::StrayBytes { what: "between two entries" });
+        return Err(ArchiveError::StrayBytes { position: "between two entries" });
     }
     let bytes = unpack(entry, packed)?;
     if crc32fast::hash(&bytes) != header.crc {
@@ -90,7 +94,7 @@ fn add_entry(builder: &mut TreeBuilder, entry: &CentralEntry<'_>, whole: &[u8]) 
     match path {
         Some(path) if !is_dir => builder.add_file(path, entry.executable(), bytes),
         _ if bytes.is_empty() => Ok(()),
-        _ => Err(ArchiveError::Malformed { what: name(), why: "it is a directory with content" }),
+        _ => Err(ArchiveError::Malformed { part: name(), reason: "it is a directory with content" }),
     }
 }
 
@@ -106,7 +110,7 @@ fn unpack(entry: &CentralEntry<'_>, packed: &[u8]) -> Result<Vec<u8>, ArchiveErr
         InflateError::TooLarge => wrong_size(),
         InflateError::Truncated => ArchiveError::Truncated("the content of an entry"),
         InflateError::Malformed => {
-            ArchiveError::Malformed { what: name(), why: "it is not a deflate stream" }
+            ArchiveError::Malformed { part: name(), reason: "it is not a deflate stream" }
         }
     })?;
     if bytes.len() == header.size as usize && read == packed.len() { Ok(bytes) } else { Err(wrong_size()) }
@@ -120,15 +124,16 @@ struct CentralDirectory<'a> {
 
 fn find_directory(bytes: &[u8]) -> Result<CentralDirectory<'_>, ArchiveError> {
     const TRUNCATED: ArchiveError = ArchiveError::Truncated("its end record");
-    let malformed = |why| ArchiveError::Malformed { what: "its end record".to_owned(), why };
+    let malformed = |reason| ArchiveError::Malformed { part: "its end record".to_owned(), reason };
     let end = find_end_record(bytes)?;
     let record = bytes.get(end..).ok_or(TRUNCATED)?;
-    let u16_field = |at| u16_at(record, at).ok_or(TRUNCATED);
+    let u16_field = |offset| u16_at(record, offset).ok_or(TRUNCATED);
     let size = u32_at(record, 12).ok_or(TRUNCATED)?;
     let start = u32_at(record, 16).ok_or(TRUNCATED)?;
     let count = u16_field(10)?;
-    let locator = end.checked_sub(20).and_then(|at| bytes.get(at..at + 4)) == Some(b"PK\x06\x07");
-    if locator || count == u16::MAX || size == u32::MAX || start == u32::MAX {
+    let has_locator =
+        end.checked_sub(20).and_then(|offset| bytes.get(offset..offset + 4)) == Some(b"PK\x06\x07");
+    if has_locator || count == u16::MAX || size == u32::MAX || start == u32::MAX {
         return Err(ArchiveError::Zip64("its end record".to_owned()));
     }
     if u16_field(4)? != 0 || u16_field(6)? != 0 || u16_field(8)? != count {
@@ -140,9 +145,13 @@ fn find_directory(bytes: &[u8]) -> Result<CentralDirectory<'_>, ArchiveError> {
     let records = records.ok_or_else(|| malformed("its directory is outside the archive"))?;
     if after != end {
         let between = bytes.get(after..).unwrap_or_default();
-        let what = "before the end record";
-        let two = between.starts_with(END);
-        return Err(if two { ArchiveError::MultipleEndRecords } else { ArchiveError::StrayBytes { what } });
+        let position = "before the end record";
+        let is_end_record = between.starts_with(END);
+        return Err(if is_end_record {
+            ArchiveError::MultipleEndRecords
+        } else {
+            ArchiveError::StrayBytes { position }
+        });
     }
     Ok(CentralDirectory { records, start, count: usize::from(count) })
 }
@@ -152,18 +161,19 @@ fn find_directory(bytes: &[u8]) -> Result<CentralDirectory<'_>, ArchiveError> {
 fn find_end_record(bytes: &[u8]) -> Result<usize, ArchiveError> {
     let from = bytes.len().saturating_sub(END_SIZE + COMMENT_MAX);
     let tail = bytes.get(from..).unwrap_or_default();
-    let record_end = |at: usize| u16_at(tail, at + 20).map(|comment| at + END_SIZE + usize::from(comment));
+    let record_end =
+        |offset: usize| u16_at(tail, offset + 20).map(|comment| offset + END_SIZE + usize::from(comment));
     let mut last = None;
     let mut exact = 0;
-    for at in (0..tail.len().saturating_sub(3)).filter(|at| tail[*at..].starts_with(END)) {
-        last = Some(at);
-        exact += usize::from(record_end(at) == Some(tail.len()));
+    for offset in (0..tail.len().saturating_sub(3)).filter(|offset| tail[*offset..].starts_with(END)) {
+        last = Some(offset);
+        exact += usize::from(record_end(offset) == Some(tail.len()));
     }
     let Some(last) = last else { return Err(ArchiveError::Truncated("its entries")) };
     match record_end(last) {
         Some(end) if end == tail.len() && exact == 1 => Ok(from + last),
         _ if exact > 0 => Err(ArchiveError::MultipleEndRecords),
-        Some(end) if end < tail.len() => Err(ArchiveError::StrayBytes { what: "after its end" }),
+        Some(end) if end < tail.len() => Err(ArchiveError::StrayBytes { position: "after its end" }),
         _ => Err(ArchiveError::Truncated("its end record")),
     }
 }

@@ -12,12 +12,12 @@ const ENCRYPTED: u16 = 1 | 1 << 6 | 1 << 13;
 const DESCRIPTOR: u16 = 1 << 3;
 const PATCHED: u16 = 1 << 5;
 
-pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+pub(crate) fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(*bytes.get(offset..)?.first_chunk()?))
 }
 
-pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+pub(crate) fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(*bytes.get(offset..)?.first_chunk()?))
 }
 
 /// The fields that both headers of an entry contain.
@@ -47,7 +47,7 @@ impl EntryHeader<'_> {
             return Err(ArchiveError::CompressionMethod { name: name(), method: self.method });
         }
         if self.flags & PATCHED != 0 {
-            return Err(ArchiveError::Malformed { what: name(), why: "it is a patch to another file" });
+            return Err(ArchiveError::Malformed { part: name(), reason: "it is a patch to another file" });
         }
         Ok(())
     }
@@ -78,11 +78,11 @@ impl<'a> CentralEntry<'a> {
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), ArchiveError> {
         const TRUNCATED: ArchiveError = ArchiveError::Truncated("its directory");
         if !bytes.starts_with(b"PK\x01\x02") {
-            let why = "it contains an invalid entry";
-            return Err(ArchiveError::Malformed { what: "its directory".to_owned(), why });
+            let reason = "it contains an invalid entry";
+            return Err(ArchiveError::Malformed { part: "its directory".to_owned(), reason });
         }
-        let u16_field = |at| u16_at(bytes, at).ok_or(TRUNCATED);
-        let u32_field = |at| u32_at(bytes, at).ok_or(TRUNCATED);
+        let u16_field = |field_offset| u16_at(bytes, field_offset).ok_or(TRUNCATED);
+        let u32_field = |field_offset| u32_at(bytes, field_offset).ok_or(TRUNCATED);
         let offset = u32_field(42)?;
         let (name, extra) = (usize::from(u16_field(28)?), usize::from(u16_field(30)?));
         let comment = usize::from(u16_field(32)?);
@@ -103,8 +103,8 @@ impl<'a> CentralEntry<'a> {
         }
         header.ensure_supported()?;
         if u16_field(34)? != 0 {
-            let why = "it is on another disk";
-            return Err(ArchiveError::Malformed { what: display_name(name), why });
+            let reason = "it is on another disk";
+            return Err(ArchiveError::Malformed { part: display_name(name), reason });
         }
         let system = bytes.get(5).copied().ok_or(TRUNCATED)?;
         Ok((Self { header, offset, system, attributes: u32_field(38)? }, rest))
@@ -134,11 +134,11 @@ pub(crate) fn check_local_header(bytes: &[u8], central: &EntryHeader<'_>) -> Res
     const TRUNCATED: ArchiveError = ArchiveError::Truncated("an entry's header");
     let name = || display_name(central.name);
     if !bytes.starts_with(b"PK\x03\x04") {
-        let why = "the directory points to something that is not an entry";
-        return Err(ArchiveError::Malformed { what: name(), why });
+        let reason = "the directory points to something that is not an entry";
+        return Err(ArchiveError::Malformed { part: name(), reason });
     }
-    let u16_field = |at| u16_at(bytes, at).ok_or(TRUNCATED);
-    let u32_field = |at| u32_at(bytes, at).ok_or(TRUNCATED);
+    let u16_field = |field_offset| u16_at(bytes, field_offset).ok_or(TRUNCATED);
+    let u32_field = |field_offset| u32_at(bytes, field_offset).ok_or(TRUNCATED);
     let name_length = usize::from(u16_field(26)?);
     let end = 30 + name_length + usize::from(u16_field(28)?);
     let local_name = bytes.get(30..30 + name_length).ok_or(TRUNCATED)?;
@@ -157,7 +157,7 @@ pub(crate) fn check_local_header(bytes: &[u8], central: &EntryHeader<'_>) -> Res
     }
     let (crc, compressed_size, size) = (u32_field(14)?, u32_field(18)?, u32_field(22)?);
     // With a data descriptor, programs write the known values here, or zero.
-    let differs = |local, other| local != other && !(local == 0 && central.has_descriptor());
+    let differs = |local, central_value| local != central_value && !(local == 0 && central.has_descriptor());
     if differs(crc, central.crc) {
         return inconsistent(Mismatch::Checksum);
     }
@@ -174,7 +174,7 @@ pub(crate) fn check_descriptor(bytes: &[u8], central: &EntryHeader<'_>) -> Resul
         12 => bytes,
         16 if bytes.starts_with(b"PK\x07\x08") => &bytes[4..],
         20 | 24 => return Err(ArchiveError::Zip64(format!("“{}”", name()))),
-        _ => return Err(ArchiveError::StrayBytes { what: "between two entries" }),
+        _ => return Err(ArchiveError::StrayBytes { position: "between two entries" }),
     };
     let fields = (u32_at(record, 0), u32_at(record, 4), u32_at(record, 8));
     if fields.0 != Some(central.crc) {
@@ -191,8 +191,8 @@ pub(crate) fn check_descriptor(bytes: &[u8], central: &EntryHeader<'_>) -> Resul
 fn check_extra_fields(mut bytes: &[u8], name: &[u8]) -> Result<(), ArchiveError> {
     while let (Some(id), Some(length)) = (u16_at(bytes, 0), u16_at(bytes, 2)) {
         let Some((field, rest)) = bytes[4..].split_at_checked(usize::from(length)) else {
-            let why = "an extra field is longer than the record";
-            return Err(ArchiveError::Malformed { what: display_name(name), why });
+            let reason = "an extra field is longer than the record";
+            return Err(ArchiveError::Malformed { part: display_name(name), reason });
         };
         match id {
             ZIP64_EXTRA => return Err(ArchiveError::Zip64(format!("“{}”", display_name(name)))),

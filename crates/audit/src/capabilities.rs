@@ -33,9 +33,9 @@ fn collect_from_text(text: &SourceText<'_>, all: &mut Capabilities) {
     if text.is_binary() {
         return;
     }
-    let licence = is_licence(text);
-    let found = hosts::find_urls(&text.bytes).filter_map(|address| hosts::host_name(&address));
-    all.hosts.extend(found.filter(|host| !(licence && is_publisher(host))));
+    let in_licence = is_licence(text);
+    let mentioned_hosts = hosts::find_urls(&text.bytes).filter_map(|address| hosts::host_name(&address));
+    all.hosts.extend(mentioned_hosts.filter(|host| !(in_licence && is_publisher(host))));
     if grant::is_skill_md(text.path)
         && let Some(document) = parse(&text.bytes, None, &Rules::standard()).document
     {
@@ -90,29 +90,31 @@ fn collect_env(text: &SourceText<'_>, env: &mut BTreeSet<String>) {
     });
     let Some((calls, expanded, assigned)) = patterns else { return };
     let names = |regex: &Regex, bytes: &[u8]| -> Vec<String> {
-        let groups = regex.captures_iter(bytes).filter_map(|found| found.iter().skip(1).flatten().next());
+        let groups =
+            regex.captures_iter(bytes).filter_map(|captures| captures.iter().skip(1).flatten().next());
         groups.map(|group| String::from_utf8_lossy(group.as_bytes()).into_owned()).collect()
     };
     env.extend(names(calls, &text.bytes));
-    let shell = ["sh", "bash", "zsh"].iter().any(|extension| text.path.ends_with(&format!(".{extension}")))
-        || (text.kind == TextKind::Script && text.bytes.starts_with(b"#!") && !text.path.contains('.'));
-    let assigned_here: BTreeSet<_> = if shell || text.kind == TextKind::Markdown {
+    let is_shell =
+        ["sh", "bash", "zsh"].iter().any(|extension| text.path.ends_with(&format!(".{extension}")))
+            || (text.kind == TextKind::Script && text.bytes.starts_with(b"#!") && !text.path.contains('.'));
+    let assigned_names: BTreeSet<_> = if is_shell || text.kind == TextKind::Markdown {
         names(assigned, &text.bytes).into_iter().collect()
     } else {
         return;
     };
-    for found in expanded.captures_iter(&text.bytes) {
-        let Some(group) = found.get(1) else { continue };
-        let braced = group.start().checked_sub(1).and_then(|at| text.bytes.get(at)) == Some(&b'{');
+    for captures in expanded.captures_iter(&text.bytes) {
+        let Some(group) = captures.get(1) else { continue };
+        let braced = group.start().checked_sub(1).and_then(|offset| text.bytes.get(offset)) == Some(&b'{');
         // A JavaScript template such as ${JSON.stringify(x)} is not a shell expansion.
-        let after = text.bytes.get(group.end()).copied().unwrap_or(b'}');
-        if braced && !b"}:-=+?#%/^,@[".contains(&after) {
+        let next = text.bytes.get(group.end()).copied().unwrap_or(b'}');
+        if braced && !b"}:-=+?#%/^,@[".contains(&next) {
             continue;
         }
         let name = String::from_utf8_lossy(group.as_bytes()).into_owned();
-        let in_code = shell || text.line_kind(text.line_of(group.start())) == LineKind::Code;
+        let in_code = is_shell || text.line_kind(text.line_of(group.start())) == LineKind::Code;
         if in_code
-            && !assigned_here.contains(&name)
+            && !assigned_names.contains(&name)
             && !COMMON_VARIABLES.split(' ').any(|common| common == name)
         {
             env.insert(name);

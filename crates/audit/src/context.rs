@@ -183,8 +183,8 @@ pub(super) fn patterns() -> Option<&'static ContextPatterns> {
     PATTERNS.get_or_init(compiled).as_ref()
 }
 
-/// Determines how the text around the offset `at` presents a finding of this rule.
-pub(super) fn classify(rule: &Rule, at: usize, text: &SourceText<'_>) -> Context {
+/// Determines how the text around an offset presents a finding of this rule.
+pub(super) fn classify(rule: &Rule, offset: usize, text: &SourceText<'_>) -> Context {
     let applies = match rule.family {
         Family::Dropper
         | Family::Code
@@ -195,34 +195,34 @@ pub(super) fn classify(rule: &Rule, at: usize, text: &SourceText<'_>) -> Context
         // The type of a file and hidden characters do not depend on the wording.
         Family::Hidden | Family::Content => false,
     };
-    let line = text.line_of(at);
+    let line = text.line_of(offset);
     let Some(patterns) = patterns().filter(|_| applies && text.kind == TextKind::Markdown) else {
         return Context::Instruction;
     };
     match text.line_kind(line) {
         _ if rule.scope == RuleScope::Code && rule.severity <= FindingSeverity::Medium => Context::Mention,
-        LineKind::Prose if rule.family == Family::Prose && is_in_quotation_marks(at, line, text) => {
+        LineKind::Prose if rule.family == Family::Prose && is_in_quotation_marks(offset, line, text) => {
             Context::Quotation
         }
-        LineKind::Prose => patterns.classify_prose(rule, at, line, text),
+        LineKind::Prose => patterns.classify_prose(rule, offset, line, text),
         LineKind::Code if patterns.has_warning_above(line, text) => Context::Disclaimed,
         LineKind::Code | LineKind::Frontmatter | LineKind::Data => Context::Instruction,
     }
 }
 
 impl ContextPatterns {
-    fn classify_prose(&self, rule: &Rule, at: usize, line: usize, text: &SourceText<'_>) -> Context {
-        let (start, whole) = text.line(line);
-        let column = at.saturating_sub(start).min(whole.len());
+    fn classify_prose(&self, rule: &Rule, offset: usize, line: usize, text: &SourceText<'_>) -> Context {
+        let (start, full_line) = text.line(line);
+        let column = offset.saturating_sub(start).min(full_line.len());
         // A match may begin with the character in front of a command, which is the opening backtick.
-        let column = column + usize::from(whole.get(column) == Some(&b'`'));
-        let (opens, closes) = code_span(whole, column);
-        let (before, after) = (sentence_before(text, line, opens), clause_after(whole, closes));
+        let column = column + usize::from(full_line.get(column) == Some(&b'`'));
+        let (span_start, span_end) = code_span(full_line, column);
+        let (before, after) = (sentence_before(text, line, span_start), clause_after(full_line, span_end));
         // The other cells of a row do not qualify this one.
-        let is_row = whole.trim_ascii_start().starts_with(b"|");
+        let is_row = full_line.trim_ascii_start().starts_with(b"|");
         let cell = after.split(|byte| is_row && *byte == b'|').next().unwrap_or_default();
         let qualified = self.qualification.is_match(cell) && !self.review.is_match(cell);
-        let quotes = !qualified
+        let is_quoted = !qualified
             && (self.is_forbidden(&before)
                 || self.is_condemned(&before, after, line, text)
                 || self.is_described(&before, after)
@@ -230,18 +230,24 @@ impl ContextPatterns {
                 || self.bad_example_sign.is_match(&before)
                 || self.is_listed(&before, after, line, text)
                 || self.is_in_bad_table(after, line, text));
-        let span = whole.get(opens..closes).unwrap_or_default();
+        let span = full_line.get(span_start..span_end).unwrap_or_default();
         let is_mentioned = match rule.family {
             Family::Prose => false,
-            _ => rule.severity <= FindingSeverity::Medium && closes > opens && self.is_named(&before, after),
+            _ => {
+                rule.severity <= FindingSeverity::Medium
+                    && span_end > span_start
+                    && self.is_named(&before, after)
+            }
         };
         let is_without_payload =
             matches!(rule.family, Family::Dropper | Family::Obfuscation) && is_incomplete(span);
-        match quotes || is_without_payload {
+        match is_quoted || is_without_payload {
             _ if is_mentioned => Context::Mention,
             true => Context::Quotation,
-            false if self.warning.is_match(whole.get(..opens).unwrap_or_default()) => Context::Disclaimed,
-            false if closes > opens && self.warning.is_match(after) => Context::Disclaimed,
+            false if self.warning.is_match(full_line.get(..span_start).unwrap_or_default()) => {
+                Context::Disclaimed
+            }
+            false if span_end > span_start && self.warning.is_match(after) => Context::Disclaimed,
             false if self.has_warning_above(line, text) => Context::Disclaimed,
             false => Context::Instruction,
         }
@@ -253,7 +259,7 @@ impl ContextPatterns {
         }
         let prohibition = self.prohibition.find(before);
         prohibition
-            .is_some_and(|found| !self.inversion.is_match(before.get(..found.start()).unwrap_or_default()))
+            .is_some_and(|phrase| !self.inversion.is_match(before.get(..phrase.start()).unwrap_or_default()))
     }
 
     /// Returns `true` if the quotation is at the beginning of the sentence and the rest condemns it, but not in
@@ -261,9 +267,13 @@ impl ContextPatterns {
     fn is_condemned(&self, before: &[u8], after: &[u8], line: usize, text: &SourceText<'_>) -> bool {
         self.sentence_start.is_match(before)
             && self.condemnation.is_match(after)
-            && !(0..line).rev().take(LOOKBACK_LINES).map(|above| text.line(above).1).any(|above| {
-                above.ends_with(b":") && self.order.is_match(above) && !self.warning.is_match(above)
-            })
+            && !(0..line).rev().take(LOOKBACK_LINES).map(|line_above| text.line(line_above).1).any(
+                |line_above| {
+                    line_above.ends_with(b":")
+                        && self.order.is_match(line_above)
+                        && !self.warning.is_match(line_above)
+                },
+            )
     }
 
     /// Returns `true` if a sentence names a command without an order. A command at the beginning is a step.
@@ -273,27 +283,27 @@ impl ContextPatterns {
 
     /// Returns `true` if the sentence asks the reader to reject what contains the quotation.
     fn is_rejected(&self, before: &[u8]) -> bool {
-        let found = self.rejection.find(before);
-        found.is_some_and(|found| !self.contradiction.is_match(found.as_bytes()))
+        let phrase = self.rejection.find(before);
+        phrase.is_some_and(|phrase| !self.contradiction.is_match(phrase.as_bytes()))
     }
 
     fn is_described(&self, before: &[u8], after: &[u8]) -> bool {
-        let found = self.attacker.find(before);
-        found.is_some_and(|found| !self.contradiction.is_match(found.as_bytes()))
+        let phrase = self.attacker.find(before);
+        phrase.is_some_and(|phrase| !self.contradiction.is_match(phrase.as_bytes()))
             && !self.order.is_match(after)
     }
 
     /// Returns `true` for a sentence below a heading for bad examples, without any instruction in between.
     fn is_listed(&self, before: &[u8], after: &[u8], line: usize, text: &SourceText<'_>) -> bool {
         let has_text = |line: &[u8]| line.trim_ascii().iter().any(|byte| byte.is_ascii_alphanumeric());
-        let item = !self.order.is_match(before) && !self.order.is_match(after);
-        let mut above = (0..line)
+        let has_no_order = !self.order.is_match(before) && !self.order.is_match(after);
+        let mut lines_above = (0..line)
             .rev()
             .take(LOOKBACK_LINES)
             .map(|above| text.line(above).1)
             .filter(|line| has_text(line));
-        let heading = above.find(|above| above.starts_with(b"#") || self.order.is_match(above));
-        item && heading.is_some_and(|heading| self.bad_heading.is_match(heading))
+        let heading = lines_above.find(|above| above.starts_with(b"#") || self.order.is_match(above));
+        has_no_order && heading.is_some_and(|heading| self.bad_heading.is_match(heading))
     }
 
     /// Returns `true` for a cell of a table whose header says that it lists bad examples.
@@ -311,8 +321,9 @@ impl ContextPatterns {
 
     /// Returns `true` if the nearest line above that is neither empty nor code contains a warning.
     fn has_warning_above(&self, line: usize, text: &SourceText<'_>) -> bool {
-        let code = (0..line).rev().take_while(|above| text.line_kind(*above) == LineKind::Code).count();
-        let above = (0..line - code).rev().take(3).find(|above| !text.line(*above).1.trim_ascii().is_empty());
+        let code_lines = (0..line).rev().take_while(|above| text.line_kind(*above) == LineKind::Code).count();
+        let above =
+            (0..line - code_lines).rev().take(3).find(|above| !text.line(*above).1.trim_ascii().is_empty());
         above.is_some_and(|above| {
             text.line_kind(above) == LineKind::Prose && self.warning.is_match(text.line(above).1)
         })
@@ -321,14 +332,14 @@ impl ContextPatterns {
 
 /// Returns `true` if an offset is between two quotation marks. Attributes of HTML elements do not count, and neither does
 /// the sign for inches.
-fn is_in_quotation_marks(at: usize, line: usize, text: &SourceText<'_>) -> bool {
-    let (start, whole) = text.line(line);
-    let (before, after) = whole.split_at(at.saturating_sub(start).min(whole.len()));
+fn is_in_quotation_marks(offset: usize, line: usize, text: &SourceText<'_>) -> bool {
+    let (start, full_line) = text.line(line);
+    let (before, after) = full_line.split_at(offset.saturating_sub(start).min(full_line.len()));
     let count = |mark: &str| memchr::memmem::find_iter(before, mark.as_bytes()).count();
     let closes = |mark: &str| memchr::memmem::find(after, mark.as_bytes()).is_some();
     let is_enclosed = |(opening, closing)| count(opening) > count(closing) && closes(closing);
     let pairs = [("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("‘", "’")];
-    let opens_word = |mark: usize| match mark.checked_sub(1).and_then(|last| before.get(last)) {
+    let opens_word = |mark: usize| match mark.checked_sub(1).and_then(|previous| before.get(previous)) {
         Some(byte) => byte.is_ascii_whitespace() || b"([{:`*_-".contains(byte) || !byte.is_ascii(),
         None => true,
     };
@@ -339,38 +350,38 @@ fn is_in_quotation_marks(at: usize, line: usize, text: &SourceText<'_>) -> bool 
 
 /// Returns `true` if dots replace the payload of a command: there is no URL, no variable and no encoded text in it.
 fn is_incomplete(span: &[u8]) -> bool {
-    let has = |part: &str| memchr::memmem::find(span, part.as_bytes()).is_some();
+    let contains = |part: &str| memchr::memmem::find(span, part.as_bytes()).is_some();
     let is_short = |run: &[u8]| run.len() < 12;
-    (has("...") || has("…"))
-        && !has("://")
-        && !has("$")
+    (contains("...") || contains("…"))
+        && !contains("://")
+        && !contains("$")
         && span.split(|byte| !byte.is_ascii_alphanumeric() && !b"+/".contains(byte)).all(is_short)
 }
 
 /// Returns `true` if an offset is in a code span.
-pub(super) fn is_in_code_span(at: usize, text: &SourceText<'_>) -> bool {
-    let (start, whole) = text.line(text.line_of(at));
-    let (opens, closes) = code_span(whole, at.saturating_sub(start));
-    closes > opens
+pub(super) fn is_in_code_span(offset: usize, text: &SourceText<'_>) -> bool {
+    let (start, full_line) = text.line(text.line_of(offset));
+    let (span_start, span_end) = code_span(full_line, offset.saturating_sub(start));
+    span_end > span_start
 }
 
 /// Returns the code span around an offset of a line, or an empty span at the offset.
-fn code_span(line: &[u8], at: usize) -> (usize, usize) {
-    let before = line.get(..at).unwrap_or_default();
+fn code_span(line: &[u8], offset: usize) -> (usize, usize) {
+    let before = line.get(..offset).unwrap_or_default();
     let ticks = before.iter().filter(|byte| **byte == b'`').count();
-    let opens = before.iter().rposition(|byte| *byte == b'`').filter(|_| ticks % 2 == 1);
-    let closes = memchr::memchr(b'`', line.get(at..).unwrap_or_default()).map(|end| at + end + 1);
-    match (opens, closes) {
-        (Some(opens), Some(closes)) => (opens + 1, closes),
-        _ => (at, at),
+    let opening = before.iter().rposition(|byte| *byte == b'`').filter(|_| ticks % 2 == 1);
+    let closing = memchr::memchr(b'`', line.get(offset..).unwrap_or_default()).map(|end| offset + end + 1);
+    match (opening, closing) {
+        (Some(opening), Some(closing)) => (opening + 1, closing),
+        _ => (offset, offset),
     }
 }
 
 /// Returns the sentence up to an offset of a line, including up to two lines above if the paragraph continues.
-fn sentence_before(text: &SourceText<'_>, line: usize, opens: usize) -> Vec<u8> {
-    let (_, whole) = text.line(line);
-    let mut before = whole.get(..opens).unwrap_or_default().to_vec();
-    let begins = |line: &[u8]| {
+fn sentence_before(text: &SourceText<'_>, line: usize, end: usize) -> Vec<u8> {
+    let (_, full_line) = text.line(line);
+    let mut before = full_line.get(..end).unwrap_or_default().to_vec();
+    let starts_block = |line: &[u8]| {
         let line = line.trim_ascii_start();
         line.is_empty()
             || line.starts_with(b"#")
@@ -381,7 +392,7 @@ fn sentence_before(text: &SourceText<'_>, line: usize, opens: usize) -> Vec<u8> 
     let mut lower = line;
     for above in (0..line).rev().take(2) {
         let (_, upper) = text.line(above);
-        if begins(text.line(lower).1)
+        if starts_block(text.line(lower).1)
             || upper.is_empty()
             || text.line_kind(above) != LineKind::Prose
             || upper.starts_with(b"#")
@@ -391,18 +402,19 @@ fn sentence_before(text: &SourceText<'_>, line: usize, opens: usize) -> Vec<u8> 
         before = [upper, b" ", &before].concat();
         lower = above;
     }
-    let ends = |pair: &[u8]| matches!(pair, [b'.' | b'!' | b'?', b' ' | b'\t']);
-    let abbreviated =
-        |at: usize| before.get(..at).is_some_and(|text| text.ends_with(b"e.g") || text.ends_with(b"i.e"));
+    let ends_sentence = |pair: &[u8]| matches!(pair, [b'.' | b'!' | b'?', b' ' | b'\t']);
+    let is_abbreviation = |index: usize| {
+        before.get(..index).is_some_and(|text| text.ends_with(b"e.g") || text.ends_with(b"i.e"))
+    };
     // A table cell is a separate sentence.
-    let cell =
-        before.iter().rposition(|byte| *byte == b'|').filter(|_| whole.trim_ascii_start().starts_with(b"|"));
-    let sentence = before
-        .windows(2)
-        .enumerate()
-        .rev()
-        .find(|(at, pair)| ends(pair) && !abbreviated(*at) && !is_item_number(&before, *at));
-    let from = sentence.map_or(0, |(at, _)| at + 1).max(cell.unwrap_or(0));
+    let cell = before
+        .iter()
+        .rposition(|byte| *byte == b'|')
+        .filter(|_| full_line.trim_ascii_start().starts_with(b"|"));
+    let sentence = before.windows(2).enumerate().rev().find(|(index, pair)| {
+        ends_sentence(pair) && !is_abbreviation(*index) && !is_item_number(&before, *index)
+    });
+    let from = sentence.map_or(0, |(index, _)| index + 1).max(cell.unwrap_or(0));
     before.split_off(from)
 }
 
@@ -424,14 +436,14 @@ fn is_list_item(line: &[u8]) -> bool {
 }
 
 /// Returns the rest of the clause after an offset of a line.
-fn clause_after(line: &[u8], closes: usize) -> &[u8] {
-    let rest = line.get(closes..).unwrap_or_default();
-    let ends = |at: &usize| match rest.get(*at) {
+fn clause_after(line: &[u8], start: usize) -> &[u8] {
+    let rest = line.get(start..).unwrap_or_default();
+    let ends_clause = |index: &usize| match rest.get(*index) {
         Some(b';') => true,
-        Some(b'.' | b'!' | b'?') => rest.get(at + 1).is_none_or(u8::is_ascii_whitespace),
+        Some(b'.' | b'!' | b'?') => rest.get(index + 1).is_none_or(u8::is_ascii_whitespace),
         _ => false,
     };
-    let end = (0..rest.len()).find(ends).unwrap_or(rest.len());
+    let end = (0..rest.len()).find(ends_clause).unwrap_or(rest.len());
     rest.get(..end).unwrap_or_default()
 }
 

@@ -98,19 +98,20 @@ impl Engine {
     fn new() -> Self {
         let mut patterns: Vec<CompiledPattern> = Vec::new();
         let mut index_of = |pattern: &'static Pattern, rule: &Rule, first: Option<usize>| {
-            let at = patterns.iter().position(|known| known.pattern == pattern).unwrap_or_else(|| {
-                let (scopes, regexes) = (Vec::new(), OnceLock::new());
-                patterns.push(CompiledPattern {
-                    pattern,
-                    scopes,
-                    needs: Some(Vec::new()),
-                    in_spans: false,
-                    captures_secret: false,
-                    regexes,
+            let index =
+                patterns.iter().position(|existing| existing.pattern == pattern).unwrap_or_else(|| {
+                    let (scopes, regexes) = (Vec::new(), OnceLock::new());
+                    patterns.push(CompiledPattern {
+                        pattern,
+                        scopes,
+                        needs: Some(Vec::new()),
+                        in_spans: false,
+                        captures_secret: false,
+                        regexes,
+                    });
+                    patterns.len() - 1
                 });
-                patterns.len() - 1
-            });
-            if let Some(compiled) = patterns.get_mut(at) {
+            if let Some(compiled) = patterns.get_mut(index) {
                 compiled.scopes.push(rule.scope);
                 compiled.in_spans |= covers_spans(rule);
                 compiled.captures_secret |= matches!(rule.matcher, Matcher::LineWithSecret(..));
@@ -120,7 +121,7 @@ impl Engine {
                     (None, needs) => *needs = None,
                 }
             }
-            at
+            index
         };
         let mut uses = Vec::new();
         for rule in rules() {
@@ -133,9 +134,9 @@ impl Engine {
                         |pattern| RuleUse { rule, first: index_of(pattern, rule, None), second: None };
                     uses.extend(patterns.iter().map(use_of));
                 }
-                Matcher::Pair(first, other, _) => {
+                Matcher::Pair(first, second, _) => {
                     let first = index_of(first, rule, None);
-                    uses.push(RuleUse { rule, first, second: Some(index_of(other, rule, Some(first))) });
+                    uses.push(RuleUse { rule, first, second: Some(index_of(second, rule, Some(first))) });
                 }
                 Matcher::Custom => {}
             }
@@ -151,7 +152,8 @@ impl Engine {
     /// Returns the rules whose patterns do not compile.
     #[cfg(test)]
     pub(super) fn invalid(&self) -> Vec<&'static str> {
-        let is_invalid = |at: usize| self.patterns.get(at).is_none_or(|compiled| compiled.get().is_none());
+        let is_invalid =
+            |index: usize| self.patterns.get(index).is_none_or(|compiled| compiled.get().is_none());
         let invalid = self
             .uses
             .iter()
@@ -171,7 +173,8 @@ impl Engine {
         let mut findings: Vec<Finding> = Vec::new();
         for text in decode_texts(path, bytes) {
             for finding in self.audit_text(&text) {
-                let is_same = |other: &Finding| other.rule == finding.rule && other.line == finding.line;
+                let is_same =
+                    |existing: &Finding| existing.rule == finding.rule && existing.line == finding.line;
                 if !findings.iter().any(is_same) {
                     findings.push(finding);
                 }
@@ -227,9 +230,9 @@ impl Engine {
         let Some(automaton) = set.automaton(text.bytes.len()) else { return };
         for keyword in automaton.find_overlapping_iter(&*text.bytes) {
             for trigger in set.triggers.get(keyword.pattern().as_usize()).into_iter().flatten() {
-                let (index, at) = (trigger.pattern, keyword.start());
-                if tried.get(index).is_none_or(|until| at < *until)
-                    || !trigger.matches(&text.bytes, at, keyword.end())
+                let (index, offset) = (trigger.pattern, keyword.start());
+                if tried.get(index).is_none_or(|tried_until| offset < *tried_until)
+                    || !trigger.matches(&text.bytes, offset, keyword.end())
                 {
                     continue;
                 }
@@ -239,7 +242,7 @@ impl Engine {
                 if !self.patterns.get(index).filter(applies).is_some_and(is_needed) {
                     continue;
                 }
-                let (start, window) = text.window(at);
+                let (start, window) = text.window(offset);
                 tried[index] = start + window.len().max(1);
                 if self.is_covered(index, text, start, window.len()) {
                     self.match_window(index, text, start, window, hits);
@@ -273,20 +276,20 @@ impl Engine {
         if matching.peek().is_none() || except.as_ref().is_some_and(|except| except.is_match(window)) {
             return;
         }
-        let mut push = |at: usize, secret| {
-            let line = text.line_of(start + at);
-            hits.push(Hit { pattern: index, start: start + at, line, secret });
+        let mut push = |offset: usize, secret| {
+            let line = text.line_of(start + offset);
+            hits.push(Hit { pattern: index, start: start + offset, line, secret });
         };
         for regex in matching {
             match compiled.captures_secret {
                 true => {
-                    for found in regex.captures_iter(window) {
-                        if let Some(whole) = found.get(0) {
-                            push(whole.start(), secret_span(&found, start));
+                    for captures in regex.captures_iter(window) {
+                        if let Some(full_match) = captures.get(0) {
+                            push(full_match.start(), secret_span(&captures, start));
                         }
                     }
                 }
-                false => regex.find_iter(window).for_each(|found| push(found.start(), None)),
+                false => regex.find_iter(window).for_each(|full_match| push(full_match.start(), None)),
             }
         }
     }
@@ -344,8 +347,8 @@ impl KeywordTrigger {
     }
 
     fn matches(&self, bytes: &[u8], start: usize, end: usize) -> bool {
-        let is_word = |at: Option<usize>| {
-            let byte = at.and_then(|at| bytes.get(at));
+        let is_word = |offset: Option<usize>| {
+            let byte = offset.and_then(|offset| bytes.get(offset));
             byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
         };
         let (at_start, at_end) = self.boundaries;
@@ -363,7 +366,7 @@ fn single_finding(rule: &'static Rule, hit: &Hit, text: &SourceText<'_>) -> Opti
         }
         Matcher::Pair(..) | Matcher::Custom => return None,
     };
-    Some(RawFinding { rule, at: secret.map_or(hit.start, |(start, _)| start), secret, note: None })
+    Some(RawFinding { rule, offset: secret.map_or(hit.start, |(start, _)| start), secret, note: None })
 }
 
 /// Adds findings for two patterns close to each other. In a script, everything is close.
@@ -375,25 +378,25 @@ fn pair_findings<'h>(
     text: &SourceText<'_>,
     raw: &mut Vec<RawFinding>,
 ) {
-    let Matcher::Pair(_, _, within) = rule.matcher else { return };
-    let within = match text.kind == TextKind::Script && rule.scope == RuleScope::Code {
+    let Matcher::Pair(_, _, max_distance) = rule.matcher else { return };
+    let max_distance = match text.kind == TextKind::Script && rule.scope == RuleScope::Code {
         true => usize::MAX,
-        false => within as usize,
+        false => max_distance as usize,
     };
-    let others = hits.iter().filter(|hit| hit.pattern == second && rule_covers(rule, hit, text));
-    let mut others: Vec<_> = others.map(|hit| hit.line).collect();
-    others.sort_unstable();
+    let second_lines = hits.iter().filter(|hit| hit.pattern == second && rule_covers(rule, hit, text));
+    let mut second_lines: Vec<_> = second_lines.map(|hit| hit.line).collect();
+    second_lines.sort_unstable();
     let is_near = |hit: &&Hit| {
         let is_span = rule.scope == RuleScope::Code && text.line_kind(hit.line) == LineKind::Prose;
-        let within = if is_span { 0 } else { within };
-        let start = others.partition_point(|line| *line < hit.line.saturating_sub(within));
-        others.get(start).is_some_and(|line| line.abs_diff(hit.line) <= within)
+        let max_distance = if is_span { 0 } else { max_distance };
+        let start = second_lines.partition_point(|line| *line < hit.line.saturating_sub(max_distance));
+        second_lines.get(start).is_some_and(|line| line.abs_diff(hit.line) <= max_distance)
     };
     // One finding is enough if the whole script counts.
-    let max = if within == usize::MAX { 1 } else { FINDINGS_PER_RULE_MAX };
+    let max = if max_distance == usize::MAX { 1 } else { FINDINGS_PER_RULE_MAX };
     raw.extend(first.filter(is_near).take(max).map(|hit| RawFinding {
         rule,
-        at: hit.start,
+        offset: hit.start,
         secret: None,
         note: None,
     }));
@@ -411,10 +414,10 @@ impl CompiledPattern {
                 let sources = self.pattern.regexes;
                 let regexes = match sources.len() < SEPARATE_FROM {
                     true => {
-                        let any: Vec<_> = sources.iter().map(|one| format!("(?:{one})")).collect();
+                        let any: Vec<_> = sources.iter().map(|source| format!("(?:{source})")).collect();
                         vec![compile(&any.join("|"))?]
                     }
-                    false => sources.iter().map(|one| compile(one)).collect::<Option<_>>()?,
+                    false => sources.iter().map(|source| compile(source)).collect::<Option<_>>()?,
                 };
                 Some((regexes, except))
             })
@@ -423,8 +426,8 @@ impl CompiledPattern {
 }
 
 /// Returns the span of the first group that matched.
-fn secret_span(found: &Captures<'_>, start: usize) -> Option<(usize, usize)> {
-    let group = found.iter().skip(1).flatten().next()?;
+fn secret_span(captures: &Captures<'_>, start: usize) -> Option<(usize, usize)> {
+    let group = captures.iter().skip(1).flatten().next()?;
     Some((start + group.start(), start + group.end()))
 }
 

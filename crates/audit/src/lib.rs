@@ -145,8 +145,8 @@ impl Auditor {
         if file.kind != AuditKind::File {
             return;
         }
-        let found = Engine::get().audit_file(file.path, scanned);
-        self.findings.extend(found.into_iter().filter(|finding| is_text || finding.rule != "PA710"));
+        let findings = Engine::get().audit_file(file.path, scanned);
+        self.findings.extend(findings.into_iter().filter(|finding| is_text || finding.rule != "PA710"));
         let Some(format) = format else { return };
         let unpacked = match (depth < unpack::DEPTH_MAX, self.unpacked < unpack::TOTAL_MAX) {
             (true, true) => unpack::unpack_archive(format, file.path, scanned),

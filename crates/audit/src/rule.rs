@@ -16,7 +16,7 @@ pub struct Rule {
     /// What was found, in a few words.
     pub title: &'static str,
     /// Why it matters: a clause that follows the title and a colon.
-    pub why: &'static str,
+    pub reason: &'static str,
     /// How to react.
     pub help: &'static str,
     /// Where the rule applies.

@@ -1,4 +1,4 @@
-//! Accepted findings, each with a reason.
+//! Suppressions: findings that the user accepted, each with a reason.
 //!
 //! ```toml
 //! [[suppress]]
@@ -54,8 +54,8 @@ pub struct SuppressionError {
 impl Suppressions {
     /// Parses a file.
     pub fn parse(text: &str) -> Result<Self, SuppressionError> {
-        let error_at = |at: usize, message: String| SuppressionError {
-            line: Location::from_span(text.as_bytes(), Span::new(at, at)).line,
+        let error_at = |offset: usize, message: String| SuppressionError {
+            line: Location::from_span(text.as_bytes(), Span::new(offset, offset)).line,
             message,
         };
         let table = DeTable::parse(text).map_err(|error| {
@@ -63,23 +63,23 @@ impl Suppressions {
         })?;
         let mut list = Vec::new();
         for (key, value) in table.get_ref() {
-            let at = key.span().start;
+            let offset = key.span().start;
             let DeValue::Array(entries) = value.get_ref() else {
                 return Err(error_at(
-                    at,
+                    offset,
                     format!("{} must be an array of tables: [[suppress]]", key.get_ref()),
                 ));
             };
             if key.get_ref() != "suppress" {
-                return Err(error_at(at, format!("unknown key {}; use suppress", key.get_ref())));
+                return Err(error_at(offset, format!("unknown key {}; use suppress", key.get_ref())));
             }
             for entry in entries.iter() {
-                let at = entry.span().start;
+                let offset = entry.span().start;
                 let DeValue::Table(entry) = entry.get_ref() else {
-                    return Err(error_at(at, "an entry must be a table with rule and reason".to_owned()));
+                    return Err(error_at(offset, "an entry must be a table with rule and reason".to_owned()));
                 };
-                let line = Location::from_span(text.as_bytes(), Span::new(at, at)).line;
-                list.push(parse_entry(entry, line).map_err(|message| error_at(at, message))?);
+                let line = Location::from_span(text.as_bytes(), Span::new(offset, offset)).line;
+                list.push(parse_entry(entry, line).map_err(|message| error_at(offset, message))?);
             }
         }
         Ok(Self { entries: list })

@@ -80,7 +80,7 @@ fn rules_are_in_order_and_complete() {
         let family = rule.id.as_bytes()[2] - b'1';
         assert_eq!(rule.family, Family::ALL[usize::from(family)], "{}", rule.id);
         assert!(
-            !rule.title.ends_with('.') && !rule.why.ends_with('.') && !rule.help.ends_with('.'),
+            !rule.title.ends_with('.') && !rule.reason.ends_with('.') && !rule.help.ends_with('.'),
             "{}",
             rule.id
         );

@@ -64,10 +64,10 @@ pub(super) fn text_kind(path: &str, bytes: &[u8]) -> TextKind {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
     match extension.as_str() {
         "md" | "mdx" | "markdown" | "mdc" => TextKind::Markdown,
-        extension if SCRIPTS.split_ascii_whitespace().any(|known| known == extension) => TextKind::Script,
+        extension if SCRIPTS.split_ascii_whitespace().any(|listed| listed == extension) => TextKind::Script,
         _ if bytes.starts_with(b"#!") => TextKind::Script,
         "txt" | "rst" | "adoc" => TextKind::Plain,
-        _ if SCRIPT_NAMES.split_ascii_whitespace().any(|known| name.eq_ignore_ascii_case(known)) => {
+        _ if SCRIPT_NAMES.split_ascii_whitespace().any(|listed| name.eq_ignore_ascii_case(listed)) => {
             TextKind::Script
         }
         _ => TextKind::Data,
@@ -109,9 +109,9 @@ impl<'a> SourceText<'a> {
         }
         let lines = LineTable::new(&self.bytes, self.kind);
         let mut marks = Vec::new();
-        for (number, (start, part)) in lines.starts.iter().zip(&lines.kinds).enumerate() {
+        for (number, (start, kind)) in lines.starts.iter().zip(&lines.kinds).enumerate() {
             let end = lines.starts.get(number + 1).map_or(self.bytes.len(), |next| *next as usize);
-            if let (LineKind::Prose, Some(line)) = (part, self.bytes.get(*start as usize..end)) {
+            if let (LineKind::Prose, Some(line)) = (kind, self.bytes.get(*start as usize..end)) {
                 emphasis::emphasis_marks(line, *start as usize, &mut marks);
             }
         }
@@ -119,16 +119,16 @@ impl<'a> SourceText<'a> {
             self.lines = OnceCell::from(lines);
             return self;
         }
-        let mut kept = Vec::with_capacity(self.bytes.len());
+        let mut bytes = Vec::with_capacity(self.bytes.len());
         let mut from = 0;
         for mark in &marks {
-            kept.extend_from_slice(self.bytes.get(from..*mark).unwrap_or_default());
+            bytes.extend_from_slice(self.bytes.get(from..*mark).unwrap_or_default());
             from = mark + 1;
         }
-        kept.extend_from_slice(self.bytes.get(from..).unwrap_or_default());
-        let shifted = |at: usize| at - marks.partition_point(|mark| *mark < at);
-        let number = |at: usize| Span::new(at, at).start;
-        let earlier = self.removed.iter().map(|at| shifted(*at as usize));
+        bytes.extend_from_slice(self.bytes.get(from..).unwrap_or_default());
+        let shifted = |offset: usize| offset - marks.partition_point(|mark| *mark < offset);
+        let number = |offset: usize| Span::new(offset, offset).start;
+        let earlier = self.removed.iter().map(|offset| shifted(*offset as usize));
         let mut removed: Vec<_> =
             earlier.chain(marks.iter().map(|mark| shifted(*mark))).map(number).collect();
         removed.sort_unstable();
@@ -136,7 +136,7 @@ impl<'a> SourceText<'a> {
         self.nul = self.nul.map(shifted);
         self.lines = OnceCell::from(LineTable { starts, kinds: lines.kinds });
         self.removed = removed;
-        self.bytes = Cow::Owned(kept);
+        self.bytes = Cow::Owned(bytes);
         self
     }
 
@@ -150,8 +150,8 @@ impl<'a> SourceText<'a> {
     }
 
     /// Returns the line of a byte offset, from 0.
-    pub(super) fn line_of(&self, at: usize) -> usize {
-        self.lines().starts.partition_point(|start| *start as usize <= at).saturating_sub(1)
+    pub(super) fn line_of(&self, offset: usize) -> usize {
+        self.lines().starts.partition_point(|start| *start as usize <= offset).saturating_sub(1)
     }
 
     /// Returns the kind of a line.
@@ -168,51 +168,50 @@ impl<'a> SourceText<'a> {
     }
 
     /// Returns the line and column of a byte offset, both from 1, the column in characters.
-    pub(super) fn position(&self, at: usize) -> (u32, u32) {
-        let line = self.line_of(at);
+    pub(super) fn position(&self, offset: usize) -> (u32, u32) {
+        let line = self.line_of(offset);
         let (start, _) = self.line(line);
-        let before = self.bytes.get(start..at).unwrap_or_default();
+        let before = self.bytes.get(start..offset).unwrap_or_default();
         let characters = before.iter().filter(|byte| **byte & 0b1100_0000 != 0b1000_0000).count();
-        let removed_before =
-            |until: usize| self.removed.partition_point(|removed| (*removed as usize) < until);
-        let characters = characters + removed_before(at + 1) - removed_before(start);
+        let removed_before = |end: usize| self.removed.partition_point(|removed| (*removed as usize) < end);
+        let characters = characters + removed_before(offset + 1) - removed_before(start);
         let number = |n: usize| Span::new(n, n).start;
         (number(line + 1), number(characters + 1))
     }
 
     /// Returns the bytes around an offset that belong together: its line and the lines that continue it, up to
     /// a limit.
-    pub(super) fn window(&self, at: usize) -> (usize, &[u8]) {
+    pub(super) fn window(&self, offset: usize) -> (usize, &[u8]) {
         const LINES: usize = 6;
         const BEFORE: usize = 1_024;
         const AFTER: usize = 4_096;
-        let line = self.line_of(at);
-        let prose = self.line_kind(line) == LineKind::Prose;
-        let joined = |upper: usize| {
-            let (_, text) = self.line(upper);
-            match prose {
+        let line = self.line_of(offset);
+        let is_prose = self.line_kind(line) == LineKind::Prose;
+        let continues_below = |line_number: usize| {
+            let (_, text) = self.line(line_number);
+            match is_prose {
                 // The lines of a paragraph belong together.
                 true => {
-                    self.line_kind(upper + 1) == LineKind::Prose
+                    self.line_kind(line_number + 1) == LineKind::Prose
                         && !text.is_empty()
-                        && !self.line(upper + 1).1.is_empty()
+                        && !self.line(line_number + 1).1.is_empty()
                 }
-                false => continues(text) || self.line(upper + 1).1.trim_ascii_start().starts_with(b"|"),
+                false => continues(text) || self.line(line_number + 1).1.trim_ascii_start().starts_with(b"|"),
             }
         };
-        let reach = if prose { 2 } else { LINES };
+        let reach = if is_prose { 2 } else { LINES };
         let first = (line.saturating_sub(reach)..line)
             .rev()
-            .take_while(|upper| joined(*upper))
+            .take_while(|line_number| continues_below(*line_number))
             .last()
             .unwrap_or(line);
         let last = (line..(line + reach).min(self.line_count().saturating_sub(1)))
-            .take_while(|upper| joined(*upper))
+            .take_while(|line_number| continues_below(*line_number))
             .last()
-            .map_or(line, |upper| upper + 1);
+            .map_or(line, |line_number| line_number + 1);
         let (start, _) = self.line(first);
         let (end, text) = self.line(last);
-        let (start, end) = (start.max(at.saturating_sub(BEFORE)), (end + text.len()).min(at + AFTER));
+        let (start, end) = (start.max(offset.saturating_sub(BEFORE)), (end + text.len()).min(offset + AFTER));
         (start, self.bytes.get(start..end).unwrap_or_default())
     }
 }
@@ -228,15 +227,15 @@ impl LineTable {
         let mut lines = Self { starts: Vec::new(), kinds: Vec::new() };
         let mut fence: Option<(u8, usize)> = None;
         let mut frontmatter = false;
-        let mut at = 0;
+        let mut start = 0;
         let ends = memchr::memchr_iter(b'\n', bytes).map(|end| end + 1).chain([bytes.len()]);
         for (number, end) in ends.enumerate() {
-            let line = bytes.get(at..end).unwrap_or_default();
+            let line = bytes.get(start..end).unwrap_or_default();
             if line.is_empty() {
                 break;
             }
             let text = line.trim_ascii();
-            let part = match kind {
+            let line_kind = match kind {
                 TextKind::Script => LineKind::Code,
                 TextKind::Data => LineKind::Data,
                 TextKind::Plain => LineKind::Prose,
@@ -250,9 +249,9 @@ impl LineTable {
                 }
                 TextKind::Markdown => markdown_line_kind(line, text, &mut fence),
             };
-            lines.starts.push(Span::new(at, at).start);
-            lines.kinds.push(part);
-            at += line.len();
+            lines.starts.push(Span::new(start, start).start);
+            lines.kinds.push(line_kind);
+            start += line.len();
         }
         lines
     }
@@ -282,14 +281,14 @@ fn markdown_line_kind(line: &[u8], text: &[u8], fence: &mut Option<(u8, usize)>)
 /// Removes NUL bytes, which interpreters and readers do not see. Returns the offsets at which they were.
 fn strip_nul(bytes: Cow<'_, [u8]>) -> (Cow<'_, [u8]>, Vec<u32>) {
     let Some(first) = memchr::memchr(0, &bytes) else { return (bytes, Vec::new()) };
-    let mut kept = Vec::with_capacity(bytes.len());
-    kept.extend_from_slice(bytes.get(..first).unwrap_or_default());
+    let mut stripped = Vec::with_capacity(bytes.len());
+    stripped.extend_from_slice(bytes.get(..first).unwrap_or_default());
     let mut removed = Vec::new();
     for piece in bytes.get(first..).unwrap_or_default().split(|byte| *byte == 0).skip(1) {
-        removed.push(Span::new(kept.len(), kept.len()).start);
-        kept.extend_from_slice(piece);
+        removed.push(Span::new(stripped.len(), stripped.len()).start);
+        stripped.extend_from_slice(piece);
     }
-    (Cow::Owned(kept), removed)
+    (Cow::Owned(stripped), removed)
 }
 
 /// Decodes UTF-16 with a byte-order mark, as often used for PowerShell scripts.

@@ -72,7 +72,7 @@ pub(super) fn unpack_archive(
             Ok(inner) => return Ok(vec![single_file(path, inner)]),
             Err(error) => Err(error),
         },
-        ArchiveFormat::Unsupported(what) => Err(ArchiveError::UnsupportedFormat(what)),
+        ArchiveFormat::Unsupported(name) => Err(ArchiveError::UnsupportedFormat(name)),
     };
     let tree = tree.map_err(|error| error.to_string())?;
     Ok(tree_files(path, &tree))

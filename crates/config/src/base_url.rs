@@ -115,7 +115,7 @@ mod tests {
         ] {
             assert_eq!(parse_error(text), None, "{text}");
         }
-        for (text, why) in [
+        for (text, reason) in [
             ("", Invalid("chat")),
             ("api.example/v1", Invalid("chat")),
             ("https://", Invalid("chat")),
@@ -132,7 +132,7 @@ mod tests {
             ("https://api.example/?key=1", Query("chat")),
             ("https://api.example/#x", Query("chat")),
         ] {
-            assert_eq!(parse_error(text), Some(why), "{text}");
+            assert_eq!(parse_error(text), Some(reason), "{text}");
         }
         assert!(BaseUrl::parse("chat", "http://10.0.0.1", true).is_ok());
         let address = BaseUrl::parse("chat", "https://api.example:8443/v1/", false).unwrap();

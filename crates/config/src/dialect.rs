@@ -1,7 +1,7 @@
 //! The configuration files of two other systems, which use different names for the same settings.
 //!
-//! Document 002 uses `skills:` in `~/.agent/config.yaml`, document 004 `[app.skills]` in the project's
-//! `config.toml`. The rest of these files is ignored.
+//! Preset `harness` (document 002) uses `skills:` in `~/.agent/config.yaml`, preset `chat` (document 004)
+//! `[app.skills]` in the project's `config.toml`. The rest of these files is ignored.
 
 use prowess_format::Code;
 use prowess_format::suggest::nearest;
@@ -17,9 +17,9 @@ use prowess::policy::{RootLocation, RootSpec, Scope};
 pub(super) enum ConfigDialect {
     /// The names of Prowess.
     Prowess,
-    /// The names of document 002.
+    /// The names of document 002 (preset `harness`).
     Harness,
-    /// The names of document 004.
+    /// The names of document 004 (preset `chat`).
     Chat,
 }
 
@@ -73,26 +73,29 @@ fn apply_section(
     names: &[(&str, Option<&'static str>)],
     reader: &mut LayerReader<'_>,
 ) {
-    let known = || names.iter().map(|(name, _)| *name);
-    let Some(entries) = expect_table(tree, section, &known().collect::<Vec<_>>(), reader) else { return };
+    let valid_names = || names.iter().map(|(name, _)| *name);
+    let Some(entries) = expect_table(tree, section, &valid_names().collect::<Vec<_>>(), reader) else {
+        return;
+    };
     for entry in entries {
-        let written = format!("{section}.{}", entry.key);
+        let full_key = format!("{section}.{}", entry.key);
         match names.iter().find(|(name, _)| *name == entry.key) {
             Some((_, Some(prowess_key))) => {
                 if let Some(key) = find_key(prowess_key) {
-                    reader.set_key(key, &written, entry);
+                    reader.set_key(key, &full_key, entry);
                 }
             }
             Some(("plugins", None)) => {}
-            Some(("pluginsDir", None)) => set_root(entry, &written, Scope::Plugin, reader),
-            Some(("userDir", None)) => set_root(entry, &written, Scope::User, reader),
-            _ => reader.report_unknown(&written, entry, || {
-                suggestion(section, &entry.key, &known().collect::<Vec<_>>())
+            Some(("pluginsDir", None)) => set_root(entry, &full_key, Scope::Plugin, reader),
+            Some(("userDir", None)) => set_root(entry, &full_key, Scope::User, reader),
+            _ => reader.report_unknown(&full_key, entry, || {
+                suggestion(section, &entry.key, &valid_names().collect::<Vec<_>>())
             }),
         }
     }
     // Disabled plugins are added to the disabled skills, regardless of the order in the file.
-    let is_plugins = |entry: &&TreeEntry| entry.key == "plugins" && known().any(|name| name == "plugins");
+    let is_plugins =
+        |entry: &&TreeEntry| entry.key == "plugins" && valid_names().any(|name| name == "plugins");
     if let Some(entry) = entries.iter().find(is_plugins) {
         disable_plugins(&entry.value, reader);
     }
@@ -102,7 +105,7 @@ fn apply_section(
 fn expect_table<'t>(
     tree: &'t ConfigTree,
     name: &str,
-    known: &[&str],
+    valid_keys: &[&str],
     reader: &mut LayerReader<'_>,
 ) -> Option<&'t [TreeEntry]> {
     match &tree.kind {
@@ -110,23 +113,23 @@ fn expect_table<'t>(
         TreeKind::Null => None,
         _ => {
             let message = format!("{name} is {}, not a table", tree.describe());
-            let help = format!("valid keys of {name}: {}", known.join(", "));
+            let help = format!("valid keys of {name}: {}", valid_keys.join(", "));
             reader.report(Code::ConfigValue, Some(tree.span), message, Some(help));
             None
         }
     }
 }
 
-fn suggestion(section: &str, word: &str, known: &[&str]) -> String {
-    let listed = format!("valid keys of {section}: {}", known.join(", "));
-    match nearest(word, known.iter().copied()) {
-        Some(near) => format!("did you mean {near}? {listed}"),
+fn suggestion(section: &str, word: &str, valid_keys: &[&str]) -> String {
+    let listed = format!("valid keys of {section}: {}", valid_keys.join(", "));
+    match nearest(word, valid_keys.iter().copied()) {
+        Some(similar) => format!("did you mean {similar}? {listed}"),
         None => listed,
     }
 }
 
 /// Replaces the root of a scope.
-fn set_root(entry: &TreeEntry, written: &str, scope: Scope, reader: &mut LayerReader<'_>) {
+fn set_root(entry: &TreeEntry, full_key: &str, scope: Scope, reader: &mut LayerReader<'_>) {
     let expected = "a path that is absolute or begins with ~/";
     let location = match &entry.value.kind {
         TreeKind::Text(text) if text.contains('\0') => None,
@@ -137,13 +140,13 @@ fn set_root(entry: &TreeEntry, written: &str, scope: Scope, reader: &mut LayerRe
         _ => None,
     };
     let Some(location) = location else {
-        let message = format!("{written} is {}; expected {expected}", entry.value.describe());
+        let message = format!("{full_key} is {}; expected {expected}", entry.value.describe());
         return reader.report(Code::ConfigValue, Some(entry.value.span), message, None);
     };
     let root = RootSpec { scope, location, is_explicit: false };
     let roots = &mut reader.values().policy.scan.roots;
-    match roots.iter_mut().find(|known| known.scope == scope) {
-        Some(known) => *known = root,
+    match roots.iter_mut().find(|existing| existing.scope == scope) {
+        Some(existing) => *existing = root,
         None => roots.push(root),
     }
     reader.record_origin("scan.roots", entry.span);
@@ -169,7 +172,7 @@ fn apply_plugin(item: &ConfigTree, reader: &mut LayerReader<'_>) {
     let section = "skills.plugins";
     let Some(entries) = expect_table(item, "a plugin", &PLUGIN_KEYS, reader) else { return };
     for entry in entries {
-        let written = format!("{section}.{}", entry.key);
+        let full_key = format!("{section}.{}", entry.key);
         let expected = match (entry.key.as_str(), &entry.value.kind) {
             ("enabled", TreeKind::Bool(_)) | ("url" | "ref" | "name" | "installedAt", TreeKind::Text(_)) => {
                 continue;
@@ -182,11 +185,11 @@ fn apply_plugin(item: &ConfigTree, reader: &mut LayerReader<'_>) {
             ("enabled", _) => "true or false",
             ("url" | "ref" | "name" | "installedAt", _) => "text",
             _ => {
-                reader.report_unknown(&written, entry, || suggestion(section, &entry.key, &PLUGIN_KEYS));
+                reader.report_unknown(&full_key, entry, || suggestion(section, &entry.key, &PLUGIN_KEYS));
                 continue;
             }
         };
-        let message = format!("{written} is {}; expected {expected}", entry.value.describe());
+        let message = format!("{full_key} is {}; expected {expected}", entry.value.describe());
         reader.report(Code::ConfigValue, Some(entry.value.span), message, None);
     }
     if item.get("url").is_none() {
@@ -198,13 +201,13 @@ fn apply_plugin(item: &ConfigTree, reader: &mut LayerReader<'_>) {
             Some("add a line such as url: https://example.com/skill.git".to_owned()),
         );
     }
-    let off = item.get("enabled").filter(|entry| entry.value.kind == TreeKind::Bool(false));
-    if let (Some(off), Some(name)) = (off, plugin_name(item)) {
+    let disabled_entry = item.get("enabled").filter(|entry| entry.value.kind == TreeKind::Bool(false));
+    if let (Some(disabled_entry), Some(name)) = (disabled_entry, plugin_name(item)) {
         let disabled = &mut reader.values().policy.selection.disabled;
         if !disabled.contains(&name) {
             disabled.push(name);
         }
-        reader.record_origin("skills.disabled", off.span);
+        reader.record_origin("skills.disabled", disabled_entry.span);
     }
 }
 

@@ -23,8 +23,8 @@ pub(super) struct Environment<'v>(pub(super) &'v [(String, String)]);
 impl<'v> Environment<'v> {
     /// Returns the value of a variable; `None` if it is empty.
     pub(super) fn get(self, name: &str) -> Option<&'v str> {
-        let found = self.0.iter().rev().find(|(known, _)| known == name)?;
-        Some(found.1.trim()).filter(|value| !value.is_empty())
+        let variable = self.0.iter().rev().find(|(variable_name, _)| variable_name == name)?;
+        Some(variable.1.trim()).filter(|value| !value.is_empty())
     }
 
     /// Returns the preset, if `PROWESS_PRESET` is valid.
@@ -81,14 +81,14 @@ impl<'v> Environment<'v> {
             }
             (Some(value), None) => {
                 let names = Preset::ALL.map(Preset::as_str);
-                let help = nearest(value, names).map(|near| format!("did you mean {near}?"));
+                let help = nearest(value, names).map(|similar| format!("did you mean {similar}?"));
                 report("PROWESS_PRESET", value, &one_of(&names), help, state);
             }
             (None, None) => {}
         }
     }
 
-    /// The switch of document 001, which only affects its preset.
+    /// The switch of document 001, which only affects preset `skill-tool`.
     fn set_refresh(self, state: &mut LoadState) {
         let variable = "SKILLS_REFRESH_ON_CALL";
         let Some(value) = self.get(variable) else { return };
@@ -103,7 +103,7 @@ impl<'v> Environment<'v> {
         }
         policy.refresh = match (on_call, policy.refresh) {
             (true, RefreshPolicy::AtStart | RefreshPolicy::OnChange) => RefreshPolicy::DirectoryTime,
-            (true, at_each_call) => at_each_call,
+            (true, on_each_call) => on_each_call,
             (false, _) => RefreshPolicy::AtStart,
         };
         state.origins.insert("refresh", SettingOrigin::Environment(variable.to_owned()));
@@ -114,7 +114,7 @@ fn normalize_bool(value: &str) -> &str {
     match value {
         "1" => "true",
         "0" => "false",
-        other => other,
+        value => value,
     }
 }
 

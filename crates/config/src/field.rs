@@ -48,7 +48,7 @@ pub(super) struct InvalidValue {
     /// The value, or the invalid part of it; `None` if it must not be shown.
     pub(super) span: Option<Span>,
     /// The problem, to follow the name of the key: `is "deep"`.
-    pub(super) what: String,
+    pub(super) problem: String,
     /// The correction, if it is clear.
     pub(super) help: Option<String>,
     /// How much of the value is invalid.
@@ -71,25 +71,25 @@ impl InvalidValue {
     }
 
     /// An item of a list is invalid.
-    fn item(item: &ConfigTree, why: &str) -> Self {
-        Self::whole(Some(item.span), format!("contains {}{why}", item.describe()))
+    fn item(item: &ConfigTree, detail: &str) -> Self {
+        Self::whole(Some(item.span), format!("contains {}{detail}", item.describe()))
     }
 
     /// The value is not what the key expects.
-    fn whole(span: Option<Span>, what: String) -> Self {
-        Self { span, what, help: None, extent: InvalidExtent::Whole }
+    fn whole(span: Option<Span>, problem: String) -> Self {
+        Self { span, problem, help: None, extent: InvalidExtent::Whole }
     }
 
     /// The value has the expected form, but a detail is invalid.
-    fn detail(span: Option<Span>, what: String) -> Self {
-        Self { span, what, help: None, extent: InvalidExtent::Detail }
+    fn detail(span: Option<Span>, problem: String) -> Self {
+        Self { span, problem, help: None, extent: InvalidExtent::Detail }
     }
 
-    /// Returns the message about the value of `written`, which is the key as the user wrote it.
-    pub(super) fn message(&self, written: &str, expected: &str) -> String {
+    /// Returns the message about the value of `key`, as the user wrote it.
+    pub(super) fn message(&self, key: &str, expected: &str) -> String {
         match self.extent {
-            InvalidExtent::Whole => format!("{written} {}; expected {expected}", self.what),
-            InvalidExtent::Detail => format!("{written} {}", self.what),
+            InvalidExtent::Whole => format!("{key} {}; expected {expected}", self.problem),
+            InvalidExtent::Detail => format!("{key} {}", self.problem),
         }
     }
 

@@ -31,8 +31,8 @@ pub(super) fn read_config_text(
         Err(error) => return Err(unreadable(describe_error(error))),
     };
     String::from_utf8(bytes).map(Some).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let location = Location::from_span(error.as_bytes(), Span::new(at, at + 1));
+        let offset = error.utf8_error().valid_up_to();
+        let location = Location::from_span(error.as_bytes(), Span::new(offset, offset + 1));
         unreadable("the configuration file is not UTF-8".to_owned()).at(location).help("save it as UTF-8")
     })
 }
@@ -54,7 +54,7 @@ fn read_bytes(path: &Path, links: ConfigSymlinks<'_>) -> Result<Vec<u8>, ReadErr
 }
 
 fn describe_error(error: ReadError) -> String {
-    let what = match error {
+    let problem = match error {
         ReadError::NotAFile(FileType::Directory) => "is a directory".to_owned(),
         ReadError::NotAFile(FileType::Fifo) => "is a FIFO, not a regular file".to_owned(),
         ReadError::NotAFile(_) => "is not a regular file".to_owned(),
@@ -63,5 +63,5 @@ fn describe_error(error: ReadError) -> String {
         ReadError::Os(Errno::LOOP) => "is behind a symlink, which is not followed".to_owned(),
         ReadError::Os(error) => format!("cannot be read: {}", std::io::Error::from(error).kind()),
     };
-    format!("the configuration file {what}")
+    format!("the configuration file {problem}")
 }

@@ -6,7 +6,7 @@ use super::field::{
     RootListField, TextField, TextListField,
 };
 use super::narrow::{self, ProjectRule};
-use super::values::{ValueLens, at};
+use super::values::{ValueLens, lens};
 
 /// A key of the configuration.
 pub struct ConfigKey {
@@ -61,190 +61,190 @@ use ProjectRule::{May, MayNot, Narrow, Within};
 
 keys! {
     "preset" "the preset that provides all default values"
-        ChoiceField { at: at!(policy.preset) }, MayNot;
+        ChoiceField { lens: lens!(policy.preset) }, MayNot;
     "enabled" "whether skills are enabled at all"
-        ChoiceField { at: at!(policy.enabled) }, Narrow;
+        ChoiceField { lens: lens!(policy.enabled) }, Narrow;
 
     "scan.roots" "the directories that are searched for skills, in order of precedence"
-        RootListField { at: at!(policy.scan.roots) }, Within(narrow::check_roots);
+        RootListField { lens: lens!(policy.scan.roots) }, Within(narrow::check_roots);
     "scan.ancestors" "whether project directories are also searched in parent directories"
-        ChoiceField { at: at!(policy.scan.ancestors) }, Narrow;
+        ChoiceField { lens: lens!(policy.scan.ancestors) }, Narrow;
     "scan.depth" "the maximum depth of skills below a root; its direct children have depth 1"
-        NumberField { at: at!(policy.scan.depth), range: 1..=255, none: &["unbounded", "none"] }, Narrow;
+        NumberField { lens: lens!(policy.scan.depth), range: 1..=255, none: &["unbounded", "none"] }, Narrow;
     "scan.max-directories" "the maximum number of directories that are visited"
-        NumberField { at: at!(policy.scan.max_directories), range: 1..=10_000_000, none: &[] }, Narrow;
+        NumberField { lens: lens!(policy.scan.max_directories), range: 1..=10_000_000, none: &[] }, Narrow;
     "scan.max-entries" "the maximum number of directory entries that are read"
-        NumberField { at: at!(policy.scan.max_entries), range: 1..=100_000_000, none: &[] }, Narrow;
+        NumberField { lens: lens!(policy.scan.max_entries), range: 1..=100_000_000, none: &[] }, Narrow;
     "scan.max-skills" "the maximum number of skills that are offered"
-        NumberField { at: at!(policy.scan.max_skills), range: 0..=10_000_000, none: NONE }, Narrow;
+        NumberField { lens: lens!(policy.scan.max_skills), range: 0..=10_000_000, none: NONE }, Narrow;
     "scan.links" "directories that symlinks may point to, besides the roots and trusted directories"
-        PathListField { at: at!(policy.scan.links) }, MayNot;
+        PathListField { lens: lens!(policy.scan.links) }, MayNot;
     "scan.identity" "what identifies a skill: the directory name or the name in the frontmatter"
-        ChoiceField { at: at!(policy.scan.identity) }, May;
+        ChoiceField { lens: lens!(policy.scan.identity) }, May;
     "scan.twice" "which of several skills of the same name in one root is used, by path"
-        ChoiceField { at: at!(policy.scan.duplicates) }, May;
+        ChoiceField { lens: lens!(policy.scan.duplicates) }, May;
     "scan.requires" "which required commands are checked: metadata.requires and metadata.prowess-requires (checked), only metadata.prowess-requires (own), or none (ignored)"
-        ChoiceField { at: at!(policy.scan.requires) }, Narrow;
+        ChoiceField { lens: lens!(policy.scan.requires) }, Narrow;
 
     "manifest.name" "which names are valid"
-        ChoiceField { at: at!(policy.manifest.name) }, Within(narrow::check_name_rule);
+        ChoiceField { lens: lens!(policy.manifest.name) }, Within(narrow::check_name_rule);
     "manifest.name-form" "how to handle an invalid name"
-        ChoiceField { at: at!(policy.manifest.name_form) }, Narrow;
+        ChoiceField { lens: lens!(policy.manifest.name_form) }, Narrow;
     "manifest.name-max" "the maximum length of a name, in characters"
-        NumberField { at: at!(policy.manifest.name_max), range: 1..=1_024, none: NONE }, Narrow;
+        NumberField { lens: lens!(policy.manifest.name_max), range: 1..=1_024, none: NONE }, Narrow;
     "manifest.name-folder" "how to handle a name that differs from the directory name"
-        ChoiceField { at: at!(policy.manifest.name_folder) }, Narrow;
+        ChoiceField { lens: lens!(policy.manifest.name_folder) }, Narrow;
     "manifest.description-max" "the maximum length of a description, in characters"
-        NumberField { at: at!(policy.manifest.description_max), range: 1..=65_536, none: NONE }, Narrow;
+        NumberField { lens: lens!(policy.manifest.description_max), range: 1..=65_536, none: NONE }, Narrow;
     "manifest.description-long" "how to handle a longer description"
-        ChoiceField { at: at!(policy.manifest.description_long) }, Narrow;
+        ChoiceField { lens: lens!(policy.manifest.description_long) }, Narrow;
     "manifest.field-form" "how to handle an invalid compatibility or metadata field"
-        ChoiceField { at: at!(policy.manifest.field_form) }, Narrow;
+        ChoiceField { lens: lens!(policy.manifest.field_form) }, Narrow;
     "manifest.known-keys" "which frontmatter keys are known"
-        ChoiceField { at: at!(policy.manifest.known_keys) }, Narrow;
+        ChoiceField { lens: lens!(policy.manifest.known_keys) }, Narrow;
     "manifest.unknown-keys" "how to handle an unknown key"
-        ChoiceField { at: at!(policy.manifest.unknown_keys) }, Narrow;
+        ChoiceField { lens: lens!(policy.manifest.unknown_keys) }, Narrow;
     "manifest.duplicate-keys" "how to handle a duplicate key"
-        ChoiceField { at: at!(policy.manifest.duplicate_keys) }, Narrow;
+        ChoiceField { lens: lens!(policy.manifest.duplicate_keys) }, Narrow;
     "manifest.preamble" "how to handle text before the frontmatter"
-        ChoiceField { at: at!(policy.manifest.preamble) }, Narrow;
+        ChoiceField { lens: lens!(policy.manifest.preamble) }, Narrow;
     "manifest.lowercase-file" "how to handle a file named skill.md"
-        ChoiceField { at: at!(policy.manifest.lowercase_file) }, Narrow;
+        ChoiceField { lens: lens!(policy.manifest.lowercase_file) }, Narrow;
     "manifest.repair" "whether missing quotes are added automatically"
-        ChoiceField { at: at!(policy.manifest.repair) }, Narrow;
+        ChoiceField { lens: lens!(policy.manifest.repair) }, Narrow;
 
     "trust.project" "whether project skills need the user's trust"
-        ChoiceField { at: at!(policy.trust) }, Narrow;
+        ChoiceField { lens: lens!(policy.trust) }, Narrow;
 
     "skills.disabled" "names or ids of disabled skills, and disabled sources (source:PATH)"
-        TextListField { at: at!(policy.selection.disabled) }, Within(narrow::merge_disabled);
+        TextListField { lens: lens!(policy.selection.disabled) }, Within(narrow::merge_disabled);
     "skills.enabled" "names or ids of skills that are enabled although they are off by default"
-        TextListField { at: at!(policy.selection.enabled) }, Within(narrow::merge_enabled);
+        TextListField { lens: lens!(policy.selection.enabled) }, Within(narrow::merge_enabled);
     "skills.disabled-bundled" "disabled bundled skills"
-        TextListField { at: at!(policy.selection.disabled_bundled) }, Within(narrow::merge_disabled_bundled);
+        TextListField { lens: lens!(policy.selection.disabled_bundled) }, Within(narrow::merge_disabled_bundled);
     "skills.enabled-bundled" "if not empty, the only enabled bundled skills"
-        TextListField { at: at!(policy.selection.enabled_bundled) }, Within(narrow::check_enabled_bundled);
+        TextListField { lens: lens!(policy.selection.enabled_bundled) }, Within(narrow::check_enabled_bundled);
     "skills.pinned" "skills whose catalog entries are shortened last"
-        TextListField { at: at!(policy.selection.pinned) }, MayNot;
+        TextListField { lens: lens!(policy.selection.pinned) }, MayNot;
     "skills.name-only" "skills that are listed for the model without a description"
-        TextListField { at: at!(policy.selection.name_only) }, Within(narrow::merge_name_only);
+        TextListField { lens: lens!(policy.selection.name_only) }, Within(narrow::merge_name_only);
     "skills.manual" "skills that users can activate but the model does not see"
-        TextListField { at: at!(policy.selection.manual) }, Within(narrow::merge_manual);
+        TextListField { lens: lens!(policy.selection.manual) }, Within(narrow::merge_manual);
 
     "limits.skill-md-bytes" "the maximum size of a SKILL.md that is returned, in bytes"
-        NumberField { at: at!(policy.limits.skill_md_bytes), range: 1..=16 * MEBIBYTE, none: &[] }, Narrow;
+        NumberField { lens: lens!(policy.limits.skill_md_bytes), range: 1..=16 * MEBIBYTE, none: &[] }, Narrow;
     "limits.resource-bytes" "the maximum size of any other file that is returned, in bytes"
-        NumberField { at: at!(policy.limits.resource_bytes), range: 1..=16 * MEBIBYTE, none: &[] }, Narrow;
+        NumberField { lens: lens!(policy.limits.resource_bytes), range: 1..=16 * MEBIBYTE, none: &[] }, Narrow;
     "limits.read-extensions" "the file extensions that the tool ReadFile accepts"
-        TextListField { at: at!(policy.read_extensions) }, MayNot;
+        TextListField { lens: lens!(policy.read_extensions) }, MayNot;
 
     "catalog.format" "the format of the catalog"
-        ChoiceField { at: at!(policy.catalog.format) }, May;
+        ChoiceField { lens: lens!(policy.catalog.format) }, May;
     "catalog.location" "whether catalog entries include the path of the file"
-        ChoiceField { at: at!(policy.catalog.location) }, Narrow;
+        ChoiceField { lens: lens!(policy.catalog.location) }, Narrow;
     "catalog.budget-chars" "the maximum number of characters in the catalog"
-        NumberField { at: at!(policy.catalog.budget_chars), range: 0..=100_000_000, none: NONE }, Narrow;
+        NumberField { lens: lens!(policy.catalog.budget_chars), range: 0..=100_000_000, none: NONE }, Narrow;
     "catalog.budget-tokens" "the maximum number of tokens in the catalog"
-        NumberField { at: at!(policy.catalog.budget_tokens), range: 0..=100_000_000, none: NONE }, Narrow;
+        NumberField { lens: lens!(policy.catalog.budget_tokens), range: 0..=100_000_000, none: NONE }, Narrow;
     "catalog.window-tokens" "the size of the model's context window in tokens; if set, the catalog is limited to a share of it"
-        NumberField { at: at!(policy.catalog.window_tokens), range: 1..=100_000_000, none: NONE }, Narrow;
+        NumberField { lens: lens!(policy.catalog.window_tokens), range: 1..=100_000_000, none: NONE }, Narrow;
     "catalog.window-percent" "the maximum share of the context window for the catalog, in percent"
-        NumberField { at: at!(policy.catalog.window_percent), range: 0..=100, none: &[] }, Narrow;
+        NumberField { lens: lens!(policy.catalog.window_percent), range: 0..=100, none: &[] }, Narrow;
 
     "activation.form" "what activating a skill returns to the model, and through which tool"
-        ChoiceField { at: at!(policy.activation) }, MayNot;
+        ChoiceField { lens: lens!(policy.activation) }, MayNot;
     "activation.max-pushed" "the maximum number of skills that are pushed at once, if activation.form is pushed"
-        NumberField { at: at!(max_pushed), range: 0..=100, none: &[] }, Narrow;
+        NumberField { lens: lens!(max_pushed), range: 0..=100, none: &[] }, Narrow;
 
     "mention.slash" "whether /name at the start of a message activates a skill"
-        ChoiceField { at: at!(policy.mention.slash) }, Narrow;
+        ChoiceField { lens: lens!(policy.mention.slash) }, Narrow;
     "mention.dollar" "whether $name anywhere in a message activates a skill"
-        ChoiceField { at: at!(policy.mention.dollar) }, Narrow;
+        ChoiceField { lens: lens!(policy.mention.dollar) }, Narrow;
 
     "refresh" "when changes on disk are detected"
-        ChoiceField { at: at!(policy.refresh) }, May;
+        ChoiceField { lens: lens!(policy.refresh) }, May;
 
     "sources.mcp" "MCP servers that provide skills"
-        McpSourcesField { at: at!(mcp_sources) }, MayNot;
+        McpSourcesField { lens: lens!(mcp_sources) }, MayNot;
 
     "run.scripts" "whether scripts of skills may run; \"ask\" runs scripts of the allowed skills, and others after confirmation"
-        ChoiceField { at: at!(policy.run.scripts) }, Narrow;
+        ChoiceField { lens: lens!(policy.run.scripts) }, Narrow;
     "run.allowed-tools" "how a skill's allowed-tools affect its scripts: a listed tool must cover each script (required), or not at all (advisory)"
-        ChoiceField { at: at!(policy.run.allowed_tools) }, Narrow;
+        ChoiceField { lens: lens!(policy.run.allowed_tools) }, Narrow;
     "run.allowed-skills" "skills whose scripts run without confirmation: names, or directories for project skills"
-        TextListField { at: at!(policy.run.allowed_skills) }, Within(narrow::check_allowed_skills);
+        TextListField { lens: lens!(policy.run.allowed_skills) }, Within(narrow::check_allowed_skills);
     "run.network" "skills whose scripts have network access: names, or directories for project skills"
-        TextListField { at: at!(policy.run.network) }, Within(narrow::check_network);
+        TextListField { lens: lens!(policy.run.network) }, Within(narrow::check_network);
     "run.env" "environment variables for skills that list them in metadata.env: NAME for all such skills, SKILL:NAME for one"
-        TextListField { at: at!(policy.run.env) }, Within(narrow::check_env);
+        TextListField { lens: lens!(policy.run.env) }, Within(narrow::check_env);
     "run.script-timeout-ms" "the maximum run time of a script, in milliseconds"
-        NumberField { at: at!(policy.run.limits.time), range: 1..=3_600_000, none: &[] }, Narrow;
+        NumberField { lens: lens!(policy.run.limits.time), range: 1..=3_600_000, none: &[] }, Narrow;
     "run.output-bytes" "the maximum output of a script on both streams together, in bytes"
-        NumberField { at: at!(policy.run.limits.output_bytes), range: 1..=64 * MEBIBYTE, none: &[] }, Narrow;
+        NumberField { lens: lens!(policy.run.limits.output_bytes), range: 1..=64 * MEBIBYTE, none: &[] }, Narrow;
     "run.memory-bytes" "the maximum memory of a script, in bytes"
-        NumberField { at: at!(policy.run.limits.memory_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
+        NumberField { lens: lens!(policy.run.limits.memory_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
     "run.processes" "the maximum number of processes of a script"
-        NumberField { at: at!(policy.run.limits.processes), range: 1..=4_096, none: &[] }, Narrow;
+        NumberField { lens: lens!(policy.run.limits.processes), range: 1..=4_096, none: &[] }, Narrow;
     "run.file-bytes" "the maximum size of a file that a script writes, in bytes"
-        NumberField { at: at!(policy.run.limits.file_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
+        NumberField { lens: lens!(policy.run.limits.file_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
     "run.open-files" "the maximum number of open files per process of a script"
-        NumberField { at: at!(policy.run.limits.open_files), range: 1..=65_536, none: &[] }, Narrow;
+        NumberField { lens: lens!(policy.run.limits.open_files), range: 1..=65_536, none: &[] }, Narrow;
     "run.scratch-bytes" "the maximum total size of all files that a script writes, in bytes"
-        NumberField { at: at!(policy.run.limits.scratch_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
+        NumberField { lens: lens!(policy.run.limits.scratch_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
     "run.arguments" "the maximum number of arguments of a script"
-        NumberField { at: at!(policy.run.limits.arguments), range: 0..=4_096, none: &[] }, Narrow;
+        NumberField { lens: lens!(policy.run.limits.arguments), range: 0..=4_096, none: &[] }, Narrow;
     "run.argument-bytes" "the maximum total size of the arguments of a script, in bytes"
-        NumberField { at: at!(policy.run.limits.argument_bytes), range: 0..=131_072, none: &[] }, Narrow;
+        NumberField { lens: lens!(policy.run.limits.argument_bytes), range: 0..=131_072, none: &[] }, Narrow;
 
     "chat.provider" "the API of the chat model"
-        ChoiceField { at: at!(chat.provider) }, MayNot;
+        ChoiceField { lens: lens!(chat.provider) }, MayNot;
     "chat.model" "the provider's name of the chat model"
-        TextField { at: at!(chat.model), what: "the name of a model", is: is_model_name }, MayNot;
+        TextField { lens: lens!(chat.model), description: "the name of a model", is_valid: is_model_name }, MayNot;
     "chat.base-url" "the base URL of the provider, if not the default"
-        TextField { at: at!(chat.base_url), what: "a URL without user, query and fragment", is: is_base_url }, MayNot;
+        TextField { lens: lens!(chat.base_url), description: "a URL without user, query and fragment", is_valid: is_base_url }, MayNot;
     "chat.allow-http" "whether unencrypted connections to a provider on another machine are allowed"
-        ChoiceField { at: at!(chat.allow_http) }, MayNot;
+        ChoiceField { lens: lens!(chat.allow_http) }, MayNot;
     "chat.key-env" "the environment variable that holds the provider's API key"
-        TextField { at: at!(chat.key_env), what: "the name of an environment variable", is: is_variable_name }, MayNot;
+        TextField { lens: lens!(chat.key_env), description: "the name of an environment variable", is_valid: is_variable_name }, MayNot;
     "chat.key-file" "the file that holds the provider's API key; only you may own and read it"
-        PathField { at: at!(chat.key_file) }, MayNot;
+        PathField { lens: lens!(chat.key_file) }, MayNot;
     "chat.tools" "whether tools are offered to the model"
-        ChoiceField { at: at!(chat.tools) }, Narrow;
+        ChoiceField { lens: lens!(chat.tools) }, Narrow;
     "chat.max-steps" "the maximum number of requests to the model in one turn"
-        NumberField { at: at!(chat.limits.steps), range: 1..=1_000, none: &[] }, Narrow;
+        NumberField { lens: lens!(chat.limits.steps), range: 1..=1_000, none: &[] }, Narrow;
     "chat.max-output-tokens" "the maximum number of tokens in one response of the model"
-        NumberField { at: at!(chat.limits.output_tokens), range: 1..=1_000_000, none: &[] }, Narrow;
+        NumberField { lens: lens!(chat.limits.output_tokens), range: 1..=1_000_000, none: &[] }, Narrow;
     "chat.context-tokens" "the model's context size in tokens; older messages are dropped beyond it"
-        NumberField { at: at!(chat.limits.context_tokens), range: 1_000..=100_000_000, none: &[] }, Narrow;
+        NumberField { lens: lens!(chat.limits.context_tokens), range: 1_000..=100_000_000, none: &[] }, Narrow;
     "chat.max-turn-tokens" "the maximum number of tokens of all requests and responses in one turn"
-        NumberField { at: at!(chat.limits.turn_tokens), range: 1_000..=1_000_000_000, none: NONE }, Narrow;
+        NumberField { lens: lens!(chat.limits.turn_tokens), range: 1_000..=1_000_000_000, none: NONE }, Narrow;
     "chat.max-result-bytes" "the maximum size of a tool result that the model is shown, in bytes"
-        NumberField { at: at!(chat.limits.result_bytes), range: 1_000..=16 * MEBIBYTE, none: &[] }, Narrow;
+        NumberField { lens: lens!(chat.limits.result_bytes), range: 1_000..=16 * MEBIBYTE, none: &[] }, Narrow;
     "chat.retries" "how often a request is retried when the provider is busy or fails"
-        NumberField { at: at!(chat.limits.retries), range: 0..=20, none: &[] }, Narrow;
+        NumberField { lens: lens!(chat.limits.retries), range: 0..=20, none: &[] }, Narrow;
     "chat.connect-timeout-ms" "the timeout for connecting to the provider, in milliseconds"
-        NumberField { at: at!(chat.timeouts.connect), range: 1..=3_600_000, none: &[] }, Narrow;
+        NumberField { lens: lens!(chat.timeouts.connect), range: 1..=3_600_000, none: &[] }, Narrow;
     "chat.first-byte-timeout-ms" "the timeout for the first byte of a response, in milliseconds"
-        NumberField { at: at!(chat.timeouts.first_byte), range: 1..=3_600_000, none: &[] }, Narrow;
+        NumberField { lens: lens!(chat.timeouts.first_byte), range: 1..=3_600_000, none: &[] }, Narrow;
     "chat.idle-timeout-ms" "the maximum pause within a response, in milliseconds"
-        NumberField { at: at!(chat.timeouts.idle), range: 1..=3_600_000, none: &[] }, Narrow;
+        NumberField { lens: lens!(chat.timeouts.idle), range: 1..=3_600_000, none: &[] }, Narrow;
     "chat.request-timeout-ms" "the timeout of a whole request, in milliseconds"
-        NumberField { at: at!(chat.timeouts.request), range: 1..=86_400_000, none: &[] }, Narrow;
+        NumberField { lens: lens!(chat.timeouts.request), range: 1..=86_400_000, none: &[] }, Narrow;
     "chat.store" "where chats are stored, if not in the user's state; a password in it is not printed"
-        ChatStoreField { at: at!(chat.store) }, MayNot;
+        ChatStoreField { lens: lens!(chat.store) }, MayNot;
 
     "embeddings.provider" "the API of the embeddings model, which compares the meaning of messages and skills"
-        ChoiceField { at: at!(embeddings.provider) }, MayNot;
+        ChoiceField { lens: lens!(embeddings.provider) }, MayNot;
     "embeddings.model" "the provider's name of the embeddings model"
-        TextField { at: at!(embeddings.model), what: "the name of a model", is: is_model_name }, MayNot;
+        TextField { lens: lens!(embeddings.model), description: "the name of a model", is_valid: is_model_name }, MayNot;
     "embeddings.base-url" "the base URL of the embeddings provider, if not the default"
-        TextField { at: at!(embeddings.base_url), what: "a URL without user, query and fragment", is: is_base_url }, MayNot;
+        TextField { lens: lens!(embeddings.base_url), description: "a URL without user, query and fragment", is_valid: is_base_url }, MayNot;
     "embeddings.allow-http" "whether unencrypted connections to an embeddings provider on another machine are allowed"
-        ChoiceField { at: at!(embeddings.allow_http) }, MayNot;
+        ChoiceField { lens: lens!(embeddings.allow_http) }, MayNot;
     "embeddings.key-env" "the environment variable that holds the embeddings provider's API key"
-        TextField { at: at!(embeddings.key_env), what: "the name of an environment variable", is: is_variable_name }, MayNot;
+        TextField { lens: lens!(embeddings.key_env), description: "the name of an environment variable", is_valid: is_variable_name }, MayNot;
     "embeddings.weight" "the weight of embeddings relative to words, in percent of the default"
-        NumberField { at: at!(embeddings.weight), range: 0..=10_000, none: &[] }, MayNot;
+        NumberField { lens: lens!(embeddings.weight), range: 0..=10_000, none: &[] }, MayNot;
     "embeddings.timeout-ms" "how long to wait for the embedding of a message, in milliseconds; after that, only words are compared"
-        NumberField { at: at!(embeddings.timeout), range: 1..=60_000, none: &[] }, MayNot;
+        NumberField { lens: lens!(embeddings.timeout), range: 1..=60_000, none: &[] }, MayNot;
 }

@@ -50,7 +50,7 @@ pub(super) struct LayerReader<'s> {
     text: &'s str,
     layer: ConfigLayer,
     authority: FileAuthority,
-    seen: HashSet<&'static str>,
+    keys_seen: HashSet<&'static str>,
     reported: usize,
 }
 
@@ -62,7 +62,7 @@ impl<'s> LayerReader<'s> {
         layer: ConfigLayer,
         authority: FileAuthority,
     ) -> Self {
-        Self { state, path, text, layer, authority, seen: HashSet::new(), reported: 0 }
+        Self { state, path, text, layer, authority, keys_seen: HashSet::new(), reported: 0 }
     }
 
     /// Returns the current values.
@@ -85,9 +85,9 @@ impl<'s> LayerReader<'s> {
 
     /// Reports how many problems were omitted.
     pub(super) fn finish(self) {
-        let more = self.reported.saturating_sub(DIAGNOSTICS_MAX);
-        if more > 0 {
-            let message = format!("{more} more problems are not listed");
+        let omitted = self.reported.saturating_sub(DIAGNOSTICS_MAX);
+        if omitted > 0 {
+            let message = format!("{omitted} more problems are not listed");
             let diagnostic = Diagnostic::new(Code::ConfigKey, self.authority.severity(), message);
             self.state.diagnostics.push(FileDiagnostic::new(self.path, diagnostic));
         }
@@ -121,22 +121,27 @@ impl<'s> LayerReader<'s> {
     }
 
     /// Reports an unknown key. `help` is called only if the problem is listed: finding a similar key takes a while.
-    pub(super) fn report_unknown(&mut self, written: &str, entry: &TreeEntry, help: impl FnOnce() -> String) {
+    pub(super) fn report_unknown(
+        &mut self,
+        full_key: &str,
+        entry: &TreeEntry,
+        help: impl FnOnce() -> String,
+    ) {
         if self.reported >= DIAGNOSTICS_MAX {
             self.reported += 1;
             return;
         }
-        let message = format!("unknown key {}", clip_for_display(written));
+        let message = format!("unknown key {}", clip_for_display(full_key));
         // Do not show the line: it may contain an API key.
-        let secret = written.starts_with("chat.") || written.starts_with("embeddings.");
-        let span = (!secret).then_some(entry.span);
+        let may_be_secret = full_key.starts_with("chat.") || full_key.starts_with("embeddings.");
+        let span = (!may_be_secret).then_some(entry.span);
         self.report(Code::ConfigKey, span, message, Some(help()));
     }
 
-    /// Applies one value. `written` is the name of the key in the file.
-    pub(super) fn set_key(&mut self, key: &'static ConfigKey, written: &str, entry: &TreeEntry) {
-        if !self.seen.insert(key.name) {
-            let message = format!("duplicate key {written}");
+    /// Applies one value. `full_key` is the name of the key in the file.
+    pub(super) fn set_key(&mut self, key: &'static ConfigKey, full_key: &str, entry: &TreeEntry) {
+        if !self.keys_seen.insert(key.name) {
+            let message = format!("duplicate key {full_key}");
             return self.report(
                 Code::ConfigSyntax,
                 Some(entry.span),
@@ -146,14 +151,14 @@ impl<'s> LayerReader<'s> {
         }
         let mut after = self.state.values.clone();
         if let Err(invalid) = key.field.parse_into(&entry.value, &mut after) {
-            let message = invalid.message(written, &key.expected());
+            let message = invalid.message(full_key, &key.expected());
             let help = invalid.help.or_else(|| similar_key_hint(key, &entry.value));
             return self.report(Code::ConfigValue, invalid.span, message, help);
         }
         if self.authority == FileAuthority::Project
-            && let Err(why) = check_project_value(key, &self.state.values, &mut after)
+            && let Err(reason) = check_project_value(key, &self.state.values, &mut after)
         {
-            let message = format!("a project cannot set {written}{why}");
+            let message = format!("a project cannot set {full_key}{reason}");
             let help = "set it in your user configuration instead".to_owned();
             return self.report(Code::ConfigWidens, Some(entry.span), message, Some(help));
         }
@@ -177,12 +182,12 @@ fn check_project_value(
     match key.project {
         ProjectRule::May => Ok(()),
         ProjectRule::MayNot => Err(String::new()),
-        ProjectRule::Within(rule) => rule(before, after).map_err(|why| format!(": {why}")),
+        ProjectRule::Within(rule) => rule(before, after).map_err(|reason| format!(": {reason}")),
         ProjectRule::Narrow if key.field.permissiveness(after) <= key.field.permissiveness(before) => Ok(()),
         ProjectRule::Narrow => {
-            let (now, then) =
+            let (current, requested) =
                 (without_quotes(&key.field.to_json(before)), without_quotes(&key.field.to_json(after)));
-            Err(format!(" to {then}: it can only restrict the current value {now}"))
+            Err(format!(" to {requested}: it can only restrict the current value {current}"))
         }
     }
 }
@@ -226,17 +231,17 @@ fn list_keys(section: &str) -> String {
 /// Suggests the most similar key in the section or, failing that, in another one, and lists the valid keys.
 fn suggestion(section: &str, word: &str) -> String {
     let listed = list_keys(section);
-    let near = nearest(word, child_names(section)).map(|near| match section {
-        "" => near.to_owned(),
-        section => format!("{section}.{near}"),
+    let similar = nearest(word, child_names(section)).map(|similar| match section {
+        "" => similar.to_owned(),
+        section => format!("{section}.{similar}"),
     });
     let elsewhere = || {
         let last = |key: &'static ConfigKey| key.name.rsplit_once('.').map_or(key.name, |(_, last)| last);
-        let near = nearest(word, KEYS.iter().map(last))?;
-        KEYS.iter().find(|key| last(key) == near).map(|key| key.name.to_owned())
+        let similar = nearest(word, KEYS.iter().map(last))?;
+        KEYS.iter().find(|key| last(key) == similar).map(|key| key.name.to_owned())
     };
-    match near.or_else(elsewhere) {
-        Some(near) => format!("did you mean {near}? {listed}"),
+    match similar.or_else(elsewhere) {
+        Some(similar) => format!("did you mean {similar}? {listed}"),
         None => listed,
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn find_layers(
     let user = |path: &str, dialect| {
         let path = host.home.as_ref()?.join(path);
         // Each file is used once, in the layer with the highest precedence.
-        let text = replacement.filter(|(known, _)| *known == path).map(|(_, text)| text);
+        let text = replacement.filter(|(replaced, _)| *replaced == path).map(|(_, text)| text);
         (!is_explicit(&path)).then(|| match text {
             Some(text) => ConfigDocument::of_text(
                 &path,
@@ -57,9 +57,10 @@ pub(super) fn find_layers(
             None => ConfigDocument::trusted(&path, ConfigLayer::User, dialect),
         })
     };
-    let decided = inputs.preset.or_else(|| environment.preset()).or_else(|| explicit.as_ref()?.preset());
+    let requested_preset =
+        inputs.preset.or_else(|| environment.preset()).or_else(|| explicit.as_ref()?.preset());
     let prowess = || user(".prowess/config.toml", ConfigDialect::Prowess);
-    let (preset, mut documents) = match decided {
+    let (preset, mut documents) = match requested_preset {
         Some(Preset::Harness) => (Preset::Harness, Vec::new()),
         Some(preset) => (preset, prowess().into_iter().collect()),
         // The file that selects the preset belongs to it.
@@ -90,8 +91,8 @@ pub(super) fn find_layers(
 }
 
 /// Returns `true` if two paths point to the same existing file or directory.
-fn is_same_path(one: &Path, other: &Path) -> bool {
-    matches!((std::fs::canonicalize(one), std::fs::canonicalize(other)), (Ok(one), Ok(other)) if one == other)
+fn is_same_path(a: &Path, b: &Path) -> bool {
+    matches!((std::fs::canonicalize(a), std::fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }
 
 impl ConfigDocument {

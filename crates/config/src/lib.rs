@@ -13,7 +13,7 @@
 //! | `field`, `choices` | parsing, writing and comparing values |
 //! | `layer_reader` | applying one file, and reporting its problems |
 //! | `narrow` | the values that a project may set |
-//! | `dialect` | the files of documents 002 and 004 |
+//! | `dialect` | the files of presets `harness` and `chat`, with keys of their own |
 //! | `environment` | the environment variables |
 //! | [`edit`] | editing one list or entry of a configuration file in place |
 //!

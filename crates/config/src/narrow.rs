@@ -26,8 +26,8 @@ pub(super) enum ProjectRule {
 pub(super) fn check_roots(before: &ConfigValues, after: &mut ConfigValues) -> Result<(), String> {
     let is_project_root =
         |root: &RootSpec| root.scope == Scope::Project && matches!(root.location, RootLocation::Project(_));
-    let wanted = std::mem::take(&mut after.policy.scan.roots);
-    for root in &wanted {
+    let requested = std::mem::take(&mut after.policy.scan.roots);
+    for root in &requested {
         let inside =
             root.path().components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         if !is_project_root(root) || !inside {
@@ -35,11 +35,11 @@ pub(super) fn check_roots(before: &ConfigValues, after: &mut ConfigValues) -> Re
         }
     }
     let current = &before.policy.scan.roots;
-    let Some(first) = current.iter().position(is_project_root).or(wanted.is_empty().then_some(0)) else {
+    let Some(first) = current.iter().position(is_project_root).or(requested.is_empty().then_some(0)) else {
         return Err("project directories are not searched".to_owned());
     };
     let mut roots: Vec<_> = current.iter().filter(|root| !is_project_root(root)).cloned().collect();
-    roots.splice(first..first, wanted);
+    roots.splice(first..first, requested);
     after.policy.scan.roots = roots;
     Ok(())
 }
@@ -71,8 +71,8 @@ pub(super) fn merge_disabled_bundled(before: &ConfigValues, after: &mut ConfigVa
 /// A project may enable skills that are off by default, but not those that the user disabled.
 pub(super) fn merge_enabled(before: &ConfigValues, after: &mut ConfigValues) -> Result<(), String> {
     let selection = &before.policy.selection;
-    let mut off = selection.disabled.iter().chain(&selection.disabled_bundled);
-    match off.find(|name| after.policy.selection.enabled.contains(name)) {
+    let mut disabled = selection.disabled.iter().chain(&selection.disabled_bundled);
+    match disabled.find(|name| after.policy.selection.enabled.contains(name)) {
         Some(name) => Err(format!("{} is disabled", super::tree::clip_for_display(name))),
         None => {
             merge_names(&selection.enabled, &mut after.policy.selection.enabled);

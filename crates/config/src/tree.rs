@@ -85,7 +85,7 @@ impl ConfigTree {
     pub fn describe(&self) -> String {
         match &self.kind {
             TreeKind::Null => "nothing".to_owned(),
-            TreeKind::Bool(truth) => truth.to_string(),
+            TreeKind::Bool(boolean) => boolean.to_string(),
             TreeKind::Integer(number) => number.to_string(),
             TreeKind::Fraction(text) | TreeKind::Date(text) => clip_for_display(text),
             TreeKind::Text(text) => format!("\"{}\"", clip_for_display(text)),
@@ -98,7 +98,7 @@ impl ConfigTree {
 impl TreeKind {
     fn plain(value: &Value) -> Self {
         match value {
-            Value::Bool(truth) => Self::Bool(*truth),
+            Value::Bool(boolean) => Self::Bool(*boolean),
             Value::Number(number) => {
                 parse_integer(number).map_or_else(|| Self::Fraction(number.to_string()), Self::Integer)
             }
@@ -120,7 +120,7 @@ fn parse_integer(text: &str) -> Option<i128> {
 /// Makes untrusted text safe for a message: visible, on one line and shortened.
 pub fn clip_for_display(text: &str) -> String {
     match text.char_indices().nth(SHOWN_MAX) {
-        Some((at, _)) => format!("{}…", hidden::escape_for_display(text.get(..at).unwrap_or_default())),
+        Some((end, _)) => format!("{}…", hidden::escape_for_display(text.get(..end).unwrap_or_default())),
         None => hidden::escape_for_display(text).into_owned(),
     }
 }

@@ -52,9 +52,9 @@ pub(super) struct ValueLens<T> {
 }
 
 // Creates the lens for a path such as `policy.scan.depth`.
-macro_rules! at {
+macro_rules! lens {
     ($($field:ident).+) => {
         ValueLens { get: |values| &values.$($field).+, get_mut: |values| &mut values.$($field).+ }
     };
 }
-pub(super) use at;
+pub(super) use lens;

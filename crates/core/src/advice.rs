@@ -51,9 +51,9 @@ fn description_key(document: &Document, source: &[u8]) -> Span {
     const KEY: &[u8] = b"description";
     let start = document.frontmatter.start as usize;
     let yaml = source.get(start..document.frontmatter.end as usize).unwrap_or_default();
-    let begins_line = |at: &usize| *at == 0 || yaml.get(at - 1) == Some(&b'\n');
+    let begins_line = |offset: &usize| *offset == 0 || yaml.get(offset - 1) == Some(&b'\n');
     match memchr::memmem::find_iter(yaml, KEY).find(begins_line) {
-        Some(at) => Span::new(start + at, start + at + KEY.len()),
+        Some(offset) => Span::new(start + offset, start + offset + KEY.len()),
         None => document.frontmatter,
     }
 }
@@ -89,7 +89,7 @@ fn states_when_to_use(description: &str) -> bool {
 
 /// Returns `true` if a word of the text begins with `cue`.
 fn contains_word(text: &str, cue: &str) -> bool {
-    let boundary = |at: usize| !text.as_bytes()[..at].last().is_some_and(u8::is_ascii_alphanumeric);
+    let boundary = |offset: usize| !text.as_bytes()[..offset].last().is_some_and(u8::is_ascii_alphanumeric);
     memchr::memmem::find_iter(text.as_bytes(), cue).any(boundary)
 }
 

@@ -17,7 +17,7 @@ impl BundledSkill {
 
     /// Returns the bytes of a file.
     pub fn file(&self, path: &str) -> Option<&'static [u8]> {
-        self.files.iter().find(|(known, _)| *known == path).map(|(_, bytes)| *bytes)
+        self.files.iter().find(|(file_path, _)| *file_path == path).map(|(_, bytes)| *bytes)
     }
 
     /// Returns `true` for a file that is executable: everything in `scripts`.

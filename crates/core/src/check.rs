@@ -58,12 +58,12 @@ pub enum CheckError {
     #[error("{} does not exist", .0.display())]
     Missing(PathBuf),
     /// It cannot be read.
-    #[error("cannot read {}: {why}", path.display())]
+    #[error("cannot read {}: {reason}", path.display())]
     Unreadable {
         /// The path.
         path: PathBuf,
         /// The cause.
-        why: String,
+        reason: String,
     },
     /// It is a file that is not a `SKILL.md`.
     #[error("{} is not a SKILL.md", .0.display())]
@@ -120,7 +120,7 @@ fn search(
     let path = &std::path::absolute(path).map_err(|_| CheckError::Missing(path.to_owned()))?;
     let unreadable = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => CheckError::Missing(path.clone()),
-        kind => CheckError::Unreadable { path: path.clone(), why: kind.to_string() },
+        kind => CheckError::Unreadable { path: path.clone(), reason: kind.to_string() },
     };
     let metadata = std::fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_dir() {
@@ -191,7 +191,7 @@ fn add_advice(parsed: &mut ParseOutcome, source: &[u8], exists: impl Fn(&Path) -
 
 fn open_dir(path: &Path) -> Result<Dir, CheckError> {
     Dir::open(path)
-        .map_err(|error| CheckError::Unreadable { path: path.to_owned(), why: describe_errno(error) })
+        .map_err(|error| CheckError::Unreadable { path: path.to_owned(), reason: describe_errno(error) })
 }
 
 struct TreeChecker<'a> {
@@ -246,7 +246,7 @@ impl TreeChecker<'_> {
             });
             let mut next = Vec::new();
             for (SearchTask { inner, .. }, visit) in level.into_iter().zip(visits) {
-                let below = |names: Vec<Box<OsStr>>, in_skill: bool| {
+                let in_dirs = |names: Vec<Box<OsStr>>, in_skill: bool| {
                     names.into_iter().map(move |name| (name, in_skill))
                 };
                 let task = |(name, in_skill): (Box<OsStr>, bool)| SearchTask {
@@ -256,17 +256,17 @@ impl TreeChecker<'_> {
                 match visit {
                     DirVisit::Skill { checked, dirs } => {
                         tree.checked.push(checked);
-                        next.extend(below(dirs, true).map(task));
+                        next.extend(in_dirs(dirs, true).map(task));
                     }
                     DirVisit::InSkill { nested, dirs } => {
-                        next.extend(below(dirs, true).map(task));
+                        next.extend(in_dirs(dirs, true).map(task));
                         if nested {
                             tree.nested.push(inner);
                         }
                     }
                     DirVisit::Dirs { skill, dirs, skipped } => {
                         tree.checked.extend(skill);
-                        next.extend(below(dirs, false).map(task));
+                        next.extend(in_dirs(dirs, false).map(task));
                         tree.skipped.extend(skipped.iter().map(|name| child(&inner, name)));
                     }
                     DirVisit::Failed(diagnostic) => tree.failed.push((inner, diagnostic)),
@@ -491,13 +491,13 @@ fn limit_reached(message: String) -> Diagnostic {
 /// Returns `true` if a directory has one of the usual names of skill directories.
 fn holds_skills(dir: &Path) -> bool {
     let name = dir.file_name().unwrap_or_default();
-    ["skills", ".skills", "sys.skills", "plugins"].iter().any(|known| name == *known)
+    ["skills", ".skills", "sys.skills", "plugins"].iter().any(|usual| name == *usual)
 }
 
 fn file_name_diagnostic(name: &str, rules: &Rules) -> Diagnostic {
     let message = format!("the file is named {name}, not SKILL.md");
-    let accepted = name == "skill.md" && rules.lowercase_file != RuleLevel::Reject;
-    let diagnostic = match accepted {
+    let is_allowed = name == "skill.md" && rules.lowercase_file != RuleLevel::Reject;
+    let diagnostic = match is_allowed {
         true => Diagnostic::warning(Code::FileName, message),
         false => Diagnostic::error(Code::FileName, message),
     };

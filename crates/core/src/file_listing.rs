@@ -41,34 +41,34 @@ pub struct FileListing {
 impl FileListing {
     /// Lists the files of a skill. Skips directories that cannot be read; lists nothing behind a symlink to
     /// outside the known directories.
-    pub fn for_skill(found: &DiscoveredSkill) -> Self {
-        if found.root().is_embedded() {
-            return Self::embedded(&found.id());
+    pub fn for_skill(skill: &DiscoveredSkill) -> Self {
+        if skill.root().is_embedded() {
+            return Self::embedded(&skill.id());
         }
-        if let Some(remote) = found.remote() {
+        if let Some(remote) = skill.remote() {
             return Self::remote(remote);
         }
-        if found.is_outside_known_dirs() {
+        if skill.is_outside_known_dirs() {
             return Self::default();
         }
-        let dir = Dir::open_resolved(&found.canonical_dir());
-        let mut contents = dir.map_or_else(|_| Self::default(), |it| Self::in_dir(&it, Path::new("")));
-        if let Some(SkillLink { is_dir: false, .. }) = found.link() {
+        let dir = Dir::open_resolved(&skill.canonical_dir());
+        let mut contents = dir.map_or_else(|_| Self::default(), |dir| Self::in_dir(&dir, Path::new("")));
+        if let Some(SkillLink { is_dir: false, .. }) = skill.link() {
             // The skill's own file is a symlink to a known directory, so it was followed.
-            contents.skipped.retain(|path| path != found.file.as_str());
-            let path = found.file.as_str().to_owned();
-            contents.files.push(FileEntry { path, bytes: found.skill_md_size(), executable: false });
+            contents.skipped.retain(|path| path != skill.file.as_str());
+            let path = skill.file.as_str().to_owned();
+            contents.files.push(FileEntry { path, bytes: skill.skill_md_size(), executable: false });
             contents.files.sort_by(|a, b| a.path.cmp(&b.path));
         }
         contents
     }
 
-    /// Lists the files of an open directory, or of its subdirectory `below`. Paths are relative to the open
-    /// directory.
-    pub(crate) fn in_dir(dir: &Dir, below: &Path) -> Self {
+    /// Lists the files of an open directory, or of its subdirectory if `subdir` is not empty. Paths are relative to
+    /// the open directory.
+    pub(crate) fn in_dir(dir: &Dir, subdir: &Path) -> Self {
         let entry =
             |dir: &Dir, name: &Path, path: &str| dir.stat(name).ok().map(|stat| file_entry(path, &stat));
-        let Collector { mut files, mut skipped, truncated, .. } = Collector::collect(dir, below, &entry);
+        let Collector { mut files, mut skipped, truncated, .. } = Collector::collect(dir, subdir, &entry);
         files.sort_by(|a, b| a.path.cmp(&b.path));
         skipped.sort();
         Self { files, skipped, truncated }
@@ -127,9 +127,9 @@ struct Collector<T> {
 }
 
 impl<T> Collector<T> {
-    /// Collects the files at `below` in a directory. `file` receives the directory of a file, its name there,
+    /// Collects the files in `subdir` of a directory. `file` receives the directory of a file, its name there,
     /// and its path.
-    fn collect(dir: &Dir, below: &Path, file: &impl Fn(&Dir, &Path, &str) -> Option<T>) -> Self {
+    fn collect(dir: &Dir, subdir: &Path, file: &impl Fn(&Dir, &Path, &str) -> Option<T>) -> Self {
         let mut collector = Self {
             files: Vec::new(),
             skipped: Vec::new(),
@@ -137,10 +137,10 @@ impl<T> Collector<T> {
             dirs: Some(Vec::new()),
             remaining: ENTRIES_MAX,
         };
-        if below.as_os_str().is_empty() {
-            collector.visit(dir, below, 0, file);
-        } else if let Ok(dir) = dir.open_dir(below) {
-            collector.visit(&dir, below, below.components().count(), file);
+        if subdir.as_os_str().is_empty() {
+            collector.visit(dir, subdir, 0, file);
+        } else if let Ok(dir) = dir.open_dir(subdir) {
+            collector.visit(&dir, subdir, subdir.components().count(), file);
         }
         collector
     }
@@ -148,7 +148,7 @@ impl<T> Collector<T> {
     fn visit(
         &mut self,
         dir: &Dir,
-        below: &Path,
+        parent: &Path,
         depth: usize,
         file: &impl Fn(&Dir, &Path, &str) -> Option<T>,
     ) {
@@ -167,7 +167,7 @@ impl<T> Collector<T> {
                 self.truncated = true;
                 return;
             }
-            let (name, path) = (Path::new(&*entry.name), below.join(&*entry.name));
+            let (name, path) = (Path::new(&*entry.name), parent.join(&*entry.name));
             match (entry.kind, path.to_str()) {
                 (EntryKind::Dir, Some(text)) if is_git_path(text) => {}
                 (EntryKind::Dir, _) if depth >= DEPTH_MAX => self.truncated = true,

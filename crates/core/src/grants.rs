@@ -12,10 +12,10 @@ use crate::lock::GrantedAccess;
 use crate::policy::{RunPolicy, Scope};
 use crate::registry::Skill;
 
-/// A skill as the lists of the configuration refer to it.
+/// A skill that may be granted something, with what the lists of the configuration identify it by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grantee {
-    /// Its name. A name counts only for skills that are not a project's.
+    /// Its name. Lists can name only skills that do not belong to a project.
     pub name: String,
     /// Its canonical directory; `None` for bundled and remote skills.
     pub dir: Option<PathBuf>,

@@ -113,8 +113,8 @@ pub struct CallGuard {
 impl Drop for CallGuard {
     fn drop(&mut self) {
         let mut call_stack = self.call_stack.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = call_stack.iter().rposition(|name| *name == self.name) {
-            call_stack.remove(at);
+        if let Some(index) = call_stack.iter().rposition(|name| *name == self.name) {
+            call_stack.remove(index);
         }
     }
 }
@@ -141,7 +141,7 @@ impl Ledger {
         };
         match entry.digest.replace(digest.to_owned()) {
             None => LoadOutcome::New,
-            Some(before) if before == digest => LoadOutcome::Unchanged,
+            Some(previous) if previous == digest => LoadOutcome::Unchanged,
             Some(_) => LoadOutcome::Changed,
         }
     }
@@ -158,9 +158,9 @@ impl Ledger {
     pub fn check_file_set(&self, name: &str, skill: &Skill) -> Result<(), RemoteFileError> {
         let pinned =
             self.loaded.iter().find(|entry| entry.name == name).and_then(|entry| entry.file_set.as_deref());
-        let now = skill.remote().map(|remote| remote.entry().files_digest());
+        let current = skill.remote().map(|remote| remote.entry().files_digest());
         match pinned {
-            Some(pinned) if now.as_deref() != Some(pinned) => {
+            Some(pinned) if current.as_deref() != Some(pinned) => {
                 Err(RemoteFileError::Outdated { name: crate::skill::display_text(&skill.name()) })
             }
             Some(_) | None => Ok(()),
@@ -184,9 +184,9 @@ impl Ledger {
 
     /// Removes a skill; returns `true` if it was there.
     pub fn remove(&mut self, name: &str) -> bool {
-        let before = self.loaded.len();
+        let count = self.loaded.len();
         self.loaded.retain(|entry| entry.name != name);
-        self.loaded.len() < before
+        self.loaded.len() < count
     }
 
     /// Returns what has to be shown again after the conversation was compacted. `content` returns a skill's

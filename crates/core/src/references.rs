@@ -23,10 +23,12 @@ pub(crate) fn check_references(
     body: usize,
     exists: impl Fn(&Path) -> bool,
 ) -> Vec<Diagnostic> {
-    let mut checker = ReferenceChecker { source, exists, seen: HashSet::new(), diagnostics: Vec::new() };
+    let mut checker = ReferenceChecker { source, exists, checked: HashSet::new(), diagnostics: Vec::new() };
     checker.check_links();
     checker.check_bare_paths(body);
-    checker.diagnostics.sort_by_key(|diagnostic| diagnostic.location.map_or(0, |at| at.span.start));
+    checker
+        .diagnostics
+        .sort_by_key(|diagnostic| diagnostic.location.map_or(0, |location| location.span.start));
     checker.diagnostics
 }
 
@@ -34,14 +36,14 @@ struct ReferenceChecker<'s, F> {
     source: &'s [u8],
     exists: F,
     /// The paths checked so far.
-    seen: HashSet<&'s str>,
+    checked: HashSet<&'s str>,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl<'s, F: Fn(&Path) -> bool> ReferenceChecker<'s, F> {
     fn check_links(&mut self) {
         let mut fences = FenceTracker::new(self.source, 0);
-        for open in memmem::find_iter(self.source, b"](").take(REFERENCES_MAX).map(|at| at + 2) {
+        for open in memmem::find_iter(self.source, b"](").take(REFERENCES_MAX).map(|bracket| bracket + 2) {
             let rest = &self.source[open..];
             let end = rest.iter().position(|byte| matches!(byte, b')' | b' ' | b'"' | b'\n'));
             let Some(target) = end.and_then(|end| std::str::from_utf8(&rest[..end]).ok()) else { continue };
@@ -58,9 +60,9 @@ impl<'s, F: Fn(&Path) -> bool> ReferenceChecker<'s, F> {
     fn check_bare_paths(&mut self, body: usize) {
         let mut fences = FenceTracker::new(self.source, body);
         let text = self.source.get(body..).unwrap_or_default();
-        let slashes = memchr::memchr_iter(b'/', text).map(|at| body + at);
-        let found = slashes.filter_map(|slash| bare_path(self.source, slash)).take(REFERENCES_MAX);
-        for (start, path) in found {
+        let slashes = memchr::memchr_iter(b'/', text).map(|offset| body + offset);
+        let references = slashes.filter_map(|slash| bare_path(self.source, slash)).take(REFERENCES_MAX);
+        for (start, path) in references {
             let Some(problem) = self.problem(path) else { continue };
             let fenced = fences.is_open(start);
             // In a command, the path may belong to the user's project, unless the skill has such a directory.
@@ -74,7 +76,7 @@ impl<'s, F: Fn(&Path) -> bool> ReferenceChecker<'s, F> {
     /// Returns the problem with a path; `None` if there is none or the path was checked before.
     fn problem(&mut self, path: &'s str) -> Option<ReferenceProblem> {
         let placeholder = path.contains([':', '{', '<', '$', '*', '%']) || path.contains("...");
-        if path.is_empty() || placeholder || path.starts_with("//") || !self.seen.insert(path) {
+        if path.is_empty() || placeholder || path.starts_with("//") || !self.checked.insert(path) {
             return None;
         }
         let path = Path::new(path);
@@ -142,16 +144,16 @@ fn bare_path(source: &[u8], slash: usize) -> Option<(usize, &str)> {
         start -= 1;
     }
     let is_path = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/');
-    let joined = |byte: u8| {
+    let continues_path = |byte: u8| {
         is_path(byte) || byte >= 0x80 || matches!(byte, b'}' | b'>' | b'$' | b'~' | b'\\' | b'@' | b'%')
     };
-    if source[..start].last().is_some_and(|byte| joined(*byte)) {
+    if source[..start].last().is_some_and(|byte| continues_path(*byte)) {
         return None;
     }
-    let rest = &source[slash + 1..];
-    let length = rest.iter().position(|byte| !is_path(*byte)).unwrap_or(rest.len());
+    let tail = &source[slash + 1..];
+    let length = tail.iter().position(|byte| !is_path(*byte)).unwrap_or(tail.len());
     // A path that continues with a placeholder is a pattern.
-    if rest
+    if tail
         .get(length)
         .is_some_and(|byte| matches!(byte, b'{' | b'<' | b'$' | b'*' | b'[' | b'%') || *byte >= 0x80)
     {
@@ -175,10 +177,10 @@ impl<'s> FenceTracker<'s> {
         Self { source, line: start, open: false }
     }
 
-    fn is_open(&mut self, at: usize) -> bool {
+    fn is_open(&mut self, offset: usize) -> bool {
         while let Some(end) = self
             .source
-            .get(self.line..at)
+            .get(self.line..offset)
             .and_then(|text| memchr::memchr(b'\n', text))
             .map(|end| self.line + end)
         {
@@ -191,8 +193,8 @@ impl<'s> FenceTracker<'s> {
 }
 
 /// Returns `true` if an offset is between backticks on its line.
-fn in_backticks(source: &[u8], at: usize) -> bool {
-    let before = &source[..at];
+fn in_backticks(source: &[u8], offset: usize) -> bool {
+    let before = &source[..offset];
     let line = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
     before[line..].iter().filter(|byte| **byte == b'`').count() % 2 == 1
 }
@@ -207,10 +209,10 @@ pub(crate) fn mentioned_paths<'p>(body: &str, paths: impl IntoIterator<Item = &'
     };
     let bytes = body.as_bytes();
     let first_mention = |path: &str| {
-        memmem::find_iter(bytes, path.as_bytes()).find(|at| {
-            let before = &bytes[..*at];
+        memmem::find_iter(bytes, path.as_bytes()).find(|offset| {
+            let before = &bytes[..*offset];
             let before = before.strip_suffix(b"./").unwrap_or(before);
-            let after = bytes.get(at + path.len()..).unwrap_or_default();
+            let after = bytes.get(offset + path.len()..).unwrap_or_default();
             // A dot after a path ends a sentence or begins another extension.
             let after = match after {
                 [b'.', rest @ ..] => rest,
@@ -219,9 +221,10 @@ pub(crate) fn mentioned_paths<'p>(body: &str, paths: impl IntoIterator<Item = &'
             !continues_path(before.last()) && !before.ends_with(b".") && !continues_path(after.first())
         })
     };
-    let mut found: Vec<_> = paths.into_iter().filter_map(|path| Some((first_mention(path)?, path))).collect();
-    found.sort_unstable();
-    found.into_iter().map(|(_, path)| path).collect()
+    let mut mentions: Vec<_> =
+        paths.into_iter().filter_map(|path| Some((first_mention(path)?, path))).collect();
+    mentions.sort_unstable();
+    mentions.into_iter().map(|(_, path)| path).collect()
 }
 
 #[cfg(test)]
@@ -240,7 +243,7 @@ mod tests {
     fn check_source(source: &str, existing: &[&str]) -> Vec<String> {
         let body = source.find("Body").unwrap_or_default();
         let diagnostics = check_references(source.as_bytes(), body, |path| {
-            existing.iter().any(|known| path == Path::new(known))
+            existing.iter().any(|file| path == Path::new(file))
         });
         diagnostics
             .iter()

@@ -1,4 +1,4 @@
-//! The tree hashes to which trust in a skill is pinned.
+//! The tree hashes to which trust in a skill is pinned: the skill is trusted only while its files have one of them.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ impl TreeHashes {
 
     /// Returns `true` if the skill may have this hash.
     pub fn contains(&self, hash: &str) -> bool {
-        self.0.iter().any(|known| known == hash)
+        self.0.iter().any(|pinned| pinned == hash)
     }
 
     /// Returns all hashes.

@@ -19,8 +19,8 @@ use crate::usage::now;
 pub use crate::user_state::TrustError;
 use prowess_fs::tree_hash_resolved;
 
-/// Trusts a directory and everything below it, except for nested git repositories. `pinned` binds trust to the
-/// current files. Returns the new record and the previous one.
+/// Trusts a directory and everything below it, except for nested git repositories. If `pinned`, only the current
+/// skills are trusted, and only as long as their files do not change. Returns the new record and the previous one.
 pub fn trust(
     dir: &Path,
     pinned: bool,
@@ -31,12 +31,12 @@ pub fn trust(
     let skills = hashes(&path, policy, host);
     let record = TrustRecord { path: path.clone(), trusted: true, pinned, at: now(), skills };
     let new_record = record.clone();
-    let before = TrustFile::update(host, |state| {
-        let before = state.remove(&path);
+    let previous = TrustFile::update(host, |state| {
+        let previous = state.remove(&path);
         state.folders.push(new_record);
-        before
+        previous
     })?;
-    Ok((record, before))
+    Ok((record, previous))
 }
 
 /// The directories of skills that changed since their project was trusted.
@@ -59,19 +59,19 @@ impl ChangedSkills {
 
 /// Returns the skills in a trusted directory that were added, removed or changed since it was trusted.
 pub fn changes_since(record: &TrustRecord, policy: &Policy, host: &HostEnv) -> ChangedSkills {
-    let mut now = hashes(&record.path, policy, host);
+    let mut current = hashes(&record.path, policy, host);
     for dir in record.skills.keys() {
         // Discovery depends on the current project; a skill that it does not cover is not removed.
-        if !now.contains_key(dir) && dir.join("SKILL.md").exists() {
-            now.insert(dir.clone(), hash(dir));
+        if !current.contains_key(dir) && dir.join("SKILL.md").exists() {
+            current.insert(dir.clone(), hash(dir));
         }
     }
     ChangedSkills {
-        added: now.keys().filter(|path| !record.skills.contains_key(*path)).cloned().collect(),
-        removed: record.skills.keys().filter(|path| !now.contains_key(*path)).cloned().collect(),
-        changed: now
+        added: current.keys().filter(|path| !record.skills.contains_key(*path)).cloned().collect(),
+        removed: record.skills.keys().filter(|path| !current.contains_key(*path)).cloned().collect(),
+        changed: current
             .iter()
-            .filter(|(path, hash)| record.skills.get(*path).is_some_and(|before| before != *hash))
+            .filter(|(path, hash)| record.skills.get(*path).is_some_and(|trusted| trusted != *hash))
             .map(|(path, _)| path.clone())
             .collect(),
     }

@@ -84,16 +84,16 @@ impl SkillUsage {
     }
 
     /// Records a use at this time, in seconds since 1970.
-    pub fn record_at(&mut self, name: &str, at: u64) {
+    pub fn record_at(&mut self, name: &str, time: u64) {
         if name.chars().nth(NAME_MAX).is_some() {
             return;
         }
         let entry = self.names.entry(name.to_owned()).or_default();
-        entry.last = entry.last.max(at);
+        entry.last = entry.last.max(time);
         entry.count = entry.count.saturating_add(1);
         while self.names.len() > NAMES_MAX {
             let oldest =
-                self.names.iter().filter(|(known, _)| *known != name).min_by_key(|(_, entry)| entry.last);
+                self.names.iter().filter(|(other, _)| *other != name).min_by_key(|(_, entry)| entry.last);
             let Some(oldest) = oldest.map(|(name, _)| name.clone()) else { break };
             self.names.remove(&oldest);
         }

@@ -45,7 +45,7 @@ pub fn visit_files(dir: &Path, max: u64, take: &mut dyn FnMut(&str, VisitedEntry
     match Dir::open(dir) {
         Ok(dir) => {
             // If the walk ended early, that was already reported.
-            let _ended = walk(&dir, bounds, &mut |met| reader.visit(met));
+            let _ended = walk(&dir, bounds, &mut |event| reader.visit(event));
         }
         Err(error) => reader.skip(Path::new("."), describe_errno(error)),
     }
@@ -62,8 +62,8 @@ struct BoundedReader<'t> {
 }
 
 impl BoundedReader<'_> {
-    fn visit(&mut self, met: WalkEvent<'_>) -> Result<(), LimitReached> {
-        match met {
+    fn visit(&mut self, event: WalkEvent<'_>) -> Result<(), LimitReached> {
+        match event {
             WalkEvent::Entry { path, .. } if self.files >= FILES_MAX || self.bytes >= TOTAL_MAX => {
                 self.skip(path, "the skill exceeds the size limit".to_owned());
                 return Err(LimitReached);
@@ -108,9 +108,9 @@ impl BoundedReader<'_> {
         (self.take)(&path.to_string_lossy(), VisitedEntry::File { executable, bytes });
     }
 
-    fn skip(&mut self, path: &Path, why: String) {
+    fn skip(&mut self, path: &Path, reason: String) {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        (self.take)(&path.to_string_lossy(), VisitedEntry::Skipped(why));
+        (self.take)(&path.to_string_lossy(), VisitedEntry::Skipped(reason));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Embeddings for routing, from an endpoint.
+//! Fetches embeddings, vectors that represent the meaning of texts, from a server. Routing uses them to find skills.
 //!
 //! [`prowess_routing::semantic`] describes how they are used. Nothing is sent unless the user's own
 //! configuration names a provider, and a key is only sent to the configured address.

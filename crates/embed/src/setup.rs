@@ -63,7 +63,7 @@ pub fn embedder(
     embeddings: &EmbeddingsSettings,
     environment: impl Fn(&str) -> Option<OsString>,
 ) -> Result<Option<Arc<dyn Embedder>>, EmbedderSetupError> {
-    let (shape, default_url) = match embeddings.provider {
+    let (format, default_url) = match embeddings.provider {
         EmbeddingsProvider::Off => return Ok(None),
         EmbeddingsProvider::OpenAi => (ApiFormat::OpenAi, "https://api.openai.com/v1"),
         EmbeddingsProvider::Ollama => (ApiFormat::Ollama, "http://127.0.0.1:11434"),
@@ -87,10 +87,10 @@ pub fn embedder(
             )
         }
         // Self-hosted servers usually need no key.
-        None if embeddings.base_url.is_some() || shape == ApiFormat::Ollama => None,
+        None if embeddings.base_url.is_some() || format == ApiFormat::Ollama => None,
         None => return Err(EmbedderSetupError::NoKey(provider)),
     };
-    Ok(Some(Arc::new(Endpoint::new(shape, &address, model, key, embeddings.timeout))))
+    Ok(Some(Arc::new(Endpoint::new(format, &address, model, key, embeddings.timeout))))
 }
 
 #[cfg(test)]

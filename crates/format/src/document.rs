@@ -125,14 +125,15 @@ struct DocumentParser<'s> {
 impl<'s> DocumentParser<'s> {
     fn finish(mut self, document: Option<Document>) -> ParseOutcome {
         let document = document.filter(|_| !self.diagnostics.iter().any(Diagnostic::is_error));
-        self.diagnostics.sort_by_key(|diagnostic| diagnostic.location.map_or(0, |at| at.span.start));
+        self.diagnostics
+            .sort_by_key(|diagnostic| diagnostic.location.map_or(0, |location| location.span.start));
         if self.diagnostics.len() > DIAGNOSTICS_MAX {
             // Keep errors when the list is cut; a thousand unknown keys are less important.
             self.diagnostics.sort_by_key(|diagnostic| std::cmp::Reverse(diagnostic.severity));
-            let more = self.diagnostics.len() - DIAGNOSTICS_MAX;
+            let omitted = self.diagnostics.len() - DIAGNOSTICS_MAX;
             self.diagnostics.truncate(DIAGNOSTICS_MAX);
             let last = self.diagnostics.last_mut();
-            last.into_iter().for_each(|last| last.message += &format!(" (and {more} more problems)"));
+            last.into_iter().for_each(|last| last.message += &format!(" (and {omitted} more problems)"));
         }
         ParseOutcome { document, diagnostics: self.diagnostics }
     }
@@ -212,19 +213,19 @@ impl<'s> DocumentParser<'s> {
     fn parse_frontmatter(&mut self, fences: &Fences, dir_name: Option<&str>) -> Option<Manifest> {
         let start = fences.yaml.start;
         let bytes = &self.source[fences.yaml.clone()];
-        if let Some(at) = memchr::memchr(0, bytes) {
+        if let Some(offset) = memchr::memchr(0, bytes) {
             let diagnostic = Diagnostic::error(Code::NulByte, "the frontmatter contains a NUL byte");
-            let location = self.location(start + at, start + at + 1);
+            let location = self.location(start + offset, start + offset + 1);
             self.diagnostics.push(diagnostic.at(location).help("delete it, or save the file as UTF-8"));
             return None;
         }
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => {
-                let at = start + error.valid_up_to();
+                let offset = start + error.valid_up_to();
                 let diagnostic = Diagnostic::error(Code::NotUtf8, "the frontmatter is not UTF-8");
                 self.diagnostics
-                    .push(diagnostic.at(self.location(at, at + 1)).help("save the file as UTF-8"));
+                    .push(diagnostic.at(self.location(offset, offset + 1)).help("save the file as UTF-8"));
                 return None;
             }
         };
@@ -270,9 +271,9 @@ impl<'s> DocumentParser<'s> {
             YamlError::Syntax { .. } => Code::InvalidYaml,
             YamlError::Limit { .. } => Code::YamlLimit,
         };
-        let at = start + error.offset();
+        let offset = start + error.offset();
         let mut diagnostic = Diagnostic::error(code, format!("the frontmatter is not valid YAML: {error}"));
-        diagnostic.location = Some(self.location(at, at + 1));
+        diagnostic.location = Some(self.location(offset, offset + 1));
         diagnostic.help = Some(match &repaired {
             Some(repaired) => repaired.quoted.iter().map(corrected_line).collect::<Vec<_>>().join("\n"),
             None if code == Code::YamlLimit => {
@@ -312,8 +313,8 @@ impl<'s> DocumentParser<'s> {
 
     fn check_body(&mut self, start: usize) {
         let bytes = self.source.get(start..).unwrap_or_default();
-        if let Some(at) = memchr::memchr(0, bytes) {
-            let location = self.location(start + at, start + at + 1);
+        if let Some(offset) = memchr::memchr(0, bytes) {
+            let location = self.location(start + offset, start + offset + 1);
             let diagnostic = Diagnostic::warning(Code::NulByte, "the body contains a NUL byte").at(location);
             self.diagnostics.push(diagnostic.help("delete it, or save the file as UTF-8"));
         }
@@ -324,10 +325,10 @@ impl<'s> DocumentParser<'s> {
         let valid = match std::str::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => {
-                let at = start + error.valid_up_to();
+                let offset = start + error.valid_up_to();
                 let diagnostic = Diagnostic::warning(Code::NotUtf8, "the body is not UTF-8");
                 self.diagnostics
-                    .push(diagnostic.at(self.location(at, at + 1)).help("save the file as UTF-8"));
+                    .push(diagnostic.at(self.location(offset, offset + 1)).help("save the file as UTF-8"));
                 std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
             }
         };
@@ -338,8 +339,8 @@ impl<'s> DocumentParser<'s> {
             self.diagnostics
                 .push(diagnostic.at(location).help("describe step by step what the model should do"));
         }
-        if let Some((at, c)) = hidden::find_hidden(valid).filter(|(_, c)| *c != '\0') {
-            let location = self.location(start + at, start + at + c.len_utf8());
+        if let Some((offset, c)) = hidden::find_hidden(valid).filter(|(_, c)| *c != '\0') {
+            let location = self.location(start + offset, start + offset + c.len_utf8());
             let message = format!("the body contains the hidden character \\u{{{:x}}}", u32::from(c));
             let diagnostic = Diagnostic::warning(Code::HiddenBody, message).at(location);
             self.diagnostics

@@ -78,7 +78,7 @@ pub enum FenceSearch {
 /// ```
 pub fn find_fences(source: &[u8], extent: Extent) -> FenceSearch {
     let start = if source.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-    let mut before = LeadingContent::Nothing;
+    let mut leading = LeadingContent::Nothing;
     for line in Lines::new(source, start) {
         if line.text.start > PREAMBLE_MAX {
             return FenceSearch::Missing;
@@ -88,15 +88,15 @@ pub fn find_fences(source: &[u8], extent: Extent) -> FenceSearch {
             if !line.complete && extent == Extent::Prefix {
                 return FenceSearch::NeedMore;
             }
-            return match find_closing_fence(source, &line, before, extent) {
+            return match find_closing_fence(source, &line, leading, extent) {
                 // A horizontal rule in running text is not frontmatter.
                 FenceSearch::Unclosed { .. } | FenceSearch::TooLong { .. }
-                    if before == LeadingContent::Text =>
+                    if leading == LeadingContent::Text =>
                 {
                     FenceSearch::Missing
                 }
                 FenceSearch::Found(fences)
-                    if before == LeadingContent::Text
+                    if leading == LeadingContent::Text
                         && !looks_like_manifest(&source[fences.yaml.clone()]) =>
                 {
                     FenceSearch::Missing
@@ -104,9 +104,9 @@ pub fn find_fences(source: &[u8], extent: Extent) -> FenceSearch {
                 split => split,
             };
         }
-        before = match (before, text.trim_ascii()) {
+        leading = match (leading, text.trim_ascii()) {
             (LeadingContent::Nothing, b"") => LeadingContent::Blank,
-            (before, b"") => before,
+            (leading, b"") => leading,
             (LeadingContent::Nothing | LeadingContent::Blank, text) if is_code_fence(text) => {
                 if let Some(split) = find_in_code_block(source, &line, extent) {
                     return split;
@@ -123,7 +123,7 @@ pub fn find_fences(source: &[u8], extent: Extent) -> FenceSearch {
     }
 }
 
-fn find_closing_fence(source: &[u8], open: &Line, before: LeadingContent, extent: Extent) -> FenceSearch {
+fn find_closing_fence(source: &[u8], open: &Line, leading: LeadingContent, extent: Extent) -> FenceSearch {
     let yaml = open.next;
     for line in Lines::new(source, yaml) {
         if line.text.start - yaml > FRONTMATTER_MAX {
@@ -133,13 +133,13 @@ fn find_closing_fence(source: &[u8], open: &Line, before: LeadingContent, extent
             if !line.complete && extent == Extent::Prefix {
                 return FenceSearch::NeedMore;
             }
-            let body = if before == LeadingContent::CodeFence {
+            let body = if leading == LeadingContent::CodeFence {
                 skip_closing_code_fence(source, line.next)
             } else {
                 line.next
             };
             return FenceSearch::Found(Fences {
-                leading: before,
+                leading,
                 open: open.text.clone(),
                 yaml: yaml..line.text.start,
                 body,
@@ -209,12 +209,12 @@ struct Line {
 
 struct Lines<'a> {
     source: &'a [u8],
-    at: usize,
+    offset: usize,
 }
 
 impl<'a> Lines<'a> {
-    fn new(source: &'a [u8], at: usize) -> Self {
-        Self { source, at }
+    fn new(source: &'a [u8], offset: usize) -> Self {
+        Self { source, offset }
     }
 }
 
@@ -222,14 +222,14 @@ impl Iterator for Lines<'_> {
     type Item = Line;
 
     fn next(&mut self) -> Option<Line> {
-        let rest = self.source.get(self.at..).filter(|rest| !rest.is_empty())?;
+        let rest = self.source.get(self.offset..).filter(|rest| !rest.is_empty())?;
         let (length, complete) = match memchr::memchr(b'\n', rest) {
-            Some(at) => (at, true),
+            Some(line_break) => (line_break, true),
             None => (rest.len(), false),
         };
-        let next = self.at + length + usize::from(complete);
-        let line = Line { text: self.at..self.at + length, next, complete };
-        self.at = next;
+        let next = self.offset + length + usize::from(complete);
+        let line = Line { text: self.offset..self.offset + length, next, complete };
+        self.offset = next;
         Some(line)
     }
 }

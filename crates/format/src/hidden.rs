@@ -25,16 +25,19 @@ pub fn is_control(c: char) -> bool {
 /// are skipped.
 pub fn find_hidden(text: &str) -> Option<(usize, char)> {
     // Almost no text contains such characters, so scan for suspicious bytes first.
-    let mut at = 0;
-    while let Some(offset) = next_suspicious_byte(text.as_bytes().get(at..)?) {
-        at += offset;
-        let c = text.get(at..)?.chars().next()?;
-        let hides = is_hidden(c)
-            && !text[..at].chars().next_back().is_some_and(|before| is_legitimate_joiner(before, c));
-        if hides || is_control(c) {
-            return Some((at, c));
+    let mut position = 0;
+    while let Some(offset) = next_suspicious_byte(text.as_bytes().get(position..)?) {
+        position += offset;
+        let c = text.get(position..)?.chars().next()?;
+        let is_hiding = is_hidden(c)
+            && !text[..position]
+                .chars()
+                .next_back()
+                .is_some_and(|previous| is_legitimate_joiner(previous, c));
+        if is_hiding || is_control(c) {
+            return Some((position, c));
         }
-        at += c.len_utf8();
+        position += c.len_utf8();
     }
     None
 }
@@ -68,29 +71,30 @@ fn next_suspicious_byte(bytes: &[u8]) -> Option<usize> {
         start += BLOCK;
     }
     let rest = bytes.get(start..)?;
-    let next = |at: usize| rest.get(at + 1).copied().unwrap_or_default();
+    let next = |index: usize| rest.get(index + 1).copied().unwrap_or_default();
     (0..rest.len())
-        .find(|at| rest.get(*at).is_some_and(|byte| is_suspicious(*byte, next(*at))))
-        .map(|at| start + at)
+        .find(|index| rest.get(*index).is_some_and(|byte| is_suspicious(*byte, next(*index))))
+        .map(|index| start + index)
 }
 
 /// Returns `true` if a hidden or control character may begin with this byte and the next. Latin, Greek,
 /// Cyrillic and most Chinese letters, arrows and mathematical signs never match, so such text is scanned fast.
 fn is_suspicious(byte: u8, next: u8) -> bool {
-    let control = (byte < 0x20) & (byte != b'\n') & (byte != b'\r') & (byte != b'\t');
-    let two = (byte == 0xC2) | (byte == 0xCD) | (byte == 0xD8);
-    let three = (byte == 0xE1) | ((byte == 0xE2) & (next < 0x82)) | (byte == 0xE3) | (byte == 0xEF);
-    let four = (byte == 0xF0) | (byte == 0xF3);
-    control | (byte == 0x7F) | two | three | four
+    let is_control = (byte < 0x20) & (byte != b'\n') & (byte != b'\r') & (byte != b'\t');
+    let begins_two_bytes = (byte == 0xC2) | (byte == 0xCD) | (byte == 0xD8);
+    let begins_three_bytes =
+        (byte == 0xE1) | ((byte == 0xE2) & (next < 0x82)) | (byte == 0xE3) | (byte == 0xEF);
+    let begins_four_bytes = (byte == 0xF0) | (byte == 0xF3);
+    is_control | (byte == 0x7F) | begins_two_bytes | begins_three_bytes | begins_four_bytes
 }
 
-/// Returns `true` if a zero-width joiner or non-joiner is legitimate after `before`: inside emoji, and in the
+/// Returns `true` if a zero-width joiner or non-joiner is legitimate after `previous`: inside emoji, and in the
 /// Arabic and Indic scripts, whose spelling needs it.
-fn is_legitimate_joiner(before: char, c: char) -> bool {
-    let emoji = matches!(before, '\u{2190}'..='\u{2BFF}' | '\u{FE0F}' | '\u{1F000}'..='\u{1FAFF}');
-    let script =
-        matches!(before, '\u{0600}'..='\u{06FF}' | '\u{0750}'..='\u{077F}' | '\u{0900}'..='\u{0DFF}');
-    (c == '\u{200D}' && (emoji || script)) || (c == '\u{200C}' && script)
+fn is_legitimate_joiner(previous: char, c: char) -> bool {
+    let in_emoji = matches!(previous, '\u{2190}'..='\u{2BFF}' | '\u{FE0F}' | '\u{1F000}'..='\u{1FAFF}');
+    let in_script =
+        matches!(previous, '\u{0600}'..='\u{06FF}' | '\u{0750}'..='\u{077F}' | '\u{0900}'..='\u{0DFF}');
+    (c == '\u{200D}' && (in_emoji || in_script)) || (c == '\u{200C}' && in_script)
 }
 
 /// Removes hidden and control characters. Joiners that a script or an emoji needs are kept.
@@ -104,7 +108,7 @@ pub fn remove_hidden(text: &str) -> Cow<'_, str> {
     }
     let mut visible = String::with_capacity(text.len());
     for c in text.chars() {
-        let is_joiner = visible.chars().next_back().is_some_and(|before| is_legitimate_joiner(before, c));
+        let is_joiner = visible.chars().next_back().is_some_and(|previous| is_legitimate_joiner(previous, c));
         if is_joiner || !(is_hidden(c) || is_control(c)) {
             visible.push(c);
         }
@@ -136,14 +140,14 @@ pub fn escape_lines_for_display(text: &str) -> Cow<'_, str> {
         return text.into();
     }
     let mut out = String::with_capacity(text.len() + 16);
-    let mut before = ' ';
+    let mut previous = ' ';
     for c in text.chars() {
         match c {
-            c if is_legitimate_joiner(before, c) => out.push(c),
+            c if is_legitimate_joiner(previous, c) => out.push(c),
             c if is_hidden(c) || is_control(c) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
-        before = c;
+        previous = c;
     }
     out.into()
 }
@@ -159,7 +163,7 @@ pub fn escape_lines_for_display(text: &str) -> Cow<'_, str> {
 pub fn escape_and_truncate(text: &str) -> String {
     const MAX: usize = 200;
     // Escaping never shortens text, so more input than this cannot be visible.
-    let end = text.char_indices().nth(MAX + 1).map_or(text.len(), |(at, _)| at);
+    let end = text.char_indices().nth(MAX + 1).map_or(text.len(), |(offset, _)| offset);
     let escaped = escape_for_display(&text[..end]);
     match escaped.char_indices().nth(MAX) {
         Some((end, _)) => format!("{}…", &escaped[..end]),

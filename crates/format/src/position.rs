@@ -23,10 +23,10 @@ impl Span {
         self.start as usize..self.end as usize
     }
 
-    /// Returns the span moved right by `by` bytes.
+    /// Returns the span moved right by `offset` bytes.
     #[must_use]
-    pub fn shifted(self, by: usize) -> Self {
-        Self::new(self.start as usize + by, self.end as usize + by)
+    pub fn shifted(self, offset: usize) -> Self {
+        Self::new(self.start as usize + offset, self.end as usize + offset)
     }
 }
 
@@ -48,8 +48,9 @@ impl LineMap {
     /// Collects the line starts of `source`.
     pub fn new(source: &[u8]) -> Self {
         let breaks = source.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-        let starts =
-            std::iter::once(0).chain(breaks.map(|(at, _)| Span::new(at + 1, at + 1).start)).collect();
+        let starts = std::iter::once(0)
+            .chain(breaks.map(|(line_break, _)| Span::new(line_break + 1, line_break + 1).start))
+            .collect();
         Self { starts }
     }
 
@@ -76,7 +77,7 @@ impl LineMap {
 pub(crate) fn position(source: &[u8], offset: usize) -> (u32, u32) {
     let before = source.get(..offset.min(source.len())).unwrap_or(source);
     let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |line_break| line_break + 1);
     (Span::new(line, line).start, column(source, start, before.len()))
 }
 

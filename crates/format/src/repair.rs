@@ -82,13 +82,13 @@ pub fn repair_yaml(yaml: &str) -> Option<RepairedYaml> {
 
 fn apply_quotes(yaml: &str, quoted: &[QuotedValue]) -> String {
     let mut text = String::with_capacity(yaml.len() + 16 * quoted.len());
-    let mut at = 0;
+    let mut copied_until = 0;
     for quoted in quoted {
-        text.push_str(&yaml[at..quoted.span.start as usize]);
+        text.push_str(&yaml[copied_until..quoted.span.start as usize]);
         text.push_str(&quoted.text);
-        at = quoted.span.end as usize;
+        copied_until = quoted.span.end as usize;
     }
-    text + &yaml[at..]
+    text + &yaml[copied_until..]
 }
 
 /// Encloses a value in double quotes. Line breaks stay, because a quoted scalar may span lines.
@@ -119,10 +119,10 @@ struct YamlEntry<'y> {
 fn entries(yaml: &str) -> impl DoubleEndedIterator<Item = YamlEntry<'_>> {
     let mut entries: Vec<YamlEntry<'_>> = Vec::new();
     let mut open_indent = None;
-    let mut at = 0;
+    let mut offset = 0;
     for line in yaml.split_inclusive('\n') {
-        let start = at;
-        at += line.len();
+        let start = offset;
+        offset += line.len();
         let text = line.trim_end();
         let indent = text.len() - text.trim_start().len();
         if text.trim().is_empty() {

@@ -20,8 +20,8 @@ pub enum SymlinkMode {
 }
 
 /// Opens a file for reading without blocking, even if it is a FIFO. The file may be special: check its metadata.
-pub fn open_nonblocking(path: &Path, last: SymlinkMode) -> io::Result<File> {
-    let flags = match last {
+pub fn open_nonblocking(path: &Path, symlinks: SymlinkMode) -> io::Result<File> {
+    let flags = match symlinks {
         SymlinkMode::Follow => OFlags::NONBLOCK,
         SymlinkMode::Refuse => OFlags::NONBLOCK.union(OFlags::NOFOLLOW),
     };

@@ -91,12 +91,11 @@ impl AtomicFile {
         };
         // Until its mode is set, only the user can read it.
         let staged = Self::create(path, if existing.is_some() { 0o600 } else { 0o666 })?;
-        let own = staged.file.metadata()?;
+        let created = staged.file.metadata()?;
         let owner = match &existing {
-            Some(existing) => {
-                Some((existing.uid(), existing.gid())).filter(|owner| *owner != (own.uid(), own.gid()))
-            }
-            None => inherited_owner(path, &own),
+            Some(existing) => Some((existing.uid(), existing.gid()))
+                .filter(|owner| *owner != (created.uid(), created.gid())),
+            None => inherited_owner(path, &created),
         };
         if let Some((user, group)) = owner {
             fchown(&staged.file, Some(user), Some(group))?;
@@ -144,8 +143,8 @@ pub fn create_dir_all(dir: &Path) -> io::Result<()> {
     if dir.is_dir() {
         return Ok(());
     }
-    if let Some(above) = dir.parent() {
-        create_dir_all(above)?;
+    if let Some(parent) = dir.parent() {
+        create_dir_all(parent)?;
     }
     match fs::create_dir(dir) {
         // Another process created it.

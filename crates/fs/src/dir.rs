@@ -149,7 +149,7 @@ impl Dir {
                 FileType::Unknown => {
                     self.stat(Path::new(&*name)).map_or(FileType::Unknown, |stat| stat.kind())
                 }
-                known => known,
+                kind => kind,
             };
             let kind = match kind {
                 FileType::Directory => EntryKind::Dir,

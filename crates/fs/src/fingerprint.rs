@@ -114,8 +114,8 @@ impl Fingerprint {
 
 /// Returns the current time in milliseconds since 1970.
 pub fn unix_millis() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    let elapsed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Returns the current time in seconds since 1970, comparable with file times.

@@ -1,4 +1,4 @@
-//! Contained access to the file system.
+//! File access that never leaves a given directory.
 //!
 //! Invariants: everything opened through a [`Dir`] is beneath it, no symlink is followed on the way, and no
 //! call blocks on a FIFO or a device. There is no race between a check and its use.

@@ -86,9 +86,9 @@ fn open_lock_file(path: &Path) -> io::Result<File> {
 
 /// Returns `true` if the open file is the one at the path.
 fn is_same_file(file: &File, path: &Path) -> bool {
-    let same = |a: &fs::Metadata, b: &fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+    let have_same_identity = |a: &fs::Metadata, b: &fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
     match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(held), Ok(current)) => same(&held, &current),
+        (Ok(open), Ok(current)) => have_same_identity(&open, &current),
         _ => false,
     }
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub fn parallel_map<T: Sync, R: Send>(
     items: &[T],
     chunk_size: usize,
-    work: impl Fn(&T) -> R + Sync,
+    map: impl Fn(&T) -> R + Sync,
 ) -> Vec<R> {
     let chunk_size = chunk_size.max(1);
     // Querying the number of processors takes a dozen system calls.
@@ -21,7 +21,7 @@ pub fn parallel_map<T: Sync, R: Send>(
     let chunks = items.len() / chunk_size;
     let threads = if chunks < 2 { 1 } else { chunks.min(cores()) };
     if threads < 2 {
-        return items.iter().map(work).collect();
+        return items.iter().map(map).collect();
     }
     let next = AtomicUsize::new(0);
     let run = || {
@@ -30,14 +30,14 @@ pub fn parallel_map<T: Sync, R: Send>(
             let start = next.fetch_add(chunk_size, Ordering::Relaxed);
             let chunk = items.get(start..items.len().min(start.saturating_add(chunk_size)));
             let Some(chunk) = chunk.filter(|chunk| !chunk.is_empty()) else { return done };
-            done.push((start, chunk.iter().map(&work).collect()));
+            done.push((start, chunk.iter().map(&map).collect()));
         }
     };
     let mut chunks = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
+        let workers: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
         let mut chunks = run();
-        for other in others {
-            match other.join() {
+        for worker in workers {
+            match worker.join() {
                 Ok(done) => chunks.extend(done),
                 Err(cause) => std::panic::resume_unwind(cause),
             }

@@ -36,7 +36,7 @@ impl From<Errno> for ReadError {
 pub fn ensure_regular(stat: &Stat) -> Result<(), ReadError> {
     match stat.kind() {
         FileType::RegularFile => Ok(()),
-        other => Err(ReadError::NotAFile(other)),
+        kind => Err(ReadError::NotAFile(kind)),
     }
 }
 

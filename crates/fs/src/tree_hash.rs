@@ -30,20 +30,20 @@ pub enum TreeHashError {
     #[error("the name of {} is not Unicode", .0.display())]
     NotUnicode(PathBuf),
     /// A limit was exceeded.
-    #[error("{what} exceeds the limit of {limit}")]
+    #[error("{quantity} exceeds the limit of {limit}")]
     Limit {
         /// The quantity that exceeds the limit.
-        what: &'static str,
+        quantity: &'static str,
         /// The limit.
         limit: u64,
     },
     /// A file that changes or cannot be read.
-    #[error("cannot read {}: {why}", path.display())]
+    #[error("cannot read {}: {reason}", path.display())]
     Unreadable {
         /// The file or directory.
         path: PathBuf,
         /// The reason.
-        why: String,
+        reason: String,
     },
 }
 
@@ -94,9 +94,9 @@ impl HashedTree {
     /// ```
     pub fn add(&mut self, path: &str, executable: bool, bytes: &[u8]) {
         let path = nfc(path);
-        let at = self.files.partition_point(|file| file.path < path);
+        let index = self.files.partition_point(|file| file.path < path);
         let digest = Sha256::digest(bytes).into();
-        self.files.insert(at, HashedFile { path, executable, bytes: bytes.len() as u64, digest });
+        self.files.insert(index, HashedFile { path, executable, bytes: bytes.len() as u64, digest });
     }
 
     /// Adds a file, replacing any with the same path.
@@ -113,8 +113,8 @@ impl HashedTree {
 
     /// Returns the file with this path.
     pub fn file(&self, path: &str) -> Option<&HashedFile> {
-        let at = self.files.binary_search_by(|file| file.path.as_str().cmp(path)).ok()?;
-        self.files.get(at)
+        let index = self.files.binary_search_by(|file| file.path.as_str().cmp(path)).ok()?;
+        self.files.get(index)
     }
 
     /// Returns the tree hash, with the prefix `sha256-tree-v1:`.
@@ -158,7 +158,7 @@ fn hash_dir(root: &Dir) -> Result<HashedTree, TreeHashError> {
         let bytes = read_whole(&file, &stat, FILE_MAX).map_err(|error| read_error(&path, error))?;
         total += bytes.len() as u64;
         if total > TOTAL_MAX {
-            return Err(TreeHashError::Limit { what: "the total size", limit: TOTAL_MAX });
+            return Err(TreeHashError::Limit { quantity: "the total size", limit: TOTAL_MAX });
         }
         files.push(HashedFile {
             path: name,
@@ -196,7 +196,7 @@ fn hex(bytes: &[u8]) -> String {
 /// Returns all regular files below a directory, each with the NFC path that is hashed and the path to open.
 /// Fails instead of leaving anything out.
 fn list_files(root: &Dir) -> Result<Vec<(String, PathBuf)>, TreeHashError> {
-    let limit = |what, limit: usize| Err(TreeHashError::Limit { what, limit: limit as u64 });
+    let limit = |quantity, limit: usize| Err(TreeHashError::Limit { quantity, limit: limit as u64 });
     let limits = WalkLimits { depth: DEPTH_MAX, entries: ENTRIES_MAX, enter: |_| true };
     let mut files = Vec::new();
     walk(root, limits, &mut |event| match event {
@@ -219,14 +219,14 @@ fn list_files(root: &Dir) -> Result<Vec<(String, PathBuf)>, TreeHashError> {
 }
 
 fn unreadable(path: &Path, error: Errno) -> TreeHashError {
-    TreeHashError::Unreadable { path: path.to_owned(), why: describe_errno(error) }
+    TreeHashError::Unreadable { path: path.to_owned(), reason: describe_errno(error) }
 }
 
 fn read_error(path: &Path, error: ReadError) -> TreeHashError {
     match error {
         ReadError::NotAFile(_) => TreeHashError::NotRegular(path.to_owned()),
-        ReadError::TooLarge(_) => TreeHashError::Limit { what: "the size of a file", limit: FILE_MAX },
-        ReadError::Changing => TreeHashError::Unreadable { path: path.to_owned(), why: error.to_string() },
+        ReadError::TooLarge(_) => TreeHashError::Limit { quantity: "the size of a file", limit: FILE_MAX },
+        ReadError::Changing => TreeHashError::Unreadable { path: path.to_owned(), reason: error.to_string() },
         ReadError::Os(error) => unreadable(path, error),
     }
 }

@@ -104,7 +104,7 @@ mod tests {
         let result: Result<(), ()> = walk(&dir, limits, &mut |event| {
             events.push(match event {
                 WalkEvent::Entry { path, kind, .. } => format!("{} {kind:?}", path.display()),
-                WalkEvent::Skipped(path, why) => format!("{} {why:?}", path.display()),
+                WalkEvent::Skipped(path, reason) => format!("{} {reason:?}", path.display()),
             });
             Ok(())
         });

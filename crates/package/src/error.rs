@@ -42,10 +42,10 @@ pub enum PackageError {
     #[error("{} is both a file and a directory", hidden::escape_for_display(.0))]
     FileDirConflict(String),
     /// A limit is exceeded.
-    #[error("{what} exceeds the limit of {limit}")]
+    #[error("{subject} exceeds the limit of {limit}")]
     Limit {
         /// What exceeds the limit.
-        what: String,
+        subject: String,
         /// The limit.
         limit: u64,
     },
@@ -319,9 +319,9 @@ impl PackageError {
         };
         Some(match self {
             Self::NoSkills(_) => "a skill is a directory with a SKILL.md; pass the path of that directory".to_owned(),
-            Self::SkillNotInSource { available: there, .. } => format!("available skills: {}", list(there)),
-            Self::MultipleSkills { available: there, .. } => {
-                format!("select one with --skill NAME, or install all with --all; available: {}", list(there))
+            Self::SkillNotInSource { available, .. } => format!("available skills: {}", list(available)),
+            Self::MultipleSkills { available, .. } => {
+            format!("select one with --skill NAME, or install all with --all; available: {}", list(available))
             }
             Self::InvalidName { .. } => "choose another name with --name".to_owned(),
             Self::OutsideProject { .. } => "remove the symlink, or install for the current user with --user".to_owned(),
@@ -349,7 +349,7 @@ impl PackageError {
             Self::ChoiceRequired { hint, .. } | Self::InvalidArgument { hint, .. } => hint.clone(),
             Self::FetchFailed { hint, .. } => return hint.clone(),
             Self::Cancelled(_) => "nothing was changed".to_owned(),
-            Self::Lock(error) if error.why == prowess::lock::NEWER_VERSION => "install a newer version of Prowess".to_owned(),
+            Self::Lock(error) if error.reason == prowess::lock::NEWER_VERSION => "install a newer version of Prowess".to_owned(),
             Self::Lock(_) => "fix the lock file, or restore it from version control".to_owned(),
             Self::Io { source, .. } => return io_error::io_error_hint(source),
             _ => return None,

@@ -10,7 +10,7 @@
 //! | module | subject |
 //! |---|---|
 //! | [`switch`] | enables and disables skills and sources |
-//! | [`plugins`] | the sources that a configuration of document 002 tracks |
+//! | [`plugins`] | the skills that `skills.plugins` in `~/.agent/config.yaml` lists (preset `harness`) |
 //! | [`settings`] | changes the user's settings from a user interface |
 //! | [`agents`] | the skill directories of other agents |
 //! | [`connect`] | registers Prowess in the configuration of MCP clients |

@@ -1,4 +1,4 @@
-//! The plugins in `~/.agent/config.yaml` of document 002, and their status.
+//! Plugins: the skills that `skills.plugins` in `~/.agent/config.yaml` lists (preset `harness`), and their status.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub struct ListedPlugin {
 }
 
 prowess_format::named_enum! {
-    /// The status of a plugin in document 002.
+    /// The status of a plugin.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum PluginStatus {
         /// Enabled.

@@ -177,9 +177,9 @@ pub fn user_settings_file(inputs: &ConfigInputs) -> Result<PathBuf, ChangeSettin
     let home = inputs.host.home.as_ref();
     let path = home.ok_or(ChangeSettingsError::NoUserFile("no home directory for settings"))?;
     let path = path.join(".prowess/config.toml");
-    let is_used = prowess_config::load(inputs).files.iter().any(|(known, _)| *known == path);
-    let is_given = inputs.file.as_ref().is_some_and(|given| *given == path);
-    match is_used && !is_given {
+    let is_used = prowess_config::load(inputs).files.iter().any(|(loaded, _)| *loaded == path);
+    let is_explicit = inputs.file.as_ref().is_some_and(|explicit| *explicit == path);
+    match is_used && !is_explicit {
         true => Ok(path),
         false => Err(ChangeSettingsError::NoUserFile(
             "your configuration file is not used here; edit the file that is used",

@@ -43,6 +43,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("docx", "word document"),
 ];
 
+/// Returns the other names of a word: its abbreviations, or the long form of an abbreviation.
 pub(super) fn aliases(word: &str) -> impl Iterator<Item = &'static str> {
     let matches = move |alias: &str| match alias.starts_with(char::is_uppercase) {
         true => alias == word,

@@ -52,17 +52,17 @@ pub fn complete_named<'s>(
     skills: impl Iterator<Item = (&'s str, &'s Manifest)>,
 ) -> Vec<Completion<'s>> {
     let typed = fold_typed(prefix);
-    let mut found: Vec<(MatchQuality, &str, &Manifest)> = skills
+    let mut matches: Vec<(MatchQuality, &str, &Manifest)> = skills
         .filter(|(_, manifest)| manifest.user_invocable())
         .filter_map(|(name, manifest)| Some((match_quality(&typed, name, manifest)?, name, manifest)))
         .collect();
-    found.sort_by_key(|(fit, name, _)| (*fit, *name));
+    matches.sort_by_key(|(quality, name, _)| (*quality, *name));
     let completion = |(_, name, manifest): (MatchQuality, &'s str, &'s Manifest)| Completion {
         name,
         description: manifest.brief_description(),
         argument_hint: manifest.argument_hint(),
     };
-    found.into_iter().take(COMPLETIONS_MAX).map(completion).collect()
+    matches.into_iter().take(COMPLETIONS_MAX).map(completion).collect()
 }
 
 /// How well a skill matches, the best first.
@@ -106,7 +106,7 @@ fn match_quality(typed: &str, name: &str, manifest: &Manifest) -> Option<MatchQu
 }
 
 fn starts_word(typed: &str, text: &str) -> bool {
-    text.match_indices(typed).any(|(at, _)| text[..at].chars().next_back().is_none_or(is_separator))
+    text.match_indices(typed).any(|(start, _)| text[..start].chars().next_back().is_none_or(is_separator))
 }
 
 /// Returns `true` for characters between words.
@@ -117,7 +117,7 @@ fn is_separator(c: char) -> bool {
 /// Returns `true` if the name contains all letters in this order.
 fn is_subsequence(typed: &str, name: &str) -> bool {
     let mut letters = name.chars();
-    typed.chars().all(|wanted| letters.any(|c| c == wanted))
+    typed.chars().all(|letter| letters.any(|c| c == letter))
 }
 
 #[cfg(test)]

@@ -29,8 +29,8 @@ const BIAS: f32 = -5.67;
 
 /// Returns the probability that a skill is right, given its features, its score, and the best score of the
 /// others.
-pub(super) fn confidence(features: &[f32; FEATURES], score: f32, other: f32) -> f32 {
-    let lead = ((score - other) / score.max(f32::MIN_POSITIVE)).clamp(-LEAD_MAX, LEAD_MAX);
+pub(super) fn confidence(features: &[f32; FEATURES], score: f32, best_other: f32) -> f32 {
+    let lead = ((score - best_other) / score.max(f32::MIN_POSITIVE)).clamp(-LEAD_MAX, LEAD_MAX);
     let evidence = FEATURE_WEIGHTS.score(features) + LEAD_WEIGHT * lead + BIAS;
     1.0 / (1.0 + (-evidence).exp())
 }

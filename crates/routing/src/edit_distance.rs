@@ -32,7 +32,7 @@ impl LetterSet {
                     if bits & first == 0 { first } else { first << 26 }
                 }
                 '0'..='9' => 1 << (52 + c as u32 - '0' as u32),
-                other => 1 << (62 + other as u32 % 2),
+                c => 1 << (62 + c as u32 % 2),
             };
         }
         Self(bits)
@@ -79,33 +79,33 @@ pub(super) fn edit_distance<C: PartialEq>(typed: &[C], word: &[C], max: u8, mode
     }
     let far = max.saturating_add(1);
     let [mut first, mut second, mut third] = [[far; COMPARED_MAX + 1]; 3];
-    let (mut before, mut last, mut now) = (&mut first, &mut second, &mut third);
+    let (mut second_last, mut last, mut current) = (&mut first, &mut second, &mut third);
     for (cell, edits) in last.iter_mut().zip(0..far) {
         *cell = edits;
     }
     for (row, letter) in (1usize..).zip(typed) {
-        now.fill(far);
+        current.fill(far);
         let columns = row.saturating_sub(band)..=(row + band).min(word.len());
         let mut least = far;
         for column in columns {
-            let Some(other) = column.checked_sub(1).map(|at| &word[at]) else {
-                now[0] = far.min(row as u8);
-                least = least.min(now[0]);
+            let Some(word_letter) = column.checked_sub(1).map(|index| &word[index]) else {
+                current[0] = far.min(row as u8);
+                least = least.min(current[0]);
                 continue;
             };
-            let mut edits = last[column - 1] + u8::from(letter != other);
-            edits = edits.min(last[column] + 1).min(now[column - 1] + 1);
-            if row > 1 && column > 1 && *letter == word[column - 2] && typed[row - 2] == *other {
-                edits = edits.min(before[column - 2] + 1);
+            let mut edits = last[column - 1] + u8::from(letter != word_letter);
+            edits = edits.min(last[column] + 1).min(current[column - 1] + 1);
+            if row > 1 && column > 1 && *letter == word[column - 2] && typed[row - 2] == *word_letter {
+                edits = edits.min(second_last[column - 2] + 1);
             }
-            now[column] = edits.min(far);
+            current[column] = edits.min(far);
             least = least.min(edits);
         }
         // No later row can have a smaller value than this one.
         if least > max {
             return None;
         }
-        (before, last, now) = (last, now, before);
+        (second_last, last, current) = (last, current, second_last);
     }
     let edits = match mode {
         CompareMode::Whole => last[word.len()],

@@ -35,15 +35,17 @@ impl LabelledMessage {
     pub fn parse_lines(text: &str) -> Result<Vec<Self>, String> {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let messages: Vec<Self> = lines
-            .map(|(at, line)| {
+            .map(|(index, line)| {
                 let labelled: Self = serde_json::from_str(line).map_err(|error| {
                     // Each line is parsed separately, so the error always names line 1.
-                    let why = error.to_string();
-                    let why = why.rsplit_once(" at line ").map_or(&*why, |(why, _)| why);
-                    format!("line {}: {why}, at column {}", at + 1, error.column())
+                    let message = error.to_string();
+                    let message = message.rsplit_once(" at line ").map_or(&*message, |(message, _)| message);
+                    format!("line {}: {message}, at column {}", index + 1, error.column())
                 })?;
                 match labelled.skills.is_empty() && labelled.not_skills.is_empty() {
-                    true => Err(format!("line {}: skills and not_skills are both missing or empty", at + 1)),
+                    true => {
+                        Err(format!("line {}: skills and not_skills are both missing or empty", index + 1))
+                    }
                     false => Ok(labelled),
                 }
             })
@@ -82,11 +84,11 @@ impl LabelledMessage {
         if cases.is_empty() {
             return Err("the file contains no queries".to_owned());
         }
-        let labelled = |(at, case): (usize, TriggerCase)| {
-            let TriggerCase { query, should_trigger, skill: own } = case;
-            let name = own.or_else(|| skill.map(str::to_owned));
-            let name =
-                name.ok_or_else(|| format!("query {} does not name a skill; name it with --skill", at + 1))?;
+        let labelled = |(index, case): (usize, TriggerCase)| {
+            let TriggerCase { query, should_trigger, skill: case_skill } = case;
+            let name = case_skill.or_else(|| skill.map(str::to_owned));
+            let name = name
+                .ok_or_else(|| format!("query {} does not name a skill; name it with --skill", index + 1))?;
             let (skills, not_skills) =
                 if should_trigger { (vec![name], vec![]) } else { (vec![], vec![name]) };
             Ok(Self { query, skills, not_skills, subset: None })
@@ -188,8 +190,8 @@ pub fn evaluate_routed<'c>(messages: impl IntoIterator<Item = RoutedMessage<'c>>
 /// recall and MRR, with its confidence interval. A gain is significant if its interval does not include 0.
 pub fn compare(
     messages: &[LabelledMessage],
-    one: &[Vec<String>],
-    other: &[Vec<String>],
+    first: &[Vec<String>],
+    second: &[Vec<String>],
     k: usize,
 ) -> [(f64, [f64; 2]); 3] {
     let measured = |rankings: &[Vec<String>]| {
@@ -199,10 +201,10 @@ pub fn compare(
         }
         measured.right
     };
-    let (one, other) = (measured(one), measured(other));
-    [0, 1, 2].map(|figure| {
+    let (first, second) = (measured(first), measured(second));
+    [0, 1, 2].map(|metric| {
         let gains: Vec<f64> =
-            one.iter().zip(&other).map(|(one, other)| one[figure] - other[figure]).collect();
+            first.iter().zip(&second).map(|(first, second)| first[metric] - second[metric]).collect();
         (mean(&gains), bootstrap::interval(&gains))
     })
 }
@@ -218,29 +220,26 @@ struct Measurements {
 
 impl Measurements {
     fn add(&mut self, message: &RoutedMessage<'_>, k: usize) {
-        let RoutedMessage {
-            message: LabelledMessage { skills, not_skills, .. },
-            ranking,
-            is_confident: fits,
-        } = message;
-        let share = |yes: bool| if yes { 1.0 } else { 0.0 };
+        let RoutedMessage { message: LabelledMessage { skills, not_skills, .. }, ranking, is_confident } =
+            message;
+        let as_share = |condition: bool| if condition { 1.0 } else { 0.0 };
         if !skills.is_empty() {
             let first = ranking.iter().position(|name| skills.contains(name));
             let top = &ranking[..ranking.len().min(k)];
             let recalled =
                 skills.iter().filter(|name| top.contains(name)).count() as f64 / skills.len() as f64;
             let reciprocal_rank = first.map_or(0.0, |rank| 1.0 / (rank + 1) as f64);
-            self.right.push([share(first == Some(0)), recalled, reciprocal_rank]);
+            self.right.push([as_share(first == Some(0)), recalled, reciprocal_rank]);
         }
         if !not_skills.is_empty() {
             let wrong = ranking.first().is_some_and(|name| not_skills.contains(name));
-            self.wrong.push([share(wrong), share(wrong && *fits)]);
+            self.wrong.push([as_share(wrong), as_share(wrong && *is_confident)]);
         }
     }
 
     fn score(&self) -> EvalScore {
-        let right = |figure: usize| self.right.iter().map(|right| right[figure]).collect::<Vec<_>>();
-        let wrong = |figure: usize| self.wrong.iter().map(|wrong| wrong[figure]).collect::<Vec<_>>();
+        let right = |metric: usize| self.right.iter().map(|right| right[metric]).collect::<Vec<_>>();
+        let wrong = |metric: usize| self.wrong.iter().map(|wrong| wrong[metric]).collect::<Vec<_>>();
         let [hits, recalls, reciprocal_ranks] = [right(0), right(1), right(2)];
         EvalScore {
             count: self.right.len(),

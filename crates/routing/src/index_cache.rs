@@ -3,8 +3,8 @@
 //! A collection has up to four files, each a segment. The first contains nearly all skills; the others contain
 //! later changes, each a fraction of the one before. A change is written to the smallest segment with room, so
 //! that the work is proportional to the change. Removals are not recorded: an entry counts only if its key is
-//! still that of a skill in the snapshot. Files can therefore be torn, stale, or written by several processes
-//! at once, and the result is the same.
+//! still that of a skill in the snapshot. The result is therefore the same if files are incomplete, outdated, or
+//! written by several processes at once.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -115,20 +115,23 @@ impl<'b> CachedIndex<'b> {
             && first.keys() == keys
             && rest.iter().all(Option::is_none)
         {
-            let same = (0..skills.len() as u32).map(Some).collect();
-            let levels =
-                segments.into_iter().take(1).map(|segment| Some((segment?, Vec::clone(&same)))).collect();
+            let unchanged = (0..skills.len() as u32).map(Some).collect();
+            let levels = segments
+                .into_iter()
+                .take(1)
+                .map(|segment| Some((segment?, Vec::clone(&unchanged))))
+                .collect();
             return Self { base, levels, missing: Vec::new() };
         }
-        let mut wanted: HashMap<u64, u32> = keys.iter().copied().zip(0..).collect();
+        let mut unassigned: HashMap<u64, u32> = keys.iter().copied().zip(0..).collect();
         let mut level = |segment: Option<Segment>| {
             let segment = segment?;
             // The first segment with a key gets it, so that no skill is found twice.
-            let numbers = segment.keys().iter().map(|key| wanted.remove(key)).collect();
+            let numbers = segment.keys().iter().map(|key| unassigned.remove(key)).collect();
             Some((segment, numbers))
         };
         let levels = segments.into_iter().map(&mut level).collect();
-        let mut missing: Vec<u32> = wanted.into_values().collect();
+        let mut missing: Vec<u32> = unassigned.into_values().collect();
         missing.sort_unstable();
         Self { base, levels, missing }
     }
@@ -180,22 +183,24 @@ impl<'b> CachedIndex<'b> {
 
     fn finish(self, skills: usize) -> Index {
         let mut parts: Vec<(Segment, Vec<Option<u32>>)> = self.levels.into_iter().flatten().collect();
-        let whole = |numbers: &[Option<u32>]| {
-            numbers.len() == skills && (0..).zip(numbers).all(|(at, number)| *number == Some(at))
+        let is_identity = |numbers: &[Option<u32>]| {
+            numbers.len() == skills && (0..).zip(numbers).all(|(index, number)| *number == Some(index))
         };
         match parts.pop() {
-            Some((segment, numbers)) if parts.is_empty() && whole(&numbers) => Index::from_segment(segment),
+            Some((segment, numbers)) if parts.is_empty() && is_identity(&numbers) => {
+                Index::from_segment(segment)
+            }
             last => Index::from_parts(parts.into_iter().chain(last)),
         }
     }
 
-    /// Writes a level and removes the levels above, whose content it includes. Returns `true` on success.
+    /// Writes a level and removes the smaller ones, whose content it includes. Returns `true` on success.
     fn write(&self, level: usize, bytes: &[u8]) -> bool {
         let path = level_path(self.base, level);
         let written = lock(self.base).and_then(|_lock| {
             write_private_nosync(&path, bytes)?;
-            for above in level + 1..=LEVEL_CAPACITY.len() {
-                let _ = std::fs::remove_file(level_path(self.base, above));
+            for smaller in level + 1..=LEVEL_CAPACITY.len() {
+                let _ = std::fs::remove_file(level_path(self.base, smaller));
             }
             Ok(())
         });

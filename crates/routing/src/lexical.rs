@@ -90,24 +90,24 @@ impl LexicalIndex {
         Self::with_terms(skills, texts, |_| ()).0
     }
 
-    /// Indexes skills in memory, and returns what `keep` collects from the sorted words of each.
+    /// Indexes skills in memory, and returns what `collect` returns for the sorted words of each.
     pub(super) fn with_terms<T: Sync, K: Send>(
         skills: &[T],
         texts: impl Fn(&T) -> SkillTexts + Sync,
-        keep: impl Fn(&mut dyn Iterator<Item = Term>) -> K + Sync,
+        collect: impl Fn(&mut dyn Iterator<Item = Term>) -> K + Sync,
     ) -> (Self, Vec<K>) {
         let numbered: Vec<(u64, &T)> = (0u64..).zip(skills).collect();
-        let (bytes, kept) = build_with(
+        let (bytes, collected) = build_with(
             &numbered,
             |(number, skill)| (*number, texts(skill)),
-            |entry| keep(&mut entry.words.iter().map(|word| word.term)),
+            |entry| collect(&mut entry.words.iter().map(|word| word.term)),
         );
         let index = match Segment::open(SegmentSource::Memory(bytes)) {
             Ok(segment) => Index::from_segment(segment),
             // Bytes just written can always be read; an empty index finds nothing.
             Err(DamagedIndex) => Index::from_parts([]),
         };
-        (Self::from_index(index), kept)
+        (Self::from_index(index), collected)
     }
 
     /// Indexes skills into a file, replacing it, and returns its size in bytes.
@@ -199,16 +199,18 @@ impl LexicalIndex {
         let (candidates, copies) = split_copies(self.sorted_candidates(&query, &stats, k)?, k.max(2));
         let (first_copy, least) =
             (candidates.len(), candidates.last().map_or(0.0, |candidate| candidate.score));
-        let score = |at: usize| candidates.get(at).map_or(0.0, |candidate| candidate.score);
+        let score = |index: usize| candidates.get(index).map_or(0.0, |candidate| candidate.score);
         let (first, second) = (score(0), score(1));
         let candidates = candidates.into_iter().chain(copies).take(k).enumerate();
-        let ranked =
-            |(at, ScoredCandidate { score, skill, reranked, impacts, phrases }): (usize, ScoredCandidate)| {
-                let mut reasons = reasons(&query, &reranked, &impacts);
-                reasons.extend(phrases.iter().map(|phrase| format!("phrase: \"{phrase}\"")));
-                let confidence = confidence(&reranked.features, score, if at == 0 { second } else { first });
-                RankedSkill { skill: skill as usize, score, confidence, reasons }
-            };
+        let ranked = |(index, ScoredCandidate { score, skill, reranked, impacts, phrases }): (
+            usize,
+            ScoredCandidate,
+        )| {
+            let mut reasons = reasons(&query, &reranked, &impacts);
+            reasons.extend(phrases.iter().map(|phrase| format!("phrase: \"{phrase}\"")));
+            let confidence = confidence(&reranked.features, score, if index == 0 { second } else { first });
+            RankedSkill { skill: skill as usize, score, confidence, reasons }
+        };
         let mut ranked: Vec<RankedSkill> = candidates.map(ranked).collect();
         for copy in ranked.iter_mut().skip(first_copy) {
             copy.score = copy.score.min(least) * 0.99;
@@ -258,8 +260,9 @@ impl LexicalIndex {
     ) -> Result<ScoredCandidate, DamagedIndex> {
         let reranked = rerank(query, stats, &candidate)?;
         let impacts = || query.words.iter().zip(&candidate.impacts);
-        let has = |term| impacts().any(|(word, impacts)| word.weighted.term == term && *impacts != [0, 0]);
-        let phrases = phrase::phrases_in(&query.phrases, &candidate.sketch, has)?;
+        let contains =
+            |term| impacts().any(|(word, impacts)| word.weighted.term == term && *impacts != [0, 0]);
+        let phrases = phrase::phrases_in(&query.phrases, &candidate.sketch, contains)?;
         let score =
             self.weights.score(&reranked.features) + phrase::bonus(phrases.len(), query.phrases.len());
         Ok(ScoredCandidate { score, skill: candidate.skill, reranked, impacts: candidate.impacts, phrases })
@@ -272,18 +275,18 @@ fn comparison_terms(query: &Query<'_>, stats: &[TermStats]) -> Vec<WeightedTerm>
     let mut values: Vec<(f32, usize)> =
         terms.iter().zip(stats).map(|(weighted, stats)| weighted.weight * stats.rarity[1]).zip(0..).collect();
     // Words that no skill contains have the highest value, but find nothing.
-    values.retain(|(_, at)| stats[*at].is_found());
+    values.retain(|(_, index)| stats[*index].is_found());
     values.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     // Stop words have the longest postings: they only matter if there are few other words.
-    let content_words = values.iter().filter(|(_, at)| !query.words[*at].is_stop_word).count();
+    let content_words = values.iter().filter(|(_, index)| !query.words[*index].is_stop_word).count();
     if content_words >= CONTENT_WORDS_ENOUGH {
         values
             .iter()
-            .filter(|(_, at)| query.words[*at].is_stop_word)
-            .for_each(|(_, at)| terms[*at].weight = 0.0);
+            .filter(|(_, index)| query.words[*index].is_stop_word)
+            .for_each(|(_, index)| terms[*index].weight = 0.0);
     }
-    for (_, at) in values.iter().skip(COMPARED_WORDS_MAX) {
-        terms[*at].weight = 0.0;
+    for (_, index) in values.iter().skip(COMPARED_WORDS_MAX) {
+        terms[*index].weight = 0.0;
     }
     terms
 }
@@ -301,11 +304,11 @@ impl<'l> Comparison<'l> {
     }
 
     /// Returns the best `k` skills for a description, with their scores, among those that reach at least
-    /// `share` of the score of skill `own`. If that one is not among the reranked skills, all count.
+    /// `share` of the score of `own_skill`. If that one is not among the reranked skills, all count.
     ///
-    /// `share` is at most 1, so every skill that is left out ranks behind `own`.
-    pub(super) fn scores(&self, about: &str, own: usize, share: f32, k: usize) -> Vec<(usize, f32)> {
-        let mut scores = self.candidate_scores(about, own, share, k).unwrap_or_default();
+    /// `share` is at most 1, so every skill that is left out ranks behind `own_skill`.
+    pub(super) fn scores(&self, about: &str, own_skill: usize, share: f32, k: usize) -> Vec<(usize, f32)> {
+        let mut scores = self.candidate_scores(about, own_skill, share, k).unwrap_or_default();
         scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         scores.truncate(k);
         scores.into_iter().map(|(skill, score)| (skill as usize, score)).collect()
@@ -314,7 +317,7 @@ impl<'l> Comparison<'l> {
     fn candidate_scores(
         &self,
         about: &str,
-        own: usize,
+        own_skill: usize,
         share: f32,
         k: usize,
     ) -> Result<Vec<(u32, f32)>, DamagedIndex> {
@@ -327,13 +330,13 @@ impl<'l> Comparison<'l> {
             let candidate = self.columns.candidate(*hit, &columns)?;
             Ok(self.lexical.score_candidate(&query, &stats, candidate)?.score)
         };
-        let own = candidates.iter().find(|hit| hit.skill as usize == own);
-        let Some((own, own_score)) = own.map(|own| Ok((own, score(own)?))).transpose()? else {
+        let own_hit = candidates.iter().find(|hit| hit.skill as usize == own_skill);
+        let Some((own_hit, own_score)) = own_hit.map(|hit| Ok((hit, score(hit)?))).transpose()? else {
             return candidates.iter().map(|hit| Ok((hit.skill, score(hit)?))).collect();
         };
         let bound = ScoreBound::new(&query, &stats, &self.lexical.weights, own_score * share);
-        let mut scores = vec![(own.skill, own_score)];
-        for hit in candidates.iter().filter(|hit| hit.skill != own.skill) {
+        let mut scores = vec![(own_hit.skill, own_score)];
+        for hit in candidates.iter().filter(|hit| hit.skill != own_hit.skill) {
             let sketch = self.columns.sketch(hit.skill)?;
             if bound.can_reach(hit.score(), &Sketch::parse(&sketch)?, |word| columns[word].impacts(hit.skill))
             {
@@ -352,7 +355,7 @@ fn split_copies(candidates: Vec<ScoredCandidate>, k: usize) -> (Vec<ScoredCandid
         if different.len() >= k {
             break;
         }
-        if different.iter().any(|other| other.reranked.gist.is_similar(&candidate.reranked.gist)) {
+        if different.iter().any(|other| other.reranked.signature.is_similar(&candidate.reranked.signature)) {
             copies.push(candidate);
         } else {
             different.push(candidate);

@@ -54,7 +54,7 @@ pub fn lint(skills: &[SkillTexts]) -> Vec<RoutingAdvice> {
     let (index, terms) = LexicalIndex::with_terms(skills, SkillTexts::clone, |terms| terms.collect());
     let collection = LintedCollection { comparison: Comparison::new(&index), skills, terms };
     let indexes: Vec<usize> = (0..skills.len()).collect();
-    parallel_map(&indexes, 32, |at| collection.advise(*at)).into_iter().flatten().collect()
+    parallel_map(&indexes, 32, |index| collection.advise(*index)).into_iter().flatten().collect()
 }
 
 struct LintedCollection<'s> {
@@ -65,32 +65,33 @@ struct LintedCollection<'s> {
 }
 
 impl LintedCollection<'_> {
-    fn advise(&self, at: usize) -> Option<RoutingAdvice> {
-        let skill = self.skills.get(at)?;
-        self.advise_from(at, &self.comparison.scores(&skill.about, at, CONFUSABLE_SHARE, RANKED_MAX))
+    fn advise(&self, index: usize) -> Option<RoutingAdvice> {
+        let skill = self.skills.get(index)?;
+        self.advise_from(index, &self.comparison.scores(&skill.about, index, CONFUSABLE_SHARE, RANKED_MAX))
     }
 
     /// Derives advice from the best skills for a description.
-    fn advise_from(&self, at: usize, ranked: &[(usize, f32)]) -> Option<RoutingAdvice> {
-        let texts = self.skills.get(at)?;
-        let rank = ranked.iter().position(|(skill, _)| *skill == at);
-        let own = rank.and_then(|rank| ranked.get(rank)).map_or(0.0, |(_, score)| *score);
+    fn advise_from(&self, index: usize, ranked: &[(usize, f32)]) -> Option<RoutingAdvice> {
+        let texts = self.skills.get(index)?;
+        let rank = ranked.iter().position(|(skill, _)| *skill == index);
+        let own_score = rank.and_then(|rank| ranked.get(rank)).map_or(0.0, |(_, score)| *score);
         let rivals: Vec<(usize, f32)> = ranked
             .iter()
-            .filter(|(skill, score)| *skill != at && *score >= own * CONFUSABLE_SHARE)
-            .map(|(skill, score)| (*skill, if own > 0.0 { score / own } else { 0.0 }))
+            .filter(|(skill, score)| *skill != index && *score >= own_score * CONFUSABLE_SHARE)
+            .map(|(skill, score)| (*skill, if own_score > 0.0 { score / own_score } else { 0.0 }))
             .take(RIVALS_MAX)
             .collect();
         if rank == Some(0) && rivals.is_empty() {
             return None;
         }
-        let of_rivals: Vec<&[Term]> = rivals.iter().filter_map(|(rival, _)| self.terms_of(*rival)).collect();
-        let words = distinguishing_words(texts, self.terms_of(at)?, &of_rivals);
-        Some(RoutingAdvice { skill: at, rank, words, rivals })
+        let rival_terms: Vec<&[Term]> =
+            rivals.iter().filter_map(|(rival, _)| self.terms_of(*rival)).collect();
+        let words = distinguishing_words(texts, self.terms_of(index)?, &rival_terms);
+        Some(RoutingAdvice { skill: index, rank, words, rivals })
     }
 
-    fn terms_of(&self, at: usize) -> Option<&[Term]> {
-        self.terms.get(at).map(|terms| &**terms)
+    fn terms_of(&self, index: usize) -> Option<&[Term]> {
+        self.terms.get(index).map(|terms| &**terms)
     }
 }
 
@@ -109,8 +110,8 @@ fn distinguishing_words(skill: &SkillTexts, all: &[Term], rivals: &[&[Term]]) ->
     if counts.is_empty() {
         return Vec::new();
     }
-    for_each_word(truncate(&skill.body, BODY_MAX), |found, text| {
-        if let WordToken::Word(term) = found
+    for_each_word(truncate(&skill.body, BODY_MAX), |token, text| {
+        if let WordToken::Word(term) = token
             && let Some((count, first)) = counts.get_mut(&term)
             && text.chars().count() >= 4
             && !text.contains(|c: char| c.is_ascii_digit())

@@ -36,8 +36,9 @@ pub struct SlashMention<'m> {
 pub fn slash(message: &str, is_skill: impl Fn(&str) -> bool) -> Option<SlashMention<'_>> {
     let text = message.strip_prefix('/')?;
     // Names can have several words: the longest is tried first.
-    let within = text.char_indices().take(NAME_MAX + 1);
-    let mut ends: Vec<usize> = within.filter(|(_, c)| c.is_whitespace()).map(|(at, _)| at).collect();
+    let characters = text.char_indices().take(NAME_MAX + 1);
+    let mut ends: Vec<usize> =
+        characters.filter(|(_, c)| c.is_whitespace()).map(|(offset, _)| offset).collect();
     if text.chars().nth(NAME_MAX).is_none() {
         ends.push(text.len());
     }
@@ -63,14 +64,14 @@ pub fn dollar<'n>(message: &str, find: impl Fn(&str) -> Option<&'n str>) -> Vec<
     let segments = prose_ranges(message);
     let signs = segments.iter().flat_map(|segment| {
         let text = &message[segment.clone()];
-        text.match_indices('$').map(move |(at, _)| (text, at))
+        text.match_indices('$').map(move |(offset, _)| (text, offset))
     });
-    for (text, at) in signs.take(MENTIONS_MAX) {
-        let free = text[..at]
+    for (text, offset) in signs.take(MENTIONS_MAX) {
+        let is_free = text[..offset]
             .chars()
             .next_back()
             .is_none_or(|c| !matches!(c, '$' | '\\') && (!is_word(c) || is_spaceless(c)));
-        if let Some(name) = free.then(|| longest_name(&text[at + 1..], &find)).flatten()
+        if let Some(name) = is_free.then(|| longest_name(&text[offset + 1..], &find)).flatten()
             && !names.contains(&name)
         {
             names.push(name);
@@ -82,8 +83,8 @@ pub fn dollar<'n>(message: &str, find: impl Fn(&str) -> Option<&'n str>) -> Vec<
 /// Returns the longest known name at the start of a text.
 fn longest_name<'n>(text: &str, find: impl Fn(&str) -> Option<&'n str>) -> Option<&'n str> {
     let mut ends = Vec::new();
-    for (at, c) in text.char_indices().take(NAME_MAX) {
-        let end = at + c.len_utf8();
+    for (start, c) in text.char_indices().take(NAME_MAX) {
+        let end = start + c.len_utf8();
         if is_word(c) && ends_at(c, &text[end..]) {
             ends.push(end);
         }
@@ -119,16 +120,17 @@ fn ends_at(last: char, rest: &str) -> bool {
 pub fn spoken<'n>(message: &str, find: impl Fn(&str) -> Option<&'n str>) -> Vec<&'n str> {
     let message = truncate(message, QUERY_MAX);
     let words: Vec<&str> = message.split_whitespace().collect();
-    let is = |word: &str, known: &[&str]| {
-        known.iter().any(|known| strip_punctuation(word).eq_ignore_ascii_case(known))
+    let is_any = |word: &str, options: &[&str]| {
+        options.iter().any(|option| strip_punctuation(word).eq_ignore_ascii_case(option))
     };
     let mut names = Vec::new();
     let mut tried = 0;
-    for at in (0..words.len()).filter(|at| is(words[*at], &["use", "using", "with"])) {
-        let rest = &words[at + 1..];
-        let rest = if rest.first().is_some_and(|word| is(word, &["the"])) { &rest[1..] } else { rest };
-        for end in
-            (1..rest.len().min(SPOKEN_WORDS_MAX + 1)).rev().filter(|end| is(rest[*end], &["skill", "skills"]))
+    for index in (0..words.len()).filter(|index| is_any(words[*index], &["use", "using", "with"])) {
+        let rest = &words[index + 1..];
+        let rest = if rest.first().is_some_and(|word| is_any(word, &["the"])) { &rest[1..] } else { rest };
+        for end in (1..rest.len().min(SPOKEN_WORDS_MAX + 1))
+            .rev()
+            .filter(|end| is_any(rest[*end], &["skill", "skills"]))
         {
             tried += 1;
             if tried > MENTIONS_MAX {

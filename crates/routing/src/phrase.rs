@@ -40,8 +40,8 @@ pub(crate) struct Phrase {
 impl Phrase {
     fn new(quoted: &str) -> Option<Self> {
         let (mut content, mut texts): (Vec<Term>, Vec<&str>) = Default::default();
-        for_each_word(quoted, |found, text| {
-            if let WordToken::Word(term) = found {
+        for_each_word(quoted, |token, text| {
+            if let WordToken::Word(term) = token {
                 // Character pairs of one text share the same slice.
                 if !texts.last().is_some_and(|last| std::ptr::eq(*last, text)) {
                     texts.push(text);
@@ -57,20 +57,22 @@ impl Phrase {
 
     /// Returns `true` if a skill contains the words next to each other.
     fn is_in(&self, sketch: &Sketch<'_>) -> bool {
-        self.pairs.iter().all(|(one, other)| {
-            sketch.has_pair(pair_hash(*one, *other)) || sketch.name_has_pair(*one, *other)
+        self.pairs.iter().all(|(first, second)| {
+            sketch.has_pair(pair_hash(*first, *second)) || sketch.name_has_pair(*first, *second)
         })
     }
 }
 
-/// Appends the phrases of a text without code to `known`.
-pub(super) fn find_phrases(text: &str, known: &mut Vec<Phrase>) {
+/// Appends the quoted phrases of a text without code to `phrases`.
+pub(super) fn find_phrases(text: &str, phrases: &mut Vec<Phrase>) {
     let mut rest = text;
-    while let Some((at, mark)) = rest.char_indices().find(|(_, c)| QUOTES.iter().any(|(open, _)| open == c)) {
-        if known.len() >= PHRASES_MAX {
+    while let Some((start, mark)) =
+        rest.char_indices().find(|(_, c)| QUOTES.iter().any(|(open, _)| open == c))
+    {
+        if phrases.len() >= PHRASES_MAX {
             return;
         }
-        let inside = &rest[at + mark.len_utf8()..];
+        let inside = &rest[start + mark.len_utf8()..];
         let closing = QUOTES.iter().find(|(open, _)| *open == mark).map_or(&[][..], |(_, close)| close);
         // A mark that is not closed on its line is not a quotation, but an inch sign or truncated text.
         let line = inside.find('\n').map_or(inside, |end| &inside[..end]);
@@ -78,8 +80,8 @@ pub(super) fn find_phrases(text: &str, known: &mut Vec<Phrase>) {
             rest = inside;
             continue;
         };
-        if let Some(phrase) = Phrase::new(&line[..end]).filter(|phrase| !known.contains(phrase)) {
-            known.push(phrase);
+        if let Some(phrase) = Phrase::new(&line[..end]).filter(|phrase| !phrases.contains(phrase)) {
+            phrases.push(phrase);
         }
         let mut after = inside[end..].chars();
         after.next();
@@ -92,20 +94,21 @@ pub(super) fn find_phrases(text: &str, known: &mut Vec<Phrase>) {
 pub(super) fn phrases_in(
     phrases: &[Phrase],
     sketch: &[u8],
-    has: impl Fn(Term) -> bool,
+    contains: impl Fn(Term) -> bool,
 ) -> Result<Vec<String>, DamagedIndex> {
     if phrases.is_empty() {
         return Ok(Vec::new());
     }
     let sketch = Sketch::parse(sketch)?;
-    let has_all = |phrase: &&Phrase| phrase.pairs.iter().all(|(one, other)| has(*one) && has(*other));
-    let had = phrases.iter().filter(has_all).filter(|phrase| phrase.is_in(&sketch));
-    Ok(had.map(|phrase| phrase.text.clone()).collect())
+    let has_all =
+        |phrase: &&Phrase| phrase.pairs.iter().all(|(first, second)| contains(*first) && contains(*second));
+    let contained = phrases.iter().filter(has_all).filter(|phrase| phrase.is_in(&sketch));
+    Ok(contained.map(|phrase| phrase.text.clone()).collect())
 }
 
-/// Returns the bonus for containing `found` of `total` phrases.
-pub(super) fn bonus(found: usize, total: usize) -> f32 {
-    if total == 0 { 0.0 } else { BONUS_MAX * found as f32 / total as f32 }
+/// Returns the bonus for containing `contained` of `total` phrases.
+pub(super) fn bonus(contained: usize, total: usize) -> f32 {
+    if total == 0 { 0.0 } else { BONUS_MAX * contained as f32 / total as f32 }
 }
 
 #[cfg(test)]
@@ -114,9 +117,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn found(text: &str) -> Vec<String> {
-        let mut known = Vec::new();
-        find_phrases(text, &mut known);
-        known.into_iter().map(|phrase| phrase.text).collect()
+        let mut phrases = Vec::new();
+        find_phrases(text, &mut phrases);
+        phrases.into_iter().map(|phrase| phrase.text).collect()
     }
 
     #[test]

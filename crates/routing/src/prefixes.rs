@@ -18,15 +18,16 @@ pub(super) fn prefixes<'t>(text: &'t str, mut visit: impl FnMut(&'t str)) {
     }
     let mut count = 0;
     for line in text.lines() {
-        for (at, _) in line.match_indices('*') {
-            let (before, after) = (&line[..at], &line[at + 1..]);
+        for (star, _) in line.match_indices('*') {
+            let (before, after) = (&line[..star], &line[star + 1..]);
             if opens(before, after) {
                 break;
             }
             let start = before.trim_end_matches(is_word).len();
             let word = &before[start..];
-            let alone = !before[..start].ends_with(['*', '/', '\\', '.']);
-            if alone && ends_clause(after) && word.chars().count() >= PREFIX_MIN && count < PREFIXES_MAX {
+            let is_separate = !before[..start].ends_with(['*', '/', '\\', '.']);
+            if is_separate && ends_clause(after) && word.chars().count() >= PREFIX_MIN && count < PREFIXES_MAX
+            {
                 count += 1;
                 visit(word);
             }

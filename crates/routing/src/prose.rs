@@ -8,13 +8,13 @@ pub(super) fn prose_ranges(message: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut fence: Option<&str> = None;
     let mut start = 0;
-    let mut at = 0;
+    let mut offset = 0;
     for line in message.split_inclusive('\n') {
-        let next = at + line.len();
+        let next = offset + line.len();
         let mark = fence_mark(line);
         match (fence, mark) {
             (None, Some(mark)) => {
-                skip_inline_code(message, start..at, &mut ranges);
+                skip_inline_code(message, start..offset, &mut ranges);
                 fence = Some(mark);
             }
             // A block ends with a fence of the same kind that is at least as long, with nothing after it.
@@ -24,10 +24,10 @@ pub(super) fn prose_ranges(message: &str) -> Vec<Range<usize>> {
             }
             _ => {}
         }
-        at = next;
+        offset = next;
     }
     if fence.is_none() {
-        skip_inline_code(message, start..at, &mut ranges);
+        skip_inline_code(message, start..offset, &mut ranges);
     }
     ranges
 }
@@ -44,18 +44,18 @@ fn fence_mark(line: &str) -> Option<&str> {
 /// Appends the ranges of a text without code blocks that are outside inline code.
 fn skip_inline_code(message: &str, range: Range<usize>, ranges: &mut Vec<Range<usize>>) {
     let mut runs: Vec<Range<usize>> = Vec::new();
-    for (at, _) in message[range.clone()].match_indices('`') {
-        let at = range.start + at;
+    for (offset, _) in message[range.clone()].match_indices('`') {
+        let offset = range.start + offset;
         match runs.last_mut() {
-            Some(run) if run.end == at => run.end += 1,
-            _ => runs.push(at..at + 1),
+            Some(run) if run.end == offset => run.end += 1,
+            _ => runs.push(offset..offset + 1),
         }
     }
     // For each run, find the next one of its length from the end, in linear time.
     let mut closes = vec![None; runs.len()];
-    let mut last: HashMap<usize, usize> = HashMap::new();
+    let mut next_of_length: HashMap<usize, usize> = HashMap::new();
     for (number, run) in runs.iter().enumerate().rev() {
-        closes[number] = last.insert(run.len(), number);
+        closes[number] = next_of_length.insert(run.len(), number);
     }
     let mut start = range.start;
     let mut number = 0;

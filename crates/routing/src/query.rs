@@ -22,7 +22,7 @@ const FADE_WORDS: f32 = 30.0;
 /// The weight of a word in a code block, which is rarely what the message asks for.
 const CODE_WEIGHT: f32 = 0.5;
 
-/// The weight of the English translation of a foreign word.
+/// The weight of the English translation of a word in another language.
 const TRANSLATION_WEIGHT: f32 = 0.8;
 
 /// The weight of an alias, relative to its word.
@@ -66,54 +66,54 @@ impl<'q> Query<'q> {
             prefixes: Vec::new(),
             last: None,
         };
-        let mut known: HashMap<Term, usize> = HashMap::new();
+        let mut indexes: HashMap<Term, usize> = HashMap::new();
         let mut position = 0u32;
         for (segment, code) in segments(message) {
-            let (mut earlier, mut before): (Option<Term>, Option<Term>) = (None, None);
-            for_each_word(segment, |found, text| {
+            let (mut earlier, mut previous_word): (Option<Term>, Option<Term>) = (None, None);
+            for_each_word(segment, |token, text| {
                 let fade = 1.0 - 0.5 * (position as f32 / (position as f32 + FADE_WORDS));
                 position += 1;
                 let weight = if code { fade * CODE_WEIGHT } else { fade };
-                let plain = !code && matches!(found, WordToken::Word(_));
-                let at =
-                    query.add(found.term(), weight, text, WordOrigin { original: true, plain }, &mut known);
+                let plain = !code && matches!(token, WordToken::Word(_));
+                let index =
+                    query.add(token.term(), weight, text, WordOrigin { original: true, plain }, &mut indexes);
                 if plain && ends_with(message, text) {
-                    query.last = at;
+                    query.last = index;
                 }
-                if let WordToken::Word(term) = found
+                if let WordToken::Word(term) = token
                     && !is_stop_word(term)
                 {
                     // The message may have a word between two that are adjacent in a skill.
                     for previous in
-                        [earlier, before].into_iter().flatten().filter(|previous| *previous != term)
+                        [earlier, previous_word].into_iter().flatten().filter(|previous| *previous != term)
                     {
                         query.pairs.push((pair_hash(previous, term), previous, term));
                     }
-                    (earlier, before) = (before, Some(term));
+                    (earlier, previous_word) = (previous_word, Some(term));
                 }
             });
             if !code {
                 find_phrases(segment, &mut query.phrases);
                 prefixes(segment, |text| {
                     let weight = single_term(text)
-                        .and_then(|term| known.get(&term))
-                        .and_then(|at| query.words.get(*at));
+                        .and_then(|term| indexes.get(&term))
+                        .and_then(|index| query.words.get(*index));
                     query.prefixes.push((text, weight.map_or(1.0, |word| word.weighted.weight)));
                 });
             }
         }
-        for at in 0..query.words.len() {
-            let QueryWord { text, weighted, .. } = &query.words[at];
+        for index in 0..query.words.len() {
+            let QueryWord { text, weighted, .. } = &query.words[index];
             let weight = weighted.weight * ALIAS_WEIGHT;
             for alias in aliases::aliases(&text.clone()) {
-                for_each_word(alias, |found, text| {
-                    query.add(found.term(), weight, text, WordOrigin::DERIVED, &mut known);
+                for_each_word(alias, |token, text| {
+                    query.add(token.term(), weight, text, WordOrigin::DERIVED, &mut indexes);
                 });
             }
         }
         for english in translations::to_english(message) {
-            for_each_word(english, |found, text| {
-                query.add(found.term(), TRANSLATION_WEIGHT, text, WordOrigin::DERIVED, &mut known);
+            for_each_word(english, |token, text| {
+                query.add(token.term(), TRANSLATION_WEIGHT, text, WordOrigin::DERIVED, &mut indexes);
             });
         }
         query.pairs.sort_unstable();
@@ -121,26 +121,26 @@ impl<'q> Query<'q> {
         query
     }
 
-    /// Adds a word or raises the weight of a known one. Returns its index.
+    /// Adds a word or raises the weight of one that is already in the query. Returns its index.
     fn add(
         &mut self,
         term: Term,
         weight: f32,
         text: &'q str,
         WordOrigin { original, plain }: WordOrigin,
-        known: &mut HashMap<Term, usize>,
+        indexes: &mut HashMap<Term, usize>,
     ) -> Option<usize> {
-        if let Some(at) = known.get(&term) {
-            if let Some(word) = self.words.get_mut(*at) {
+        if let Some(index) = indexes.get(&term) {
+            if let Some(word) = self.words.get_mut(*index) {
                 word.weighted.weight = word.weighted.weight.max(weight);
                 word.plain |= plain;
             }
-            return Some(*at);
+            return Some(*index);
         }
         if self.words.len() >= WORDS_MAX {
             return None;
         }
-        known.insert(term, self.words.len());
+        indexes.insert(term, self.words.len());
         self.words.push(QueryWord {
             weighted: WeightedTerm { term, weight },
             text: Cow::Borrowed(text),

@@ -6,7 +6,7 @@ use super::triggers::{TriggerHit, TriggerKind};
 use prowess::policy::{MentionPolicy, MentionSyntax};
 use prowess::usage::SkillUsage;
 
-/// How much of the skills a message needs.
+/// How much of the skills the model is shown for a message: four levels, from nothing to complete skills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
     /// Nothing: there are no skills.
@@ -213,7 +213,7 @@ pub(super) fn lexical_reason(score: f32) -> String {
 
 /// Sorts by score, then by recent use, then by name.
 pub(super) fn sort_matches(matches: &mut [SkillMatch], options: &RouteOptions<'_>) {
-    let recency = |found: &SkillMatch| options.usage.recency(&found.name, options.now);
+    let recency = |skill_match: &SkillMatch| options.usage.recency(&skill_match.name, options.now);
     matches.sort_by(|a, b| {
         b.score
             .total_cmp(&a.score)

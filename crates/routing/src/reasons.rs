@@ -12,12 +12,12 @@ const WORDS_MAX: usize = 5;
 pub(super) fn reasons(query: &Query<'_>, reranked: &Reranked, impacts: &[[u8; 2]]) -> Vec<String> {
     let words =
         || query.words.iter().zip(&reranked.in_name).zip(impacts).filter(|((word, _), _)| !word.is_stop_word);
-    let reason = |location: &str, has: &dyn Fn(bool, [u8; 2]) -> bool| {
-        let matching = words().filter(|((_, in_name), impacts)| has(**in_name, **impacts));
+    let reason = |location: &str, matches: &dyn Fn(bool, [u8; 2]) -> bool| {
+        let matching = words().filter(|((_, in_name), impacts)| matches(**in_name, **impacts));
         let mut texts: Vec<Cow<'_, str>> = Vec::new();
         for ((word, _), _) in matching {
             let text = display_word(word);
-            if !texts.iter().any(|known| known.eq_ignore_ascii_case(&text)) && texts.len() < WORDS_MAX {
+            if !texts.iter().any(|listed| listed.eq_ignore_ascii_case(&text)) && texts.len() < WORDS_MAX {
                 texts.push(text);
             }
         }

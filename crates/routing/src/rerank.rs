@@ -76,27 +76,27 @@ pub(super) struct Reranked {
     /// Whether the name contains each word of the message.
     pub(super) in_name: Vec<bool>,
     /// Identifies copies.
-    pub(super) gist: ContentSignature,
+    pub(super) signature: ContentSignature,
 }
 
 /// Computes the features of a candidate.
 pub(super) fn rerank(
     query: &Query<'_>,
-    known: &[TermStats],
+    stats: &[TermStats],
     candidate: &Candidate,
 ) -> Result<Reranked, DamagedIndex> {
     let sketch = Sketch::parse(&candidate.sketch)?;
-    let (values, total) = word_values(query, known);
-    let share = |has: &dyn Fn([u8; 2]) -> bool| {
-        let had = candidate.impacts.iter().zip(&values).filter(|(impacts, _)| has(**impacts));
-        had.map(|(_, value)| value).sum::<f32>() / total
+    let (values, total) = word_values(query, stats);
+    let share = |contains: &dyn Fn([u8; 2]) -> bool| {
+        let contained = candidate.impacts.iter().zip(&values).filter(|(impacts, _)| contains(**impacts));
+        contained.map(|(_, value)| value).sum::<f32>() / total
     };
     let in_name: Vec<bool> = query.words.iter().map(|word| sketch.name_has(word.weighted.term)).collect();
-    let together: Vec<(Term, Term)> = query
+    let pairs: Vec<(Term, Term)> = query
         .pairs
         .iter()
         .filter(|(pair, ..)| sketch.has_pair(*pair))
-        .map(|(_, one, other)| (*one, *other))
+        .map(|(_, first, second)| (*first, *second))
         .collect();
     let count = candidate
         .impacts
@@ -107,13 +107,13 @@ pub(super) fn rerank(
     let features = [
         3.0 * candidate.score / total,
         3.0 * share(&|[about, body]| about > 0 || body > 0),
-        name_share(query, known, &sketch, &in_name),
-        pairs_feature(query, together.len()),
+        name_share(query, stats, &sketch, &in_name),
+        pairs_feature(query, pairs.len()),
         (count.count() as f32).sqrt(),
         3.0 * when / total,
         3.0 * near / total,
     ];
-    Ok(Reranked { features, pairs: together, in_name, gist: sketch.signature() })
+    Ok(Reranked { features, pairs, in_name, signature: sketch.signature() })
 }
 
 /// An upper bound on the score of a skill, to skip reranking skills that cannot reach a given score.
@@ -123,13 +123,13 @@ pub(super) fn rerank(
 #[derive(Debug)]
 pub(super) struct ScoreBound<'q> {
     query: &'q Query<'q>,
-    known: &'q [TermStats],
+    stats: &'q [TermStats],
     weights: &'q FeatureWeights,
     /// The value of each word of the message, and the total of the original ones.
     values: Vec<f32>,
     total: f32,
     /// The words of the message as stored in sketches, sorted, with their indexes.
-    small: Vec<(u32, usize)>,
+    short_terms: Vec<(u32, usize)>,
     /// The score to reach.
     score: f32,
     /// The maximum of each feature, and of the phrase bonus.
@@ -143,11 +143,11 @@ const ROUNDING: f32 = 1e-3;
 impl<'q> ScoreBound<'q> {
     pub(super) fn new(
         query: &'q Query<'q>,
-        known: &'q [TermStats],
+        stats: &'q [TermStats],
         weights: &'q FeatureWeights,
         score: f32,
     ) -> Self {
-        let (values, total) = word_values(query, known);
+        let (values, total) = word_values(query, stats);
         let all = 3.0 * values.iter().sum::<f32>() / total;
         let content_words = query.words.iter().filter(|word| !word.is_stop_word).count();
         let max = [
@@ -159,11 +159,11 @@ impl<'q> ScoreBound<'q> {
             all,
             all,
         ];
-        let mut small: Vec<(u32, usize)> =
+        let mut short_terms: Vec<(u32, usize)> =
             query.words.iter().map(|word| short_term(word.weighted.term)).zip(0..).collect();
-        small.sort_unstable();
+        short_terms.sort_unstable();
         let phrases = phrase::bonus(query.phrases.len(), query.phrases.len());
-        Self { query, known, weights, values, total, small, score, max, phrases }
+        Self { query, stats, weights, values, total, short_terms, score, max, phrases }
     }
 
     /// Returns `true` if a skill may reach the score, given the sum of its words, its sketch, and the impacts
@@ -185,8 +185,8 @@ impl<'q> ScoreBound<'q> {
         }
         max[3] = pairs_feature(self.query, self.query.pairs.len() - missing);
         let (mut covered, mut count) = (0.0, 0usize);
-        for (at, (word, value)) in self.query.words.iter().zip(&self.values).enumerate() {
-            let [about, body] = impacts(at);
+        for (index, (word, value)) in self.query.words.iter().zip(&self.values).enumerate() {
+            let [about, body] = impacts(index);
             covered += if about > 0 || body > 0 { *value } else { 0.0 };
             count += usize::from(about > 0 && !word.is_stop_word);
         }
@@ -212,36 +212,36 @@ impl<'q> ScoreBound<'q> {
     fn name_share(&self, sketch: &Sketch<'_>) -> f32 {
         let mut matched: Vec<usize> = Vec::new();
         for word in sketch.name() {
-            let from = self.small.partition_point(|(small, _)| *small < word);
-            let same = self.small.iter().skip(from).take_while(|(small, _)| *small == word);
-            matched.extend(same.map(|(_, at)| *at));
+            let from = self.short_terms.partition_point(|(short_term, _)| *short_term < word);
+            let equal = self.short_terms.iter().skip(from).take_while(|(short_term, _)| *short_term == word);
+            matched.extend(equal.map(|(_, index)| *index));
         }
         matched.sort_unstable();
         matched.dedup();
         share_of_words(
-            matched.iter().filter_map(|at| self.query.words.get(*at).zip(self.known.get(*at))),
+            matched.iter().filter_map(|index| self.query.words.get(*index).zip(self.stats.get(*index))),
             sketch,
         )
     }
 }
 
 /// Returns the value of each word of the message, and the total of the original ones.
-fn word_values(query: &Query<'_>, known: &[TermStats]) -> (Vec<f32>, f32) {
+fn word_values(query: &Query<'_>, stats: &[TermStats]) -> (Vec<f32>, f32) {
     let values: Vec<f32> =
-        query.words.iter().zip(known).map(|(word, known)| word.weighted.weight * known.rarity[1]).collect();
+        query.words.iter().zip(stats).map(|(word, stats)| word.weighted.weight * stats.rarity[1]).collect();
     let original = query.words.iter().zip(&values).filter(|(word, _)| word.original);
     let total = original.map(|(_, value)| value).sum::<f32>().max(1.0);
     (values, total)
 }
 
-/// Returns the feature for containing `had` pairs of the message.
-fn pairs_feature(query: &Query<'_>, had: usize) -> f32 {
-    3.0 * had as f32 / (query.pairs.len().max(1) as f32).sqrt()
+/// Returns the feature for containing `count` pairs of the message.
+fn pairs_feature(query: &Query<'_>, count: usize) -> f32 {
+    3.0 * count as f32 / (query.pairs.len().max(1) as f32).sqrt()
 }
 
 /// Returns the share of the name in the message.
-fn name_share(query: &Query<'_>, known: &[TermStats], sketch: &Sketch<'_>, in_name: &[bool]) -> f32 {
-    let words = query.words.iter().zip(known).zip(in_name);
+fn name_share(query: &Query<'_>, stats: &[TermStats], sketch: &Sketch<'_>, in_name: &[bool]) -> f32 {
+    let words = query.words.iter().zip(stats).zip(in_name);
     share_of_words(words.filter(|(_, in_name)| **in_name).map(|(word, _)| word), sketch)
 }
 
@@ -251,9 +251,9 @@ fn share_of_words<'w>(
     sketch: &Sketch<'_>,
 ) -> f32 {
     let (mut total, mut matched, mut count) = (0.0, 0.0, 0);
-    for (word, known) in words {
-        matched += known.rarity[1] * word.weighted.weight;
-        total += known.rarity[1];
+    for (word, stats) in words {
+        matched += stats.rarity[1] * word.weighted.weight;
+        total += stats.rarity[1];
         count += 1;
     }
     let unmatched = sketch.name_len().saturating_sub(count) as f32 * UNMATCHED_NAME_WORD;
@@ -264,24 +264,24 @@ fn share_of_words<'w>(
 /// window of the description.
 fn when_and_window(query: &Query<'_>, sketch: &Sketch<'_>, values: &[f32]) -> (f32, f32) {
     let terms: Vec<Term> = query.words.iter().map(|word| word.weighted.term).collect();
-    let value = |at: usize| values.get(at).copied().unwrap_or_default();
+    let value = |index: usize| values.get(index).copied().unwrap_or_default();
     let matches: Vec<Option<(usize, bool)>> = sketch.about(&terms).collect();
-    let mut seen = vec![false; terms.len()];
+    let mut counted = vec![false; terms.len()];
     let mut when = 0.0;
-    for (at, _) in matches.iter().flatten().filter(|(_, when)| *when) {
-        when += if std::mem::replace(&mut seen[*at], true) { 0.0 } else { value(*at) };
+    for (index, _) in matches.iter().flatten().filter(|(_, when)| *when) {
+        when += if std::mem::replace(&mut counted[*index], true) { 0.0 } else { value(*index) };
     }
     let mut best = 0.0f32;
     let mut counts = vec![0u32; terms.len()];
     let mut sum = 0.0;
     for (end, entering) in matches.iter().enumerate() {
-        if let Some((at, _)) = entering {
-            counts[*at] += 1;
-            sum += if counts[*at] == 1 { value(*at) } else { 0.0 };
+        if let Some((index, _)) = entering {
+            counts[*index] += 1;
+            sum += if counts[*index] == 1 { value(*index) } else { 0.0 };
         }
-        if let Some(Some((at, _))) = end.checked_sub(WINDOW).and_then(|start| matches.get(start)) {
-            counts[*at] -= 1;
-            sum -= if counts[*at] == 0 { value(*at) } else { 0.0 };
+        if let Some(Some((index, _))) = end.checked_sub(WINDOW).and_then(|start| matches.get(start)) {
+            counts[*index] -= 1;
+            sum -= if counts[*index] == 0 { value(*index) } else { 0.0 };
         }
         best = best.max(sum);
     }

@@ -78,11 +78,14 @@ impl Router {
                 && skill.manifest().is_some_and(|manifest| !manifest.disable_model_invocation())
                 && is_selectable(skill)
         };
-        let offered =
-            (0..).zip(snapshot.all()).filter(|(_, skill)| may_choose(skill)).map(|(at, _)| at).collect();
+        let selectable = (0..)
+            .zip(snapshot.all())
+            .filter(|(_, skill)| may_choose(skill))
+            .map(|(index, _)| index)
+            .collect();
         Self {
             snapshot,
-            selectable: offered,
+            selectable,
             triggers: OnceLock::new(),
             lexical: RwLock::default(),
             cache_dir: None,
@@ -122,11 +125,12 @@ impl Router {
                 explicit_match(name, mentioned.contains(&name.as_str()), hits, options)
             })
             .collect();
-        let known: HashSet<String> = matches.iter().map(|found| found.name.clone()).collect();
+        let matched_names: HashSet<String> =
+            matches.iter().map(|skill_match| skill_match.name.clone()).collect();
         matches.extend(
             mentioned
                 .iter()
-                .filter(|name| !known.contains(**name))
+                .filter(|name| !matched_names.contains(**name))
                 .filter_map(|name| explicit_match(name, true, &[], options)),
         );
         sort_matches(&mut matches, options);
@@ -156,7 +160,7 @@ impl Router {
     /// Like [`Router::complete`], limited to skills accepted by `is_wanted`.
     pub fn complete_among(&self, typed: &str, is_wanted: impl Fn(&Skill) -> bool) -> Vec<Completion<'_>> {
         let skill = |index: usize| self.snapshot.all().get(index);
-        let found = self.completions().complete(
+        let completions = self.completions().complete(
             typed,
             |index| skill(index).is_some_and(&is_wanted),
             |index| skill(index).map(|skill| self.searchable_text(skill)).unwrap_or_default(),
@@ -166,7 +170,7 @@ impl Router {
             let (description, argument_hint) = (manifest.brief_description(), manifest.argument_hint());
             Some(Completion { name, description, argument_hint })
         };
-        found.into_iter().filter_map(completion).collect()
+        completions.into_iter().filter_map(completion).collect()
     }
 
     fn completions(&self) -> &CompletionIndex {
@@ -197,18 +201,19 @@ impl Router {
     /// already known.
     fn add_lexical(&self, query: &str, options: &RouteOptions<'_>, matches: &mut Vec<SkillMatch>) {
         let mut others = Vec::new();
-        for found in self.rank(query, options.k.saturating_add(matches.len())) {
-            let Some(skill) = self.selectable.get(found.skill).and_then(|at| self.snapshot.all().get(*at))
+        for ranked in self.rank(query, options.k.saturating_add(matches.len())) {
+            let Some(skill) =
+                self.selectable.get(ranked.skill).and_then(|index| self.snapshot.all().get(*index))
             else {
                 continue;
             };
             let name = skill.key();
-            match matches.iter_mut().find(|known| *name == *known.name) {
-                Some(known) => {
-                    known.reasons.extend(found.lexical.map(|words| lexical_reason(words.score)));
-                    known.reasons.extend(found.similarity.map(semantic::similarity_reason));
+            match matches.iter_mut().find(|existing| *name == *existing.name) {
+                Some(existing) => {
+                    existing.reasons.extend(ranked.lexical.map(|words| lexical_reason(words.score)));
+                    existing.reasons.extend(ranked.similarity.map(semantic::similarity_reason));
                 }
-                None => others.push(semantic::fused_match(name, found, options)),
+                None => others.push(semantic::fused_match(name, ranked, options)),
             }
         }
         sort_matches(&mut others, options);
@@ -235,19 +240,19 @@ impl Router {
         names.extend(spoken(query, |name| {
             exact(name).or_else(|| self.folded_names().get(&fold_trimmed(name)).map(String::as_str))
         }));
-        let mut seen = HashSet::new();
-        names.retain(|name| seen.insert(*name));
+        let mut unique = HashSet::new();
+        names.retain(|name| unique.insert(*name));
         names
     }
 
     fn trigger_index(&self) -> &(TriggerIndex, Vec<FileDiagnostic>) {
         self.triggers.get_or_init(|| {
-            let skills = self.skills().filter_map(|(at, skill)| Some((at, skill.manifest()?)));
+            let skills = self.skills().filter_map(|(index, skill)| Some((index, skill.manifest()?)));
             let (index, problems) = TriggerIndex::new(skills);
-            let locate = |(at, diagnostic): (usize, Diagnostic)| {
+            let locate = |(index, diagnostic): (usize, Diagnostic)| {
                 self.snapshot
                     .all()
-                    .get(at)
+                    .get(index)
                     .map(|skill| FileDiagnostic::new(skill.skill_md_path(), diagnostic))
             };
             (index, problems.into_iter().filter_map(locate).collect())
@@ -262,8 +267,8 @@ impl Router {
     }
 
     fn lexical_index(&self) -> Arc<LexicalIndex> {
-        if let Some(known) = &*self.lexical.read().unwrap_or_else(PoisonError::into_inner) {
-            return Arc::clone(known);
+        if let Some(index) = &*self.lexical.read().unwrap_or_else(PoisonError::into_inner) {
+            return Arc::clone(index);
         }
         let mut cached = self.lexical.write().unwrap_or_else(PoisonError::into_inner);
         let skills: Vec<&Skill> = self.skills().map(|(_, skill)| skill).collect();
@@ -298,6 +303,6 @@ impl Router {
     }
 
     fn skills(&self) -> impl Iterator<Item = (usize, &Skill)> {
-        self.selectable.iter().filter_map(|at| Some((*at, self.snapshot.all().get(*at)?)))
+        self.selectable.iter().filter_map(|index| Some((*index, self.snapshot.all().get(*index)?)))
     }
 }

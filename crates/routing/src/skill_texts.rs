@@ -33,8 +33,8 @@ pub(super) fn skill_texts(skill: &Skill) -> SkillTexts {
 fn about_text(manifest: &Manifest) -> String {
     let triggers = manifest.triggers();
     let keywords = triggers.iter().flat_map(|triggers| triggers.keywords.iter().chain(&triggers.verbs));
-    let more = manifest.tags().chain(keywords.map(|keyword| &**keyword));
-    more.fold(manifest.description().to_owned(), |about, word| about + "\n" + word)
+    let words = manifest.tags().chain(keywords.map(|keyword| &**keyword));
+    words.fold(manifest.description().to_owned(), |about, word| about + "\n" + word)
 }
 
 /// Returns the text to embed for a skill: its name, description, tags and triggers. Does not read its file.

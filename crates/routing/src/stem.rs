@@ -40,20 +40,20 @@ fn strip_plural(word: &mut [u8], length: usize) -> usize {
 
 fn strip_participle(word: &[u8], length: usize) -> usize {
     let word = &word[..length];
-    let left = if length > 5 && word.ends_with(b"ing") {
+    let stem_length = if length > 5 && word.ends_with(b"ing") {
         length - 3
     } else if length > 4 && word.ends_with(b"ed") {
         length - 2
     } else {
         return length;
     };
-    if !word[..left].iter().any(|letter| b"aeiouy".contains(letter)) {
+    if !word[..stem_length].iter().any(|letter| b"aeiouy".contains(letter)) {
         return length;
     }
     // `planning` is `plan`, but `falling` is `fall`.
-    match word[..left] {
-        [_, _, .., before, last] if before == last && !b"lszaeiou".contains(&last) => left - 1,
-        _ => left,
+    match word[..stem_length] {
+        [_, _, .., before, last] if before == last && !b"lszaeiou".contains(&last) => stem_length - 1,
+        _ => stem_length,
     }
 }
 

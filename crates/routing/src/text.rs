@@ -45,8 +45,8 @@ pub fn fold(text: &str) -> String {
         return collapse_spaces(text.chars());
     }
     // Lower-casing can produce text that is not in NFKC, and vice versa: two passes are enough.
-    let once: String = text.nfkc().flat_map(lower).collect();
-    collapse_spaces(once.nfkc().flat_map(lower))
+    let first_pass: String = text.nfkc().flat_map(lower).collect();
+    collapse_spaces(first_pass.nfkc().flat_map(lower))
 }
 
 /// Like [`fold`], without surrounding white space, as triggers are stored.
@@ -70,21 +70,21 @@ fn fold_char(c: char) -> [Option<char>; 3] {
 
 /// Returns the character that all characters of a set fold to, if there is only one.
 pub(super) fn fold_to_one(characters: impl IntoIterator<Item = char>) -> Option<char> {
-    let mut one = None;
+    let mut common = None;
     for c in characters {
         let [Some(folded), None, None] = fold_char(c) else { return None };
-        if *one.get_or_insert(folded) != folded {
+        if *common.get_or_insert(folded) != folded {
             return None;
         }
     }
-    one
+    common
 }
 
 fn lower(c: char) -> impl Iterator<Item = char> {
     let (first, second) = match c {
         'ß' | 'ẞ' => ('s', Some('s')),
         'ς' => ('σ', None),
-        other => (other, None),
+        c => (c, None),
     };
     first.to_lowercase().chain(second)
 }
@@ -134,9 +134,9 @@ pub(super) fn is_boundary(edge: Option<char>, neighbour: Option<char>) -> bool {
 /// Returns `true` if `text[start..end]` starts and ends at word boundaries.
 pub(super) fn is_whole_word(text: &str, start: usize, end: usize) -> bool {
     let (before, rest) = text.split_at(start);
-    let (found, after) = rest.split_at(end - start);
-    is_boundary(found.chars().next(), before.chars().next_back())
-        && is_boundary(found.chars().next_back(), after.chars().next())
+    let (word, after) = rest.split_at(end - start);
+    is_boundary(word.chars().next(), before.chars().next_back())
+        && is_boundary(word.chars().next_back(), after.chars().next())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! English translations of common foreign words, because most skills are written in English.
+//! English translations of common words in other languages, because most skills are written in English.
 //!
 //! The list contains everyday words from computing and business, one per line, with all English meanings.
 
@@ -19,21 +19,21 @@ pub(super) fn to_english(message: &str) -> Vec<&'static str> {
     }
     static LIST: OnceLock<HashMap<&str, &str>> = OnceLock::new();
     let list = LIST.get_or_init(|| CHINESE.lines().filter_map(|line| line.split_once(' ')).collect());
-    let mut found = Vec::new();
+    let mut translations = Vec::new();
     let mut rest = message;
     while let Some(first) = rest.chars().next() {
-        let mut taken = first.len_utf8();
+        let mut length = first.len_utf8();
         if is_spaceless(first) {
-            let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8()).take(WORD_CHARS_MAX);
+            let ends = rest.char_indices().map(|(start, c)| start + c.len_utf8()).take(WORD_CHARS_MAX);
             let longest = ends.filter_map(|end| Some((end, *list.get(rest.get(..end)?)?))).last();
             if let Some((end, english)) = longest {
-                found.push(english);
-                taken = end;
+                translations.push(english);
+                length = end;
             }
         }
-        rest = rest.get(taken..).unwrap_or_default();
+        rest = rest.get(length..).unwrap_or_default();
     }
-    found
+    translations
 }
 
 #[cfg(test)]

@@ -101,10 +101,10 @@ impl TextUse {
 }
 
 /// Returns how a text occurs at a position. Words are only searched in the folded message.
-fn occurrence(text: &str, folded: usize, at: aho_corasick::Span) -> u8 {
+fn occurrence(text: &str, folded: usize, span: aho_corasick::Span) -> u8 {
     match text.get(..folded) {
-        Some(text) if at.end <= folded && is_whole_word(text, at.start, at.end) => {
-            ANYWHERE | WHOLE | if is_separate(text, at.start, at.end) { SEPARATE } else { 0 }
+        Some(text) if span.end <= folded && is_whole_word(text, span.start, span.end) => {
+            ANYWHERE | WHOLE | if is_separate(text, span.start, span.end) { SEPARATE } else { 0 }
         }
         _ => ANYWHERE,
     }
@@ -151,14 +151,16 @@ impl TriggerIndex {
         let mut hits = Vec::new();
         let mut patterns = Vec::new();
         // One occurrence of each kind is enough.
-        let mut seen = vec![0u8; self.uses.len()];
-        for found in self.automaton.iter().flat_map(|automaton| automaton.find_overlapping_iter(&text)) {
-            let id = found.pattern().as_usize();
-            let new = occurrence(&text, folded, found.span()) & !seen[id];
+        let mut occurrences = vec![0u8; self.uses.len()];
+        for occurrence_match in
+            self.automaton.iter().flat_map(|automaton| automaton.find_overlapping_iter(&text))
+        {
+            let id = occurrence_match.pattern().as_usize();
+            let new = occurrence(&text, folded, occurrence_match.span()) & !occurrences[id];
             if new == 0 {
                 continue;
             }
-            seen[id] |= new;
+            occurrences[id] |= new;
             for text_use in self.uses[id].iter().filter(|text_use| text_use.needs() & new != 0) {
                 match *text_use {
                     TextUse::Pattern(pattern) => patterns.push(pattern),

@@ -40,7 +40,7 @@ pub enum QueryExpansion {
 /// Adds words of names that are close to those of the message, with their statistics.
 pub(super) fn expand(
     query: &mut Query<'_>,
-    known: &mut Vec<TermStats>,
+    stats: &mut Vec<TermStats>,
     index: &Index,
     is_enabled: impl Fn(QueryExpansion) -> bool,
 ) -> Result<(), DamagedIndex> {
@@ -56,8 +56,9 @@ pub(super) fn expand(
                 words.into_iter().map(|(word, _)| (word, weight * PREFIX_WEIGHT, format!("{text}*"))),
             );
         }
-        if let Some((word, known)) = query.last.and_then(|at| query.words.get(at).zip(known.get(at)))
-            && !known.is_found()
+        if let Some((word, stats)) =
+            query.last.and_then(|word_index| query.words.get(word_index).zip(stats.get(word_index)))
+            && !stats.is_found()
             && word.text.chars().count() >= LAST_WORD_MIN
         {
             let text = fold(&word.text);
@@ -73,11 +74,11 @@ pub(super) fn expand(
         }
     }
     if is_enabled(QueryExpansion::Typos) {
-        let unknown = query.words.iter().zip(&*known).filter(|(word, known)| {
+        let unknown = query.words.iter().zip(&*stats).filter(|(word, stats)| {
             word.plain
                 && word.original
                 && !word.is_stop_word
-                && !known.is_in_about()
+                && !stats.is_in_about()
                 && may_be_typo(&word.text)
         });
         for (word, _) in unknown.take(TYPO_WORDS_MAX) {
@@ -96,8 +97,8 @@ pub(super) fn expand(
     for (word, weight, typed) in &added {
         query.add_correction(word, *weight, typed);
     }
-    let weighted: Vec<_> = query.words[known.len()..].iter().map(|word| word.weighted).collect();
-    known.extend(index.term_stats(&weighted)?);
+    let weighted: Vec<_> = query.words[stats.len()..].iter().map(|word| word.weighted).collect();
+    stats.extend(index.term_stats(&weighted)?);
     Ok(())
 }
 
@@ -115,22 +116,22 @@ fn most_common<'i>(
     find: impl Fn(&'i Vocabulary) -> Vec<NearWord<'i>>,
     max: usize,
 ) -> Result<Vec<(String, u8)>, DamagedIndex> {
-    let mut found: Vec<NearWord<'i>> = Vec::new();
+    let mut near_words: Vec<NearWord<'i>> = Vec::new();
     for names in index.names() {
-        found.extend(find(names?));
+        near_words.extend(find(names?));
     }
-    let least = found.iter().map(|near| near.edits).min();
-    found.retain(|near| Some(near.edits) == least);
+    let fewest_edits = near_words.iter().map(|near| near.edits).min();
+    near_words.retain(|near| Some(near.edits) == fewest_edits);
     // Several segments may contain the same word.
-    found.sort_unstable_by_key(|near| near.word);
-    let mut words: Vec<(u32, &str, u8)> = found
-        .chunk_by(|one, other| one.word == other.word)
-        .filter_map(|same| {
-            let count = same.iter().fold(0u32, |sum, near| sum.saturating_add(near.count));
-            same.first().map(|near| (count, near.word, near.edits))
+    near_words.sort_unstable_by_key(|near| near.word);
+    let mut words: Vec<(u32, &str, u8)> = near_words
+        .chunk_by(|a, b| a.word == b.word)
+        .filter_map(|equal| {
+            let count = equal.iter().fold(0u32, |sum, near| sum.saturating_add(near.count));
+            equal.first().map(|near| (count, near.word, near.edits))
         })
         .collect();
-    words.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(other.1)));
+    words.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
     words.truncate(max);
     Ok(words.into_iter().map(|(_, word, edits)| (word.to_owned(), edits)).collect())
 }

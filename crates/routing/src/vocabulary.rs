@@ -23,7 +23,7 @@ pub(crate) struct Vocabulary {
 pub(crate) struct NearWord<'v> {
     pub(crate) word: &'v str,
     /// The index in the vocabulary.
-    pub(crate) at: usize,
+    pub(crate) index: usize,
     /// The number of names that contain it.
     pub(crate) count: u32,
     /// The edit distance.
@@ -35,17 +35,18 @@ impl Vocabulary {
     pub(crate) fn new<'w>(words: impl IntoIterator<Item = (&'w str, u32)>) -> Self {
         let mut vocabulary = Self::default();
         let mut by_length: Vec<(usize, LetterSet, u32)> = Vec::new();
-        for (at, (word, count)) in (0..).zip(words) {
+        for (index, (word, count)) in (0..).zip(words) {
             vocabulary.text.push_str(word);
             vocabulary.ends.push(vocabulary.text.len() as u32);
             vocabulary.counts.push(count);
-            by_length.push((word.chars().count().min(WORD_MAX), LetterSet::from_word(word), at));
+            by_length.push((word.chars().count().min(WORD_MAX), LetterSet::from_word(word), index));
         }
         by_length.sort_by_key(|(length, ..)| *length);
-        let start = |length: usize| by_length.partition_point(|(other, ..)| *other < length) as u32;
+        let start =
+            |length: usize| by_length.partition_point(|(word_length, ..)| *word_length < length) as u32;
         vocabulary.lengths = (0..=WORD_MAX + 1).map(start).collect();
         vocabulary.letters = by_length.iter().map(|(_, letters, _)| *letters).collect();
-        vocabulary.word_indexes = by_length.iter().map(|(.., at)| *at).collect();
+        vocabulary.word_indexes = by_length.iter().map(|(.., index)| *index).collect();
         vocabulary
     }
 
@@ -53,9 +54,9 @@ impl Vocabulary {
         self.ends.len()
     }
 
-    pub(crate) fn word(&self, at: usize) -> Option<&str> {
-        let start = at.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
-        self.text.get(start as usize..*self.ends.get(at)? as usize)
+    pub(crate) fn word(&self, index: usize) -> Option<&str> {
+        let start = index.checked_sub(1).map_or(Some(0), |previous| self.ends.get(previous).copied())?;
+        self.text.get(start as usize..*self.ends.get(index)? as usize)
     }
 
     /// Returns the indexes of the words with a prefix.
@@ -66,8 +67,8 @@ impl Vocabulary {
 
     /// Returns the index of a word.
     pub(crate) fn find(&self, word: &str) -> Option<usize> {
-        let at = self.first_where(0, |other| other >= word);
-        self.word(at).is_some_and(|other| other == word).then_some(at)
+        let index = self.first_where(0, |candidate| candidate >= word);
+        self.word(index).is_some_and(|candidate| candidate == word).then_some(index)
     }
 
     /// Returns the first index from `start` at which a monotonic condition holds.
@@ -86,11 +87,11 @@ impl Vocabulary {
 
     /// Returns the words at these indexes.
     pub(crate) fn entries(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = NearWord<'_>> {
-        range.filter_map(|at| self.entry(at, 0))
+        range.filter_map(|index| self.entry(index, 0))
     }
 
-    fn entry(&self, at: usize, edits: u8) -> Option<NearWord<'_>> {
-        Some(NearWord { word: self.word(at)?, at, count: *self.counts.get(at)?, edits })
+    fn entry(&self, index: usize, edits: u8) -> Option<NearWord<'_>> {
+        Some(NearWord { word: self.word(index)?, index, count: *self.counts.get(index)?, edits })
     }
 
     /// Returns the words nearest to the typed text, all at the same distance. The typed word itself is never
@@ -109,9 +110,9 @@ impl Vocabulary {
         let start = |length: usize| self.lengths.get(length).map_or(0, |start| *start as usize);
         let window = start(shortest)..start(longest + 1);
         let typed_letters = LetterSet::from_word(typed);
-        let mut found: Vec<NearWord<'_>> = Vec::new();
+        let mut near_words: Vec<NearWord<'_>> = Vec::new();
         let candidates = self.letters[window.clone()].iter().zip(&self.word_indexes[window]);
-        for (letters, at) in candidates {
+        for (letters, index) in candidates {
             let is_possible = match mode {
                 CompareMode::Whole => typed_letters.may_be_near(*letters, max),
                 CompareMode::Prefix => typed_letters.are_mostly_in(*letters, max),
@@ -119,15 +120,15 @@ impl Vocabulary {
             if !is_possible {
                 continue;
             }
-            let Some(word) = self.word(*at as usize) else { continue };
+            let Some(word) = self.word(*index as usize) else { continue };
             let Some(edits) = distance(typed, word, max, mode).filter(|edits| *edits > 0) else { continue };
             if edits < max {
-                found.clear();
+                near_words.clear();
                 max = edits;
             }
-            found.extend(self.entry(*at as usize, edits));
+            near_words.extend(self.entry(*index as usize, edits));
         }
-        found
+        near_words
     }
 }
 

@@ -50,24 +50,28 @@ pub(crate) fn for_each_word<'t>(text: &'t str, mut visit: impl FnMut(WordToken, 
 /// Returns the offset of the first character for which a condition holds, or the end. ASCII text is not decoded.
 fn first_where(text: &str, holds: impl Fn(char) -> bool) -> usize {
     let ascii = text.bytes().position(|byte| !byte.is_ascii() || holds(char::from(byte)));
-    let Some(at) = ascii else { return text.len() };
-    let rest = text.get(at..).unwrap_or_default();
-    if rest.starts_with(|c: char| c.is_ascii()) { at } else { at + rest.find(holds).unwrap_or(rest.len()) }
+    let Some(offset) = ascii else { return text.len() };
+    let rest = text.get(offset..).unwrap_or_default();
+    if rest.starts_with(|c: char| c.is_ascii()) {
+        offset
+    } else {
+        offset + rest.find(holds).unwrap_or(rest.len())
+    }
 }
 
 /// Returns `true` if a run is a single word: ASCII letters and digits without a camelCase boundary.
 fn is_simple(run: &str) -> bool {
-    let mut before = 0;
+    let mut previous = 0;
     run.bytes().all(|byte| {
-        let is_hump = byte.is_ascii_uppercase() && u8::is_ascii_lowercase(&before);
-        before = byte;
+        let is_hump = byte.is_ascii_uppercase() && u8::is_ascii_lowercase(&previous);
+        previous = byte;
         byte.is_ascii_alphanumeric() && !is_hump
     })
 }
 
 /// Calls `visit` for each word and compound of a text.
 pub(crate) fn for_each_term(text: &str, mut visit: impl FnMut(Term)) {
-    for_each_word(text, |found, _| visit(found.term()));
+    for_each_word(text, |token, _| visit(token.term()));
 }
 
 /// Returns the folded text of a word, if it gives the same word again: not for scripts without spaces, nor for
@@ -83,8 +87,8 @@ pub(crate) fn spelling(term: Term, text: &str) -> Option<String> {
 /// Returns the term of a text that is a single word.
 pub(crate) fn single_term(text: &str) -> Option<Term> {
     let (mut word, mut count) = (None, 0);
-    for_each_word(text, |found, _| {
-        word = Some(found.term());
+    for_each_word(text, |token, _| {
+        word = Some(token.term());
         count += 1;
     });
     word.filter(|_| count == 1)
@@ -120,13 +124,13 @@ fn split_humps(piece: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(piece);
     std::iter::from_fn(move || {
         let text = rest?;
-        let mut before = None;
-        for (at, c) in text.char_indices() {
-            if c.is_uppercase() && before.is_some_and(char::is_lowercase) {
-                rest = text.get(at..);
-                return text.get(..at);
+        let mut previous = None;
+        for (offset, c) in text.char_indices() {
+            if c.is_uppercase() && previous.is_some_and(char::is_lowercase) {
+                rest = text.get(offset..);
+                return text.get(..offset);
             }
-            before = Some(c);
+            previous = Some(c);
         }
         rest = None;
         Some(text)
@@ -140,23 +144,23 @@ fn word_terms(text: &str, mut visit: impl FnMut(Term)) {
     }
     let folded = fold(text);
     let mut spaced = String::new();
-    let mut before: Option<(char, bool)> = None;
+    let mut previous: Option<(char, bool)> = None;
     for c in folded.chars() {
         if is_spaceless(c) {
             simple_term(std::mem::take(&mut spaced).as_bytes(), &mut visit);
             let mut buffer = [0u8; 8];
-            if let Some((before, _)) = before {
-                let first = before.encode_utf8(&mut buffer).len();
+            if let Some((previous, _)) = previous {
+                let first = previous.encode_utf8(&mut buffer).len();
                 let second = c.encode_utf8(&mut buffer[first..]).len();
                 visit(hash(&buffer[..first + second]));
             }
-            before = Some((c, before.is_some()));
+            previous = Some((c, previous.is_some()));
         } else {
-            single_char_term(before.take(), &mut visit);
+            single_char_term(previous.take(), &mut visit);
             spaced.push(c);
         }
     }
-    single_char_term(before, &mut visit);
+    single_char_term(previous, &mut visit);
     simple_term(spaced.as_bytes(), &mut visit);
 }
 
@@ -184,10 +188,10 @@ fn simple_term(bytes: &[u8], visit: &mut impl FnMut(Term)) {
 /// Hashes with FNV-1a and a final mix.
 pub(crate) const fn hash(bytes: &[u8]) -> Term {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut at = 0;
-    while at < bytes.len() {
-        hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0100_0000_01b3);
-        at += 1;
+    let mut index = 0;
+    while index < bytes.len() {
+        hash = (hash ^ bytes[index] as u64).wrapping_mul(0x0100_0000_01b3);
+        index += 1;
     }
     mix(hash)
 }

@@ -148,12 +148,12 @@ fn words_after(text: &str, keyword: &str) -> Vec<String> {
 /// Returns the name after each occurrence of a path. For a list in braces, returns the first name of each item.
 fn names_after(text: &str, path: &str) -> Vec<String> {
     let mut names = Vec::new();
-    for (at, _) in text.match_indices(path) {
-        let before = text.get(..at).unwrap_or_default();
+    for (start, _) in text.match_indices(path) {
+        let before = text.get(..start).unwrap_or_default();
         if before.ends_with("::") || before.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
             continue;
         }
-        let rest = text.get(at + path.len()..).unwrap_or_default();
+        let rest = text.get(start + path.len()..).unwrap_or_default();
         match rest.strip_prefix('{') {
             None => {
                 names.extend(words(rest).next().filter(|_| !rest.starts_with("super::")).map(str::to_owned))
@@ -161,14 +161,16 @@ fn names_after(text: &str, path: &str) -> Vec<String> {
             Some(list) => {
                 let mut depth = 0_usize;
                 let mut at_start = true;
-                for (at, c) in list.char_indices() {
+                for (offset, c) in list.char_indices() {
                     match c {
                         '{' => depth += 1,
                         '}' if depth == 0 => break,
                         '}' => depth -= 1,
                         ',' if depth == 0 => at_start = true,
                         c if at_start && c.is_alphabetic() => {
-                            names.extend(words(list.get(at..).unwrap_or_default()).next().map(str::to_owned));
+                            names.extend(
+                                words(list.get(offset..).unwrap_or_default()).next().map(str::to_owned),
+                            );
                             at_start = false;
                         }
                         _ => {}

@@ -104,7 +104,7 @@ impl EmbeddingServer {
         while let Some(request) = read_request(&mut reader) {
             let reply = self.replies.lock().unwrap().pop_front().unwrap_or(EmbeddingReply::Vectors);
             self.requests.lock().unwrap().push(request.clone());
-            let (status, more, body) = match reply {
+            let (status, headers, body) = match reply {
                 EmbeddingReply::Vectors => {
                     (200, String::new(), response_body(&request, vectors(&request.texts)))
                 }
@@ -131,7 +131,7 @@ impl EmbeddingServer {
                 EmbeddingReply::Close => return,
             };
             let head = format!(
-                "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {}\r\n{more}\r\n",
+                "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {}\r\n{headers}\r\n",
                 body.len()
             );
             if stream.write_all(format!("{head}{body}").as_bytes()).is_err() {

@@ -30,10 +30,12 @@ pub fn assert_sanitized(text: &str, html: &str) {
         "ul",
     ];
     let mut rest = html;
-    while let Some(at) = rest.find('<') {
-        let end =
-            rest[at..].find('>').map(|end| at + end).unwrap_or_else(|| panic!("{text:?} gives {html:?}"));
-        let tag = &rest[at + 1..end];
+    while let Some(start) = rest.find('<') {
+        let end = rest[start..]
+            .find('>')
+            .map(|end| start + end)
+            .unwrap_or_else(|| panic!("{text:?} gives {html:?}"));
+        let tag = &rest[start + 1..end];
         rest = &rest[end + 1..];
         let name = tag.trim_start_matches('/').split(' ').next().unwrap();
         assert!(allowed.contains(&name), "<{tag}> of {text:?} in {html:?}");
@@ -43,9 +45,9 @@ pub fn assert_sanitized(text: &str, html: &str) {
             let (value, after) = value.split_once('"').unwrap();
             match (name, before.trim()) {
                 ("a", "href") => {
-                    let known = ["http://", "https://", "http:", "https:", "mailto:"];
+                    let schemes = ["http://", "https://", "http:", "https:", "mailto:"];
                     assert!(
-                        known.iter().any(|scheme| value.to_ascii_lowercase().starts_with(scheme)),
+                        schemes.iter().any(|scheme| value.to_ascii_lowercase().starts_with(scheme)),
                         "{value:?}"
                     );
                 }
@@ -57,8 +59,11 @@ pub fn assert_sanitized(text: &str, html: &str) {
             }
             attributes = after.to_owned();
         }
-        let left = attributes.trim();
-        assert!(left.is_empty() || left == name || tag.starts_with('/'), "{left:?} in <{tag}> of {html:?}");
+        let remainder = attributes.trim();
+        assert!(
+            remainder.is_empty() || remainder == name || tag.starts_with('/'),
+            "{remainder:?} in <{tag}> of {html:?}"
+        );
     }
     assert_eq!(html.to_ascii_lowercase().find("<script"), None);
 }

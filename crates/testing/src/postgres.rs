@@ -131,12 +131,12 @@ fn is_root() -> bool {
 /// Returns the path of a PostgreSQL program. Debian installs them in a directory per version that is not in `PATH`.
 pub fn program(name: &str) -> PathBuf {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let mut found: Vec<_> = versions.map(|version| version.path().join("bin").join(name)).collect();
-    found.retain(|path| path.is_file());
-    found.sort();
+    let mut installed: Vec<_> = versions.map(|version| version.path().join("bin").join(name)).collect();
+    installed.retain(|path| path.is_file());
+    installed.sort();
     let in_path = std::env::var_os("PATH")
         .and_then(|path| std::env::split_paths(&path).map(|dir| dir.join(name)).find(|path| path.is_file()));
-    found.pop().or(in_path).unwrap_or_else(|| panic!("cannot find {name}; on Debian, install postgresql"))
+    installed.pop().or(in_path).unwrap_or_else(|| panic!("cannot find {name}; on Debian, install postgresql"))
 }
 
 /// Returns the data directory of an empty database. It is created once and copied for every test.

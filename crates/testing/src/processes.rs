@@ -1,4 +1,4 @@
-//! Processes on this machine.
+//! Counts the processes on this machine.
 
 use std::fs;
 

@@ -23,7 +23,7 @@ pub struct Script<'e> {
     pub arguments: Vec<String>,
 }
 
-/// The sandbox tiers to test.
+/// The sandbox tiers to test: the levels of protection that a machine may be able to enforce.
 pub const TIERS: [SandboxTier; 2] = [SandboxTier::Tier1, SandboxTier::Tier2];
 
 pub fn helper() -> SandboxHelper {

@@ -10,8 +10,8 @@ use crate::{AuditFile, AuditKind, SCAN_MAX};
 
 /// Checks for NUL bytes in instructions or code: some programs stop there, others ignore them.
 pub(super) fn check_nul(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
-    if let (Some(at), TextKind::Markdown | TextKind::Script) = (text.nul, text.kind) {
-        push_finding(raw, "PA710", at.min(text.bytes.len().saturating_sub(1)), None);
+    if let (Some(offset), TextKind::Markdown | TextKind::Script) = (text.nul, text.kind) {
+        push_finding(raw, "PA710", offset.min(text.bytes.len().saturating_sub(1)), None);
     }
 }
 
@@ -29,8 +29,10 @@ pub(crate) fn check_file(
         }
         AuditKind::Unread(reason) => file_finding("PA709", file.path, Some(reason)),
         AuditKind::File => match program_format(scanned) {
-            Some(what) if has_harmless_extension(file.path) => file_finding("PA704", file.path, Some(what)),
-            Some(what) => file_finding("PA703", file.path, Some(what)),
+            Some(format_name) if has_harmless_extension(file.path) => {
+                file_finding("PA704", file.path, Some(format_name))
+            }
+            Some(format_name) => file_finding("PA703", file.path, Some(format_name)),
             None if is_encrypted_zip(scanned) => file_finding("PA706", file.path, None),
             None => match format {
                 Some(
@@ -73,7 +75,7 @@ pub(crate) fn check_packed(archive: &str, file: &AuditFile<'_>) -> Option<Findin
 }
 
 fn program_format(bytes: &[u8]) -> Option<&'static str> {
-    let what = match bytes {
+    let format_name = match bytes {
         [0x7F, b'E', b'L', b'F', ..] => "ELF, for Linux",
         [0xFE, 0xED, 0xFA, 0xCE | 0xCF, ..] | [0xCE | 0xCF, 0xFA, 0xED, 0xFE, ..] => "Mach-O, for macOS",
         // A universal Mach-O starts like a Java class, whose version is larger than any number of architectures.
@@ -81,13 +83,15 @@ fn program_format(bytes: &[u8]) -> Option<&'static str> {
         [b'M', b'Z', ..] if is_windows_program(bytes) => "PE, for Windows",
         _ => return None,
     };
-    Some(what)
+    Some(format_name)
 }
 
 /// Returns `true` for a Windows program. Two letters are not enough: the header points to the real one.
 fn is_windows_program(bytes: &[u8]) -> bool {
-    let at = bytes.get(0x3C..0x40).and_then(|at| at.try_into().ok()).map(u32::from_le_bytes);
-    at.and_then(|at| bytes.get(usize::try_from(at).ok()?..)).is_some_and(|rest| rest.starts_with(b"PE\0\0"))
+    let offset = bytes.get(0x3C..0x40).and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes);
+    offset
+        .and_then(|offset| bytes.get(usize::try_from(offset).ok()?..))
+        .is_some_and(|header| header.starts_with(b"PE\0\0"))
 }
 
 /// Returns `true` for a zip archive whose first file is encrypted, which is the lowest bit of the flags.
@@ -97,10 +101,10 @@ fn is_encrypted_zip(bytes: &[u8]) -> bool {
 
 /// Returns `true` if the name is that of a text, an image or another file that is not an archive.
 fn poses_as_text(path: &str) -> bool {
-    let other = "png jpg jpeg gif svg webp pdf json yaml yml toml csv css xml mp3 mp4";
+    let other_extensions = "png jpg jpeg gif svg webp pdf json yaml yml toml csv css xml mp3 mp4";
     let is_text =
         matches!(text::text_kind(path, b""), TextKind::Script | TextKind::Markdown | TextKind::Plain);
-    (is_text && !is_zipapp(path)) || has_extension(path, other)
+    (is_text && !is_zipapp(path)) || has_extension(path, other_extensions)
 }
 
 /// Returns `true` for Python programs in one file, which are archives after a first line.
@@ -115,20 +119,20 @@ fn is_office(path: &str) -> bool {
 
 /// Returns `true` for documents and packages that are archives by design.
 fn is_document(path: &str) -> bool {
-    let known = "docx xlsx pptx dotx xltx potx odt ods odp epub jar whl sketch key pages \
+    let extensions = "docx xlsx pptx dotx xltx potx odt ods odp epub jar whl sketch key pages \
                  numbers vsdx svgz xlsm pptm docm";
-    has_extension(path, known)
+    has_extension(path, extensions)
 }
 
 fn has_harmless_extension(path: &str) -> bool {
-    let harmless = "md txt png jpg jpeg gif svg webp pdf json yaml yml toml csv py js \
+    let extensions = "md txt png jpg jpeg gif svg webp pdf json yaml yml toml csv py js \
                     ts sh html css xml docx xlsx pptx zip mp3 mp4 ttf woff woff2";
-    has_extension(path, harmless)
+    has_extension(path, extensions)
 }
 
-fn has_extension(path: &str, known: &str) -> bool {
+fn has_extension(path: &str, extensions: &str) -> bool {
     path.rsplit_once('.')
-        .is_some_and(|(_, extension)| known.split(' ').any(|name| extension.eq_ignore_ascii_case(name)))
+        .is_some_and(|(_, extension)| extensions.split(' ').any(|name| extension.eq_ignore_ascii_case(name)))
 }
 
 /// Returns `true` if a symlink points outside the skill.
@@ -160,7 +164,7 @@ fn file_finding(id: &str, path: &str, note: Option<&str>) -> Option<Finding> {
         path: path.to_owned(),
         line: 0,
         column: 0,
-        message: format!("{}: {}{note}", rule.title, rule.why),
+        message: format!("{}: {}{note}", rule.title, rule.reason),
         excerpt: String::new(),
         help: rule.help,
         suppressed: None,

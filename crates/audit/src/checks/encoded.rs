@@ -47,36 +47,36 @@ fn rule_for(plain: &[u8]) -> Option<&'static str> {
 
 /// Returns `true` for content that has no legitimate reason to be encoded.
 fn is_attack(plain: &[u8]) -> bool {
-    let opens = memchr::memmem::find_iter(plain, b"/dev/tcp/").any(|at| {
-        let next = plain.get(at + 9);
+    let opens_connection = memchr::memmem::find_iter(plain, b"/dev/tcp/").any(|offset| {
+        let next = plain.get(offset + 9);
         next.is_some_and(u8::is_ascii_digit)
     });
-    opens || fetch::is_dropper(plain)
+    opens_connection || fetch::is_dropper(plain)
 }
 
 /// Returns runs of base64 and hexadecimal characters.
 fn blocks(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
-    let mut at = 0;
+    let mut offset = 0;
     std::iter::from_fn(move || {
         loop {
             // Every run that is long enough contains a position that is a multiple of its length, so only those
             // are probed.
-            let probe = at + BLOCK_MIN - 1;
+            let probe = offset + BLOCK_MIN - 1;
             let byte = bytes.get(probe)?;
             if !is_encoding_char(*byte) {
-                at = probe + 1;
+                offset = probe + 1;
                 continue;
             }
-            let start = at
+            let start = offset
                 + bytes
-                    .get(at..probe)?
+                    .get(offset..probe)?
                     .iter()
                     .rposition(|byte| !is_encoding_char(*byte))
                     .map_or(0, |last| last + 1);
             let length = bytes.get(start..)?.iter().take_while(|byte| is_encoding_char(**byte)).count();
-            at = start + length;
+            offset = start + length;
             if length >= BLOCK_MIN {
-                return Some((start, at));
+                return Some((start, offset));
             }
         }
     })
@@ -163,8 +163,8 @@ fn is_long_code(text: &SourceText<'_>, start: usize) -> bool {
 
 /// Returns `false` for a line of dashes or of one letter.
 fn is_mixed(block: &[u8]) -> bool {
-    let has = |kind: fn(&u8) -> bool| block.iter().any(kind);
-    has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+    let contains = |kind: fn(&u8) -> bool| block.iter().any(kind);
+    contains(u8::is_ascii_digit) && contains(u8::is_ascii_alphabetic)
 }
 
 #[cfg(test)]

@@ -31,10 +31,10 @@ fn patterns() -> Option<&'static (Regex, Regex)> {
 /// Returns `true` if a short text downloads something from an untrustworthy source and runs it.
 pub(super) fn is_dropper(text: &[u8]) -> bool {
     let Some((runs, _)) = patterns() else { return false };
-    let rule = |found: regex::bytes::Match<'_>| {
-        rule_for(find_urls(text.get(found.start()..).unwrap_or_default()).next().as_ref())
+    let rule = |run: regex::bytes::Match<'_>| {
+        rule_for(find_urls(text.get(run.start()..).unwrap_or_default()).next().as_ref())
     };
-    runs.find_iter(text).any(|found| rule(found) == "PA102")
+    runs.find_iter(text).any(|run| rule(run) == "PA102")
 }
 
 /// Words of which every download that [`RUNS`] matches contains one.
@@ -60,18 +60,18 @@ pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
 /// Checks downloads that are piped into an interpreter.
 fn check_piped(text: &SourceText<'_>, runs: &Regex, raw: &mut Vec<RawFinding>) {
     let Some(keywords) = keywords() else { return };
-    let mut until = 0;
+    let mut checked_until = 0;
     for keyword in keywords.find_iter(&text.bytes) {
-        if keyword.start() < until {
+        if keyword.start() < checked_until {
             continue;
         }
         let (start, window) = text.window(keyword.start());
-        until = start + window.len().max(1);
-        for found in runs.find_iter(window) {
+        checked_until = start + window.len().max(1);
+        for run in runs.find_iter(window) {
             // The URL may follow the part that the pattern matches.
-            let rest = window.get(found.start()..).unwrap_or_default();
+            let rest = window.get(run.start()..).unwrap_or_default();
             let first = find_urls(rest).next();
-            push_finding(raw, rule_for(first.as_ref()), start + found.start(), None);
+            push_finding(raw, rule_for(first.as_ref()), start + run.start(), None);
         }
     }
 }
@@ -83,7 +83,7 @@ fn rule_for(url: Option<&UrlMatch<'_>>) -> &'static str {
         (HostKind::Local, _) => "PA104",
         (HostKind::Installer, true) => "PA104",
         (HostKind::Other, false) => "PA102",
-        // A missing letter in a known address is careless, but not suspicious.
+        // `http` instead of `https` for a well-known installer is careless, but not suspicious.
         (HostKind::Installer, false) | (HostKind::Other, true) => "PA103",
     }
 }
@@ -96,9 +96,9 @@ fn check_bare_ips(text: &SourceText<'_>, fetches: &Regex, raw: &mut Vec<RawFindi
         {
             continue;
         }
-        let line = text.line_of(url.at);
+        let line = text.line_of(url.offset);
         if text.line_kind(line) == LineKind::Code && fetches.is_match(text.line(line).1) {
-            push_finding(raw, "PA111", url.at, None);
+            push_finding(raw, "PA111", url.offset, None);
         }
     }
 }

@@ -15,17 +15,17 @@ pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
     }
     let Some(document) = parse(&text.bytes, None, &Rules::standard()).document else { return };
     let end = (document.frontmatter.end as usize).min(text.bytes.len());
-    let front = text.bytes.get(..end).unwrap_or_default();
-    let key = memmem::find(front, b"allowed-tools").unwrap_or(0);
+    let frontmatter = text.bytes.get(..end).unwrap_or_default();
+    let key = memmem::find(frontmatter, b"allowed-tools").unwrap_or(0);
     for tool in document.manifest.allowed_tools().unwrap_or_default() {
         let Some(id) = rule_for_tool(tool) else { continue };
-        let offset = memmem::find(front.get(key..).unwrap_or_default(), tool.as_bytes()).unwrap_or(0);
+        let offset = memmem::find(frontmatter.get(key..).unwrap_or_default(), tool.as_bytes()).unwrap_or(0);
         push_finding(raw, id, key + offset, Some(format!("allowed-tools: {tool}")));
     }
     if document.manifest.unknown_fields().any(|(key, _)| key == "hooks")
-        && let Some(at) = memmem::find(front, b"hooks:")
+        && let Some(offset) = memmem::find(frontmatter, b"hooks:")
     {
-        push_finding(raw, "PA604", at, None);
+        push_finding(raw, "PA604", offset, None);
     }
 }
 
@@ -40,7 +40,7 @@ fn rule_for_tool(tool: &str) -> Option<&'static str> {
         None => (tool, None),
     };
     let is_shell =
-        ["bash", "shell", "terminal", "powershell"].iter().any(|known| name.eq_ignore_ascii_case(known));
+        ["bash", "shell", "terminal", "powershell"].iter().any(|shell| name.eq_ignore_ascii_case(shell));
     match (name, inner) {
         ("*", _) => Some("PA602"),
         (_, Some(inner)) if is_shell && (inner.starts_with("sudo") || inner.starts_with("su ")) => {

@@ -17,8 +17,8 @@ pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
     if !hidden::may_contain_hidden(&text.bytes) {
         return;
     }
-    if let Ok(whole) = std::str::from_utf8(&text.bytes) {
-        return check_valid(whole, 0, raw);
+    if let Ok(valid) = std::str::from_utf8(&text.bytes) {
+        return check_valid(valid, 0, raw);
     }
     let mut base = 0;
     for chunk in text.bytes.utf8_chunks() {
@@ -28,31 +28,31 @@ pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
 }
 
 fn check_valid(text: &str, base: usize, raw: &mut Vec<RawFinding>) {
-    let mut at = 0;
-    while let Some((offset, c)) = text.get(at..).and_then(hidden::find_hidden) {
-        at += offset;
-        let rest = text.get(at..).unwrap_or_default();
-        let run = rest.len() - rest.trim_start_matches(|other| is_same_kind(c, other)).len();
+    let mut start = 0;
+    while let Some((offset, c)) = text.get(start..).and_then(hidden::find_hidden) {
+        start += offset;
+        let rest = text.get(start..).unwrap_or_default();
+        let run = rest.len() - rest.trim_start_matches(|next| is_same_kind(c, next)).len();
         let run = run.max(c.len_utf8());
         let characters = rest.get(..run).unwrap_or_default();
-        if let Some((id, note)) = classify(text, base, at, c, characters) {
-            push_finding(raw, id, base + at, note);
+        if let Some((id, note)) = classify(text, base, start, c, characters) {
+            push_finding(raw, id, base + start, note);
         }
-        at += run;
+        start += run;
     }
 }
 
 fn classify(
     text: &str,
     base: usize,
-    at: usize,
+    offset: usize,
     c: char,
     run: &str,
 ) -> Option<(&'static str, Option<String>)> {
-    let before = text.get(..at).and_then(|before| before.chars().next_back());
+    let previous = text.get(..offset).and_then(|preceding| preceding.chars().next_back());
     match c {
-        '\u{feff}' if base + at == 0 => None,
-        '\u{e0000}'..='\u{e007f}' if before == Some('🏴') && FLAG_TAGS.contains(&&*decode_flag(run)) => {
+        '\u{feff}' if base + offset == 0 => None,
+        '\u{e0000}'..='\u{e007f}' if previous == Some('🏴') && FLAG_TAGS.contains(&&*decode_flag(run)) => {
             None
         }
         '\u{e0000}'..='\u{e007f}' => Some(("PA501", Some(format!("decoded: {}", decode_tags(run))))),
@@ -69,13 +69,13 @@ fn classify(
 }
 
 /// Returns `true` if both characters are tags, both are selectors, or they are the same.
-fn is_same_kind(first: char, other: char) -> bool {
+fn is_same_kind(first: char, next: char) -> bool {
     match first {
-        '\u{e0000}'..='\u{e007f}' => ('\u{e0000}'..='\u{e007f}').contains(&other),
+        '\u{e0000}'..='\u{e007f}' => ('\u{e0000}'..='\u{e007f}').contains(&next),
         '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => {
-            ('\u{fe00}'..='\u{fe0f}').contains(&other) || ('\u{e0100}'..='\u{e01ef}').contains(&other)
+            ('\u{fe00}'..='\u{fe0f}').contains(&next) || ('\u{e0100}'..='\u{e01ef}').contains(&next)
         }
-        first => first == other,
+        first => first == next,
     }
 }
 

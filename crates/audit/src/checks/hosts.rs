@@ -48,12 +48,13 @@ const ANONYMOUS: &str = "\
 pub(crate) fn classify_host(rest: &str) -> HostKind {
     let lower = rest.to_ascii_lowercase();
     let host = host_of(&lower);
-    let is_installer = |known: &str| match known.contains('/') {
-        true => lower.starts_with(known) || known.strip_suffix('/') == Some(host),
-        false => host == known,
+    let is_installer = |listed: &str| match listed.contains('/') {
+        true => lower.starts_with(listed) || listed.strip_suffix('/') == Some(host),
+        false => host == listed,
     };
-    let is_at =
-        |known: &str| host == known || host.strip_suffix(known).is_some_and(|left| left.ends_with('.'));
+    let is_or_below = |listed: &str| {
+        host == listed || host.strip_suffix(listed).is_some_and(|subdomain| subdomain.ends_with('.'))
+    };
     match parse_ip(host) {
         Some(ip) if is_local(ip) => HostKind::Local,
         Some(_) => HostKind::IpAddress,
@@ -61,7 +62,7 @@ pub(crate) fn classify_host(rest: &str) -> HostKind {
         None if !host.contains('.') || host.ends_with(".local") || host.ends_with(".internal") => {
             HostKind::Local
         }
-        None if ANONYMOUS.split_ascii_whitespace().any(is_at) => HostKind::Anonymous,
+        None if ANONYMOUS.split_ascii_whitespace().any(is_or_below) => HostKind::Anonymous,
         None if INSTALLERS.split_ascii_whitespace().any(is_installer) => HostKind::Installer,
         None => HostKind::Other,
     }
@@ -101,20 +102,20 @@ fn is_local(ip: IpAddr) -> bool {
 
 /// A URL in a text: its offset, whether it is encrypted, and what follows the scheme.
 pub(crate) struct UrlMatch<'t> {
-    pub(crate) at: usize,
+    pub(crate) offset: usize,
     pub(crate) encrypted: bool,
     pub(crate) rest: &'t str,
 }
 
 /// Returns all `http:` and `https:` URLs in a text.
 pub(crate) fn find_urls(bytes: &[u8]) -> impl Iterator<Item = UrlMatch<'_>> {
-    memmem::find_iter(bytes, b"://").filter_map(move |at| {
-        let before = bytes.get(at.saturating_sub(5)..at)?.to_ascii_lowercase();
-        let encrypted = before.ends_with(b"https");
-        if !encrypted && !before.ends_with(b"http") {
+    memmem::find_iter(bytes, b"://").filter_map(move |separator| {
+        let scheme = bytes.get(separator.saturating_sub(5)..separator)?.to_ascii_lowercase();
+        let encrypted = scheme.ends_with(b"https");
+        if !encrypted && !scheme.ends_with(b"http") {
             return None;
         }
-        let rest = bytes.get(at + 3..)?;
+        let rest = bytes.get(separator + 3..)?;
         let ends =
             |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>()|;,{}\\".contains(byte) || !byte.is_ascii();
         let rest = rest
@@ -123,17 +124,17 @@ pub(crate) fn find_urls(bytes: &[u8]) -> impl Iterator<Item = UrlMatch<'_>> {
             .position(ends)
             .and_then(|end| rest.get(..end))
             .unwrap_or(rest.get(..2_048).unwrap_or(rest));
-        let at = at - if encrypted { 5 } else { 4 };
-        Some(UrlMatch { at, encrypted, rest: std::str::from_utf8(rest).ok()? })
+        let offset = separator - if encrypted { 5 } else { 4 };
+        Some(UrlMatch { offset, encrypted, rest: std::str::from_utf8(rest).ok()? })
     })
 }
 
 /// Returns the host of a URL in lower case, without user and port, if it is a plausible one.
 pub(crate) fn host_name(url: &UrlMatch<'_>) -> Option<String> {
     let host = host_of(url.rest).trim_end_matches('.').to_ascii_lowercase();
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
-    let named = host.contains('.') || host.contains(':') || host == "localhost";
-    (named && host.len() <= 253 && host.chars().all(plain)).then_some(host)
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
+    let is_name = host.contains('.') || host.contains(':') || host == "localhost";
+    (is_name && host.len() <= 253 && host.chars().all(is_plain)).then_some(host)
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ pub(super) mod secret;
 mod typosquat;
 
 use super::report::RawFinding;
-use super::rule::Rule;
 use super::rules::rule;
 use super::text::SourceText;
 
@@ -30,7 +29,6 @@ pub(super) fn check_text(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
 }
 
 /// Adds a finding of a rule. A test ensures that every code used here exists.
-fn push_finding(raw: &mut Vec<RawFinding>, id: &str, at: usize, note: Option<String>) {
-    let known: Option<&'static Rule> = rule(id);
-    raw.extend(known.map(|rule| RawFinding { rule, at, secret: None, note }));
+fn push_finding(raw: &mut Vec<RawFinding>, id: &str, offset: usize, note: Option<String>) {
+    raw.extend(rule(id).map(|rule| RawFinding { rule, offset, secret: None, note }));
 }

@@ -63,19 +63,19 @@ fn patterns() -> Option<&'static (Regex, Regex)> {
 pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
     let Some((joined, spellings)) = patterns() else { return };
     let mut checked_until = 0;
-    for at in memchr::memchr2_iter(b'+', b'[', &text.bytes) {
-        if at < checked_until || !may_join_literals(&text.bytes, at) {
+    for offset in memchr::memchr2_iter(b'+', b'[', &text.bytes) {
+        if offset < checked_until || !may_join_literals(&text.bytes, offset) {
             continue;
         }
-        let line = text.line_of(at);
+        let line = text.line_of(offset);
         let (start, bytes) = text.line(line);
         checked_until = start + bytes.len();
         if text.line_kind(line) != LineKind::Code {
             continue;
         }
-        let hit = joined.find_iter(bytes).find(|found| is_hidden_name(bytes, found));
-        if let Some(found) = hit {
-            push_finding(raw, "PA312", start + found.start(), None);
+        let hidden_name = joined.find_iter(bytes).find(|joined_match| is_hidden_name(bytes, joined_match));
+        if let Some(joined_match) = hidden_name {
+            push_finding(raw, "PA312", start + joined_match.start(), None);
         }
     }
     let extension = text.path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
@@ -84,36 +84,36 @@ pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
     let is_shell = matches!(extension.as_str(), "sh" | "bash" | "zsh");
     if is_powershell || (is_shell && has_spelling()) {
         let hits = spellings.find_iter(&text.bytes);
-        hits.take(1).for_each(|found| push_finding(raw, "PA312", found.start(), None));
+        hits.take(1).for_each(|spelling| push_finding(raw, "PA312", spelling.start(), None));
     }
 }
 
 /// Returns `true` for a plus sign between two quotation marks, and for a bracket in front of one.
-fn may_join_literals(bytes: &[u8], at: usize) -> bool {
+fn may_join_literals(bytes: &[u8], offset: usize) -> bool {
     let is_quote = |byte: Option<&u8>| byte.is_some_and(|byte| matches!(byte, b'\'' | b'"'));
     let is_not_space = |byte: &&u8| !matches!(byte, b' ' | b'\t');
-    let before = bytes.get(..at).unwrap_or_default().iter().rev().find(is_not_space);
-    let after = bytes.get(at + 1..).unwrap_or_default().iter().find(is_not_space);
-    is_quote(after) && (bytes.get(at) == Some(&b'[') || is_quote(before))
+    let before = bytes.get(..offset).unwrap_or_default().iter().rev().find(is_not_space);
+    let after = bytes.get(offset + 1..).unwrap_or_default().iter().find(is_not_space);
+    is_quote(after) && (bytes.get(offset) == Some(&b'[') || is_quote(before))
 }
 
 /// Returns `true` if the joined literals are a suspicious name, and no single one is.
-fn is_hidden_name(line: &[u8], found: &regex::bytes::Match<'_>) -> bool {
-    let is_list = matches!(found.as_bytes().first(), Some(b'[' | b'('));
-    let around = [line.get(..found.start()), line.get(found.end()..)].map(Option::unwrap_or_default);
-    if is_list && !around.iter().any(|part| memmem::find(part, b"join").is_some()) {
+fn is_hidden_name(line: &[u8], joined: &regex::bytes::Match<'_>) -> bool {
+    let is_list = matches!(joined.as_bytes().first(), Some(b'[' | b'('));
+    let surroundings = [line.get(..joined.start()), line.get(joined.end()..)].map(Option::unwrap_or_default);
+    if is_list && !surroundings.iter().any(|part| memmem::find(part, b"join").is_some()) {
         return false;
     }
-    let pieces: Vec<String> = found
+    let pieces: Vec<String> = joined
         .as_bytes()
         .split(|byte| matches!(byte, b'\'' | b'"'))
         .skip(1)
         .step_by(2)
         .map(|piece| String::from_utf8_lossy(piece).to_ascii_lowercase())
         .collect();
-    let whole = pieces.concat();
-    WHOLE_NAMES.iter().any(|name| whole == *name && !pieces.iter().any(|piece| piece == name))
+    let name_text = pieces.concat();
+    WHOLE_NAMES.iter().any(|name| name_text == *name && !pieces.iter().any(|piece| piece == name))
         || PARTIAL_NAMES
             .iter()
-            .any(|name| whole.contains(name) && !pieces.iter().any(|piece| piece.contains(name)))
+            .any(|name| name_text.contains(name) && !pieces.iter().any(|piece| piece.contains(name)))
 }

@@ -11,21 +11,21 @@ const PLACEHOLDERS: &str = "\
 pub(crate) fn is_real(secret: &[u8], check: SecretCheck) -> bool {
     let lower = secret.to_ascii_lowercase();
     // The prefix that all keys of a kind share is ignored.
-    let own = lower.get(lower.len() / 4..).unwrap_or_default();
-    let placeholder =
-        PLACEHOLDERS.split(' ').any(|word| memchr::memmem::find(own, word.as_bytes()).is_some());
+    let without_prefix = lower.get(lower.len() / 4..).unwrap_or_default();
+    let has_placeholder =
+        PLACEHOLDERS.split(' ').any(|word| memchr::memmem::find(without_prefix, word.as_bytes()).is_some());
     let entropy = entropy(secret);
     match check {
-        SecretCheck::Format => !placeholder && entropy >= 3.0,
-        SecretCheck::Entropy => !placeholder && entropy >= 3.8 && is_mixed(secret),
+        SecretCheck::Format => !has_placeholder && entropy >= 3.0,
+        SecretCheck::Entropy => !has_placeholder && entropy >= 3.8 && is_mixed(secret),
     }
 }
 
 /// Returns `true` if there are upper-case letters, lower-case letters and digits, which words and paths seldom
 /// have.
 fn is_mixed(secret: &[u8]) -> bool {
-    let has = |kind: fn(&u8) -> bool| secret.iter().filter(|byte| kind(byte)).count() >= 2;
-    has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
+    let contains = |kind: fn(&u8) -> bool| secret.iter().filter(|byte| kind(byte)).count() >= 2;
+    contains(u8::is_ascii_digit) && contains(u8::is_ascii_uppercase) && contains(u8::is_ascii_lowercase)
 }
 
 /// Returns the Shannon entropy in bits per character.
@@ -34,11 +34,11 @@ fn entropy(secret: &[u8]) -> f64 {
     for byte in secret {
         counts[usize::from(*byte)] += 1;
     }
-    let all = secret.len() as f64;
+    let length = secret.len() as f64;
     counts
         .iter()
         .filter(|count| **count > 0)
-        .map(|count| f64::from(*count) / all)
+        .map(|count| f64::from(*count) / length)
         .map(|p| -p * p.log2())
         .sum()
 }

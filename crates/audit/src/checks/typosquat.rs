@@ -28,7 +28,7 @@ pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
         false => Vec::new(),
     };
     for command in COMMANDS {
-        names.extend(memmem::find_iter(&text.bytes, command).map(|at| at + command.len()));
+        names.extend(memmem::find_iter(&text.bytes, command).map(|start| start + command.len()));
     }
     for start in names {
         if !is_list && !is_package_manager(text, start) {
@@ -38,8 +38,8 @@ pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
         let rest = line.get(start.saturating_sub(line_start)..).unwrap_or_default();
         let end = memchr::memchr3(b'`', b'&', b'|', rest).unwrap_or(rest.len());
         let rest = String::from_utf8_lossy(rest.get(..end).unwrap_or_default()).to_ascii_lowercase();
-        if let Some((name, known)) = rest.split_ascii_whitespace().find_map(imitated_package) {
-            push_finding(raw, "PA130", start, Some(format!("{name} instead of {known}")));
+        if let Some((name, imitated)) = rest.split_ascii_whitespace().find_map(imitated_package) {
+            push_finding(raw, "PA130", start, Some(format!("{name} instead of {imitated}")));
         }
     }
 }
@@ -55,24 +55,25 @@ fn is_package_manager(text: &SourceText<'_>, start: usize) -> bool {
 fn imitated_package(word: &str) -> Option<(String, &'static str)> {
     let name = word.trim_matches(['"', '\'', ',', ';', ')']);
     let name = name.split(['=', '>', '<', '~', '!', '[', '@']).next()?;
-    let is_known = KNOWN.split_ascii_whitespace().any(|known| known == name);
+    let is_known = KNOWN.split_ascii_whitespace().any(|package| package == name);
     if name.len() < 5 || is_known {
         return None;
     }
-    let known =
-        KNOWN.split_ascii_whitespace().find(|known| is_one_edit(name.as_bytes(), known.as_bytes()))?;
-    Some((name.to_owned(), known))
+    let package =
+        KNOWN.split_ascii_whitespace().find(|package| is_one_edit(name.as_bytes(), package.as_bytes()))?;
+    Some((name.to_owned(), package))
 }
 
 /// Returns `true` if two names differ in one letter that was added, removed, replaced or swapped with the next one.
 fn is_one_edit(a: &[u8], b: &[u8]) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    let at = short.iter().zip(long).take_while(|(a, b)| a == b).count();
-    let tail = |name: &'_ [u8], skip: usize| name.get(at + skip..).unwrap_or_default().to_vec();
+    let common = short.iter().zip(long).take_while(|(a, b)| a == b).count();
+    let tail = |name: &'_ [u8], skip: usize| name.get(common + skip..).unwrap_or_default().to_vec();
     match long.len() - short.len() {
         0 => {
-            let swapped = short.get(at) == long.get(at + 1) && short.get(at + 1) == long.get(at);
-            at < long.len()
+            let swapped =
+                short.get(common) == long.get(common + 1) && short.get(common + 1) == long.get(common);
+            common < long.len()
                 && (tail(short, 1) == tail(long, 1) || (swapped && tail(short, 2) == tail(long, 2)))
         }
         1 => tail(short, 0) == tail(long, 1),

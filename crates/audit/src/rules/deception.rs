@@ -56,7 +56,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Family::Prose,
         severity: High,
         title: "puts private data into the URL of an image or a link",
-        why: "a client that displays it sends the data to that host without confirmation",
+        reason: "a client that displays it sends the data to that host without confirmation",
         help: HELP,
         scope: Any,
         matcher: Pair(
@@ -94,7 +94,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Family::Prose,
         severity: High,
         title: "claims to outrank the user, the system prompt or safety rules",
-        why: "no skill has this authority",
+        reason: "no skill has this authority",
         help: HELP,
         scope: Prose,
         matcher: Line(pattern_except(
@@ -109,7 +109,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Family::Prose,
         severity: High,
         title: "instructs a model to deceive the user",
-        why: "users must know what was done in their name",
+        reason: "users must know what was done in their name",
         help: HELP,
         scope: Prose,
         matcher: Line(DECEIVES),
@@ -123,7 +123,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Family::Prose,
         severity: High,
         title: "invisible text, or a forged role, with instructions for a model",
-        why: "readers do not see it, or a model takes it for the words of someone else",
+        reason: "readers do not see it, or a model takes it for the words of someone else",
         help: HELP,
         scope: Prose,
         matcher: Pair(
@@ -151,7 +151,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Family::Prose,
         severity: Critical,
         title: "asks for the recovery phrase or private key of a wallet, and sends data out",
-        why: "anyone who has it controls the wallet",
+        reason: "anyone who has it controls the wallet",
         help: "do not use the skill; move the funds if the phrase was entered",
         scope: Any,
         matcher: Pair(
@@ -176,7 +176,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Family::Prose,
         severity: Medium,
         title: "instructs a model to change the instructions that agents read in all projects",
-        why: "the change remains after the skill is removed",
+        reason: "the change remains after the skill is removed",
         help: "check the text; a skill needs no instructions outside its own directory",
         scope: Prose,
         matcher: Line(GLOBAL_INSTRUCTIONS),
@@ -187,7 +187,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Family::Prose,
         severity: Medium,
         title: "instructs a model to leave an action out of its report",
-        why: "users must know what was done in their name",
+        reason: "users must know what was done in their name",
         help: "review the whole text with this in mind",
         scope: Prose,
         matcher: Line(pattern_except(

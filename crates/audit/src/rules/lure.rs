@@ -15,7 +15,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Dropper,
         severity: Critical,
         title: "download of an archive with its password next to it",
-        why: "the password protects nothing, it only keeps scanners out",
+        reason: "the password protects nothing, it only keeps scanners out",
         help: "do not unpack it; ask the author for the files themselves",
         scope: Any,
         matcher: Pair(
@@ -50,7 +50,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Dropper,
         severity: High,
         title: "asks to disable security software",
-        why: "a skill that needs this may contain what the software would block",
+        reason: "a skill that needs this may contain what the software would block",
         help: "keep it enabled, and do not use the skill",
         scope: Any,
         matcher: Line(pattern_except(
@@ -74,7 +74,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Dropper,
         severity: Critical,
         title: "asks to run something from a paste host",
-        why: "such content has no known author, and can change at any time",
+        reason: "such content has no known author, and can change at any time",
         help: "do not run it",
         scope: Any,
         matcher: Pair(
@@ -100,7 +100,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Dropper,
         severity: Low,
         title: "mentions a paste host",
-        why: "content there has no known author, and can change at any time",
+        reason: "content there has no known author, and can change at any time",
         help: "check what the skill uses it for",
         scope: Any,
         matcher: Line(pattern(PASTE_KEYWORDS, &[PASTE])),
@@ -111,7 +111,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Dropper,
         severity: Critical,
         title: "runs an encoded PowerShell command",
-        why: "the command cannot be reviewed",
+        reason: "the command cannot be reviewed",
         help: "decode it without running it (base64, then UTF-16), and review the result",
         scope: Any,
         matcher: Line(pattern(
@@ -127,7 +127,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Dropper,
         severity: Critical,
         title: "misuses a system program to download and run something",
-        why: "this is a common way to bypass download protection",
+        reason: "this is a common way to bypass download protection",
         help: "do not run it",
         scope: Any,
         matcher: Line(pattern(
@@ -146,7 +146,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Dropper,
         severity: Medium,
         title: "requires manual installation of a helper program",
-        why: "most skills that spread malware start like this, but many legitimate ones need a program, too",
+        reason: "most skills that spread malware start like this, but many legitimate ones need a program, too",
         help: "find out who publishes the program, and get it from there instead of the skill's link",
         scope: Prose,
         matcher: Line(pattern(
@@ -167,7 +167,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Dropper,
         severity: High,
         title: "asks to paste a command from a web page into a terminal",
-        why: "the command is not part of the skill, and the page can change at any time",
+        reason: "the command is not part of the skill, and the page can change at any time",
         help: "do not run it; ask the author to include the command in the skill",
         scope: Prose,
         matcher: Line(pattern_except(
@@ -188,7 +188,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Dropper,
         severity: Critical,
         title: "asks for the user's password in a dialog",
-        why: "a script with its own password dialog can keep the password",
+        reason: "a script with its own password dialog can keep the password",
         help: "do not run it",
         scope: Any,
         matcher: Line(pattern(
@@ -205,7 +205,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Dropper,
         severity: Medium,
         title: "removes the quarantine attribute of a download",
-        why: "unsigned programs need this, and so does malware: macOS then skips its checks",
+        reason: "unsigned programs need this, and so does malware: macOS then skips its checks",
         help: "get a signed program from its official source",
         scope: Any,
         matcher: Line(pattern(
@@ -219,7 +219,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Dropper,
         severity: High,
         title: "runs a command as root through a dialog",
-        why: "the dialog does not show what runs, and the password allows everything",
+        reason: "the dialog does not show what runs, and the password allows everything",
         help: "check what would run; let users run it themselves with sudo",
         scope: Any,
         matcher: Line(pattern("osascript", &[r"osascript[^\n]{0,200}with\s+administrator\s+privileges"])),
@@ -233,7 +233,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Dropper,
         severity: Critical,
         title: "disables the malware protection of the system",
-        why: "a skill that needs this may contain what the protection would block",
+        reason: "a skill that needs this may contain what the protection would block",
         help: "keep it enabled, and do not use the skill",
         scope: Any,
         matcher: Line(pattern_except(

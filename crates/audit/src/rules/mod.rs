@@ -29,8 +29,8 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
 
 /// Returns the rule with this code.
 pub fn rule(id: &str) -> Option<&'static Rule> {
-    let at = SORTED.binary_search_by(|rule| rule.id.cmp(id)).ok()?;
-    SORTED.get(at).copied()
+    let index = SORTED.binary_search_by(|rule| rule.id.cmp(id)).ok()?;
+    SORTED.get(index).copied()
 }
 
 static SORTED: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {

@@ -4,7 +4,7 @@ use crate::finding::{Family::Secret, FindingSeverity::*};
 use crate::rule::{Matcher::*, Rule, RuleScope::*, SecretCheck, example, pattern, pattern_except};
 
 const HELP: &str = "the owner must replace it; do not use a key that you found";
-const WHY: &str = "anyone who reads the skill can use it";
+const REASON: &str = "anyone who reads the skill can use it";
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -12,7 +12,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Secret,
         severity: High,
         title: "AWS access key",
-        why: WHY,
+        reason: REASON,
         help: HELP,
         scope: Any,
         matcher: LineWithSecret(
@@ -26,7 +26,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Secret,
         severity: High,
         title: "GitHub or GitLab token",
-        why: WHY,
+        reason: REASON,
         help: HELP,
         scope: Any,
         matcher: LineWithSecret(
@@ -43,7 +43,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Secret,
         severity: High,
         title: "Slack token or webhook",
-        why: WHY,
+        reason: REASON,
         help: HELP,
         scope: Any,
         matcher: LineWithSecret(
@@ -63,7 +63,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Secret,
         severity: High,
         title: "API key of a model provider",
-        why: WHY,
+        reason: REASON,
         help: HELP,
         scope: Any,
         matcher: LineWithSecret(
@@ -85,7 +85,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Secret,
         severity: Medium,
         title: "Google API key",
-        why: "some are meant to be public, others are not",
+        reason: "some are meant to be public, others are not",
         help: HELP,
         scope: Any,
         matcher: LineWithSecret(pattern("aiza", &[r"\b((?-i:AIza)[0-9a-z_-]{35})\b"]), SecretCheck::Format),
@@ -96,7 +96,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Secret,
         severity: High,
         title: "live Stripe key",
-        why: WHY,
+        reason: REASON,
         help: HELP,
         scope: Any,
         matcher: LineWithSecret(
@@ -110,7 +110,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Secret,
         severity: High,
         title: "private key",
-        why: WHY,
+        reason: REASON,
         help: HELP,
         scope: Any,
         matcher: LineWithSecret(
@@ -132,7 +132,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Secret,
         severity: High,
         title: "token of a package registry, a bot or a mail service",
-        why: WHY,
+        reason: REASON,
         help: HELP,
         scope: Any,
         matcher: LineWithSecret(
@@ -151,7 +151,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Secret,
         severity: Medium,
         title: "possible password or key",
-        why: "anyone who reads the skill may be able to use it",
+        reason: "anyone who reads the skill may be able to use it",
         help: "keep it out of the skill: read it from the environment",
         scope: Any,
         matcher: LineWithSecret(

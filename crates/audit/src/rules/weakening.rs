@@ -46,7 +46,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Family::Code,
         severity: High,
         title: "permanently disables certificate checks",
-        why: "anyone on the network can then read and change what the user downloads and sends",
+        reason: "anyone on the network can then read and change what the user downloads and sends",
         help: "do not run it; add the certificate of the proxy or server instead",
         scope: Any,
         matcher: Line(pattern(TLS_KEYWORDS, TLS_PERMANENT)),
@@ -57,7 +57,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Family::Code,
         severity: Medium,
         title: "disables certificate checks",
-        why: "anyone on the network can then read and change the traffic",
+        reason: "anyone on the network can then read and change the traffic",
         help: "add the certificate of the proxy or server instead",
         scope: Code,
         matcher: Line(pattern_except(
@@ -76,7 +76,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Family::Code,
         severity: High,
         title: "gives root rights without a password",
-        why: "every program of the user can then control the whole machine",
+        reason: "every program of the user can then control the whole machine",
         help: "do not run it; check /etc/sudoers.d and programs with the setuid bit",
         scope: Code,
         matcher: Line(pattern_except(
@@ -98,7 +98,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Family::Code,
         severity: Medium,
         title: "disables the firewall or the access control of the system",
-        why: "the whole machine is less protected afterwards",
+        reason: "the whole machine is less protected afterwards",
         help: "open only the port or path that is needed",
         scope: Code,
         matcher: Line(pattern(
@@ -117,7 +117,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Family::Code,
         severity: High,
         title: "disables the firewall and another protection of the system",
-        why: "no installation needs both; the whole machine is unprotected afterwards",
+        reason: "no installation needs both; the whole machine is unprotected afterwards",
         help: "do not run it",
         scope: Code,
         matcher: Pair(
@@ -145,7 +145,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Family::Code,
         severity: High,
         title: "disables a protection of Windows, or deletes the logs and the history of the system",
-        why: "this hides what happened, or lets unwanted programs run",
+        reason: "this hides what happened, or lets unwanted programs run",
         help: "do not run it",
         scope: Any,
         matcher: Line(pattern_except(
@@ -169,7 +169,7 @@ pub(super) const RULES: &[Rule] = &[
         family: Family::Code,
         severity: Critical,
         title: "connects a shell to a network socket",
-        why: "it gives another machine full control over the user's account",
+        reason: "it gives another machine full control over the user's account",
         help: "do not run it",
         scope: Code,
         matcher: Pair(CONNECTS, SHELL_STREAM, 12),

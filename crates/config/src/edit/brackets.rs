@@ -13,11 +13,11 @@ pub(super) fn add(text: &str, list: Span, items: &[Span], item: &str) -> Vec<Spl
             return vec![Splice { from: inside, to: close, with: item.to_owned() }];
         }
         // The brackets are on separate lines, possibly with comments in between.
-        let (start, ends) = (line_start(text, close), line_break(text, inside));
+        let (start, line_ending) = (line_start(text, close), line_break(text, inside));
         let first = next_line(text, inside);
-        let deep =
+        let item_indent =
             if first < start { indent(text, first).to_owned() } else { format!("{}  ", indent(text, close)) };
-        return vec![Splice::insert(start, format!("{deep}{item},{ends}"))];
+        return vec![Splice::insert(start, format!("{item_indent}{item},{line_ending}"))];
     };
     let comma = comma(text, last.end, close);
     let is_multiline = text.get(last.end..close).is_some_and(|gap| gap.contains('\n'));
@@ -25,41 +25,48 @@ pub(super) fn add(text: &str, list: Span, items: &[Span], item: &str) -> Vec<Spl
         (false, Some(comma)) => vec![Splice::insert(comma + 1, format!(" {item},"))],
         (false, None) => vec![Splice::insert(last.end, format!(", {item}"))],
         (true, comma) => {
-            let at = line_end(text, comma.unwrap_or(last.end));
+            let line_end_offset = line_end(text, comma.unwrap_or(last.end));
             let line = format!("{}{}{item}", line_break(text, last.start), indent(text, last.start));
             match comma {
-                Some(_) => vec![Splice::insert(at, line + ",")],
-                None => vec![Splice::insert(last.end, ","), Splice::insert(at, line)],
+                Some(_) => vec![Splice::insert(line_end_offset, line + ",")],
+                None => vec![Splice::insert(last.end, ","), Splice::insert(line_end_offset, line)],
             }
         }
     }
 }
 
 /// Removes an item, with its line if it has its own.
-pub(super) fn remove(text: &str, list: Span, items: &[Span], which: usize) -> Vec<Splice> {
+pub(super) fn remove(text: &str, list: Span, items: &[Span], index: usize) -> Vec<Splice> {
     let (inside, close) = (list.start as usize + 1, (list.end as usize).saturating_sub(1));
-    let Some(item) = items.get(which).map(|item| item.range()) else { return Vec::new() };
-    let before = which.checked_sub(1).and_then(|at| items.get(at)).map(|before| before.range().end);
-    let next = items.get(which + 1).map(|next| next.range().start);
+    let Some(item) = items.get(index).map(|item| item.range()) else { return Vec::new() };
+    let previous_end = index
+        .checked_sub(1)
+        .and_then(|previous_index| items.get(previous_index))
+        .map(|previous| previous.range().end);
+    let next = items.get(index + 1).map(|next| next.range().start);
     let end = comma(text, item.end, next.unwrap_or(close)).map_or(item.end, |comma| comma + 1);
     let gap = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
 
-    let (start, over) = (line_start(text, item.start), line_end(text, end));
+    let (start, line_end_offset) = (line_start(text, item.start), line_end(text, end));
     let begins_line = gap(start, item.start).trim().is_empty();
-    let rest = gap(end, over).trim_start();
-    if begins_line && start >= inside && over < close && (rest.is_empty() || rest.starts_with('#')) {
+    let trailing = gap(end, line_end_offset).trim_start();
+    if begins_line
+        && start >= inside
+        && line_end_offset < close
+        && (trailing.is_empty() || trailing.starts_with('#'))
+    {
         return vec![Splice::cut(start, next_line(text, end))];
     }
-    match (before, next) {
+    match (previous_end, next) {
         (_, Some(next)) if !gap(end, next).contains(['\n', '#']) => vec![Splice::cut(item.start, next)],
-        (Some(before), None) if !gap(before, item.start).contains('#') => {
-            vec![Splice::cut(before, item.end)]
+        (Some(previous_end), None) if !gap(previous_end, item.start).contains('#') => {
+            vec![Splice::cut(previous_end, item.end)]
         }
         (None, None) if (gap(inside, item.start).to_owned() + gap(end, close)).trim().is_empty() => {
             vec![Splice::cut(inside, close)]
         }
         _ => {
-            let blanks = gap(end, over).len() - rest.len();
+            let blanks = gap(end, line_end_offset).len() - trailing.len();
             vec![Splice::cut(item.start, end + blanks)]
         }
     }
@@ -69,11 +76,11 @@ pub(super) fn remove(text: &str, list: Span, items: &[Span], which: usize) -> Ve
 fn comma(text: &str, from: usize, to: usize) -> Option<usize> {
     let mut comment = false;
     let gap = text.get(from..to)?;
-    gap.bytes().enumerate().find_map(|(at, byte)| {
+    gap.bytes().enumerate().find_map(|(offset, byte)| {
         match byte {
             b'#' => comment = true,
             b'\n' => comment = false,
-            b',' if !comment => return Some(from + at),
+            b',' if !comment => return Some(from + offset),
             _ => {}
         }
         None

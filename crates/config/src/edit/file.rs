@@ -36,12 +36,12 @@ pub enum EditFileError {
         source: EditError,
     },
     /// It is not a valid configuration file.
-    #[error("{} {why}", path.display())]
+    #[error("{} {reason}", path.display())]
     Unsupported {
         /// The file.
         path: PathBuf,
         /// The reason, to follow its name.
-        why: String,
+        reason: String,
     },
     /// Another process changed it at the same time.
     #[error("{} was changed by another process; nothing was written", path.display())]
@@ -50,12 +50,12 @@ pub enum EditFileError {
         path: PathBuf,
     },
     /// An I/O error.
-    #[error("cannot {what} {}: {source}", path.display())]
+    #[error("cannot {operation} {}: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
         /// The operation: "read" or "write".
-        what: &'static str,
+        operation: &'static str,
         /// The cause.
         source: io::Error,
     },
@@ -69,8 +69,9 @@ pub fn read_text(path: &Path) -> Result<Option<String>, EditFileError> {
 /// Reads the text of a file up to a size, for configuration files that hold more than settings. See
 /// [`read_text`].
 pub fn read_text_within(path: &Path, bytes_max: u64) -> Result<Option<String>, EditFileError> {
-    let io = |source| EditFileError::Io { path: path.to_owned(), what: "read", source };
-    let unsupported = |why: &str| EditFileError::Unsupported { path: path.to_owned(), why: why.to_owned() };
+    let io = |source| EditFileError::Io { path: path.to_owned(), operation: "read", source };
+    let unsupported =
+        |reason: &str| EditFileError::Unsupported { path: path.to_owned(), reason: reason.to_owned() };
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(io(error)),
@@ -108,7 +109,7 @@ pub fn edit_file_within(
     edit: impl FnOnce(Option<&str>) -> Result<Option<String>, EditFileError>,
 ) -> Result<bool, EditFileError> {
     let target = resolve_target(path, symlinks)?;
-    let io = |source| EditFileError::Io { path: path.to_owned(), what: "write", source };
+    let io = |source| EditFileError::Io { path: path.to_owned(), operation: "write", source };
     let read = |path: &Path| read_text_within(path, bytes_max);
     let dir = target.parent().ok_or_else(|| io(io::Error::other("the path has no parent directory")))?;
     if read(&target)?.is_none() {
@@ -129,7 +130,7 @@ pub fn edit_file_within(
     let staged = AtomicFile::with_existing_metadata(&target, after.as_bytes()).map_err(|source| {
         let failed = failed_path(&target, &source);
         let path = if failed == target { path.to_owned() } else { failed };
-        EditFileError::Io { path, what: "write", source }
+        EditFileError::Io { path, operation: "write", source }
     })?;
     if read(&target)? != before {
         return Err(EditFileError::ConcurrentChange { path: path.to_owned() });
@@ -152,9 +153,10 @@ pub fn remove_stale_temp_file(path: &Path) -> io::Result<()> {
 
 /// Returns the path of the file, or of the target of a symlink, which may not exist.
 fn resolve_target(path: &Path, symlinks: SymlinkPolicy<'_>) -> Result<PathBuf, EditFileError> {
-    let unsupported = |why: &str| EditFileError::Unsupported { path: path.to_owned(), why: why.to_owned() };
+    let unsupported =
+        |reason: &str| EditFileError::Unsupported { path: path.to_owned(), reason: reason.to_owned() };
     if let SymlinkPolicy::Rejected(dir) = symlinks {
-        let linked = path.ancestors().take_while(|above| *above != dir).any(Path::is_symlink);
+        let linked = path.ancestors().take_while(|ancestor| *ancestor != dir).any(Path::is_symlink);
         return if linked {
             Err(unsupported("is behind a symlink, which is not followed"))
         } else {

@@ -1,4 +1,4 @@
-//! Edits `skills.plugins` in document 002's `~/.agent/config.yaml`.
+//! Edits the list of plugins: the skills that `skills.plugins` in `~/.agent/config.yaml` names (preset `harness`).
 
 use prowess_format::Value;
 use prowess_format::yaml::{Node, NodeKind};
@@ -78,10 +78,11 @@ pub fn plugins(text: &str) -> Result<Vec<(HarnessPlugin, u32)>, EditError> {
 
 /// Returns the text with an additional plugin. Fails if a plugin of the same name exists.
 pub fn add_plugin(text: &str, plugin: &HarnessPlugin) -> Result<String, EditError> {
-    let existing =
-        plugins(text)?.into_iter().find(|(other, _)| other.effective_name() == plugin.effective_name());
-    if let Some((other, line)) = existing {
-        return Err(EditError::PluginExists { name: other.effective_name().to_owned(), line });
+    let existing = plugins(text)?
+        .into_iter()
+        .find(|(existing_plugin, _)| existing_plugin.effective_name() == plugin.effective_name());
+    if let Some((existing_plugin, line)) = existing {
+        return Err(EditError::PluginExists { name: existing_plugin.effective_name().to_owned(), line });
     }
     let (bom, text) = split_bom(text);
     Ok(bom.to_owned() + &yaml::push(text, PLUGINS, &plugin.item())?)
@@ -90,23 +91,23 @@ pub fn add_plugin(text: &str, plugin: &HarnessPlugin) -> Result<String, EditErro
 /// Returns the text without a plugin.
 pub fn remove_plugin(text: &str, name: &str) -> Result<String, EditError> {
     let (bom, text) = split_bom(text);
-    let which = position(text, name)?;
-    Ok(bom.to_owned() + &yaml::remove_at(text, PLUGINS, which)?)
+    let index = position(text, name)?;
+    Ok(bom.to_owned() + &yaml::remove_at(text, PLUGINS, index)?)
 }
 
 /// Returns the text with a plugin enabled or disabled.
 pub fn set_plugin_enabled(text: &str, name: &str, enabled: bool) -> Result<String, EditError> {
     let (bom, text) = split_bom(text);
-    let which = position(text, name)?;
+    let index = position(text, name)?;
     let root = parse(text)?;
     let missing = || EditError::NoPlugin { name: name.to_owned() };
     let list = YamlList::find(text, root.as_ref(), PLUGINS)?.ok_or_else(missing)?;
-    let item = list.items.get(which).ok_or_else(missing)?;
+    let item = list.items.get(index).ok_or_else(missing)?;
     if text.as_bytes().get(item.span.start as usize) == Some(&b'*') {
         return Err(unsafe_change(text, item.span, "this plugin is a YAML alias; replace it with its value"));
     }
     let before = root.as_ref().map_or(Value::Null, Node::value);
-    let wanted = semantics::with_item_change(before, &PLUGINS, which, |plugin| {
+    let expected = semantics::with_item_change(before, &PLUGINS, index, |plugin| {
         Some(semantics::with_change(plugin, &["enabled"], |_| Value::Bool(enabled)))
     });
     let candidates = match entry(text, item, "enabled")? {
@@ -128,7 +129,7 @@ pub fn set_plugin_enabled(text: &str, name: &str, enabled: bool) -> Result<Strin
         None if enabled => return Ok(bom.to_owned() + text),
         None => insert_into_map(text, item, "enabled: false"),
     };
-    Ok(bom.to_owned() + &apply_first_valid(text, candidates, &wanted, item.span)?)
+    Ok(bom.to_owned() + &apply_first_valid(text, candidates, &expected, item.span)?)
 }
 
 /// Returns the index of a plugin in the list.
@@ -143,7 +144,8 @@ fn position(text: &str, name: &str) -> Result<usize, EditError> {
 
 fn parse_plugin(text: &str, item: &Node<'_>) -> Option<(HarnessPlugin, u32)> {
     let Value::Map(entries) = item.value() else { return None };
-    let get = |key: &str| entries.iter().find(|(found, _)| found.as_ref() == key).map(|(_, value)| value);
+    let get =
+        |key: &str| entries.iter().find(|(entry_key, _)| entry_key.as_ref() == key).map(|(_, value)| value);
     let word = |key: &str| match get(key)? {
         // Branches such as 1.0 are often not quoted.
         Value::Text(text) | Value::Number(text) => Some(text.to_string()),

@@ -29,30 +29,31 @@ const OPTIONS: ParseOptions = ParseOptions {
 pub(super) fn find(text: &str, [section, name]: [&str; 2]) -> Result<Option<FoundEntry>, EditEntryError> {
     let Some(root) = read(text)? else { return Ok(None) };
     let Some(outer) = member(text, &root, section, "the configuration")? else { return Ok(None) };
-    let found = member(text, &outer.value, name, section)?;
-    Ok(found.map(|found| FoundEntry { value: value(&found.value), line: line_of(text, found.start()) }))
+    let existing = member(text, &outer.value, name, section)?;
+    Ok(existing
+        .map(|existing| FoundEntry { value: value(&existing.value), line: line_of(text, existing.start()) }))
 }
 
 /// Returns the text with `entry` at `path`: a section and a name in it. Replaces an existing entry in place.
 pub(super) fn put(text: &str, path: [&str; 2], entry: &Value) -> Result<String, EditEntryError> {
-    let wanted = semantics::with_change(parse_value(text)?, &path, |_| entry.clone());
+    let expected = semantics::with_change(parse_value(text)?, &path, |_| entry.clone());
     let after = try_insert(text, path, entry);
-    after.filter(|after| parse_value(after).is_ok_and(|after| semantics::is_same(after, wanted))).ok_or_else(
-        || {
-            let at = text.len() - text.trim_start().len();
-            EditEntryError::unsafe_change(text, at, UNSAFE)
-        },
-    )
+    after
+        .filter(|after| parse_value(after).is_ok_and(|after| semantics::is_same(after, expected)))
+        .ok_or_else(|| {
+            let offset = text.len() - text.trim_start().len();
+            EditEntryError::unsafe_change(text, offset, UNSAFE)
+        })
 }
 
 /// Returns the text without the entry at `path`. Also removes a section, or the whole text, if [`put`] would
 /// create the same text again.
 pub(super) fn remove(text: &str, path: [&str; 2]) -> Result<String, EditEntryError> {
-    let Some(found) = find(text, path)? else { return Ok(text.to_owned()) };
+    let Some(existing) = find(text, path)? else { return Ok(text.to_owned()) };
     let before = parse_value(text)?;
     let is_right =
         |after: &String| parse_value(after).is_ok_and(|after| semantics::is_without(after, &before, &path));
-    let is_undone = |after: &String| put(after, path, &found.value).is_ok_and(|again| again == text);
+    let is_undone = |after: &String| put(after, path, &existing.value).is_ok_and(|restored| restored == text);
     let candidates = [try_remove(text, &[]), try_remove(text, &path[..1])].into_iter().flatten();
     let undone = candidates.filter(is_right).find(is_undone);
     let after = undone.or_else(|| try_remove(text, &path).filter(is_right));
@@ -61,16 +62,16 @@ pub(super) fn remove(text: &str, path: [&str; 2]) -> Result<String, EditEntryErr
 
 fn try_insert(text: &str, [section, name]: [&str; 2], entry: &Value) -> Option<String> {
     let root = CstRootNode::parse(text, &OPTIONS).ok()?;
-    let there = root.object_value();
+    let existing = root.object_value();
     let object = root.object_value_or_create()?;
     let is_one_line = !object.properties().is_empty() && !object.to_string().contains('\n');
     let is_empty = match object.get(section) {
         Some(section) => section.object_value()?.properties().is_empty(),
-        None => there.is_some() && object.properties().is_empty(),
+        None => existing.is_some() && object.properties().is_empty(),
     };
     let inner = object.object_value_or_create(section)?;
     match inner.get(name) {
-        Some(there) => there.set_value(input(entry)),
+        Some(existing) => existing.set_value(input(entry)),
         None => drop(inner.append(name, input(entry))),
     }
     let member = inner.get(name)?;
@@ -84,7 +85,7 @@ fn try_insert(text: &str, [section, name]: [&str; 2], entry: &Value) -> Option<S
         };
         let member = on_one_line(&member.to_string());
         let splice = match (map.get(name), map.properties.last()) {
-            (Some(there), _) => Splice { from: there.start(), to: there.end(), with: member },
+            (Some(existing), _) => Splice { from: existing.start(), to: existing.end(), with: member },
             (None, Some(last)) => Splice::insert(last.end(), format!(", {member}")),
             (None, None) => Splice::insert(map.start() + 1, member),
         };
@@ -131,7 +132,7 @@ fn escape_hidden(node: &CstNode) {
 fn input(value: &Value) -> CstInputValue {
     match value {
         Value::Null => CstInputValue::Null,
-        Value::Bool(truth) => CstInputValue::Bool(*truth),
+        Value::Bool(boolean) => CstInputValue::Bool(*boolean),
         Value::Number(number) => CstInputValue::Number(number.to_string()),
         Value::Text(text) => CstInputValue::String(text.to_string()),
         Value::List(items) => CstInputValue::Array(items.iter().map(input).collect()),
@@ -162,7 +163,7 @@ fn parse_value(text: &str) -> Result<Value, EditEntryError> {
 fn value(node: &ast::Value<'_>) -> Value {
     match node {
         ast::Value::NullKeyword(_) => Value::Null,
-        ast::Value::BooleanLit(truth) => Value::Bool(truth.value),
+        ast::Value::BooleanLit(boolean) => Value::Bool(boolean.value),
         ast::Value::NumberLit(number) => Value::Number(number.value.into()),
         ast::Value::StringLit(text) => Value::Text(text.value.as_ref().into()),
         ast::Value::Array(list) => Value::List(list.elements.iter().map(value).collect()),
@@ -187,13 +188,13 @@ fn member<'n, 't>(
             format!("{object_name} must be an object"),
         ));
     };
-    let mut same = map.properties.iter().filter(|member| member.name.as_str() == name);
-    let found = same.next();
-    match same.next() {
+    let mut matching = map.properties.iter().filter(|member| member.name.as_str() == name);
+    let first = matching.next();
+    match matching.next() {
         Some(duplicate) => {
-            let why = format!("duplicate key {name}; delete one of them");
-            Err(EditEntryError::unsafe_change(text, duplicate.start(), why))
+            let reason = format!("duplicate key {name}; delete one of them");
+            Err(EditEntryError::unsafe_change(text, duplicate.start(), reason))
         }
-        None => Ok(found),
+        None => Ok(first),
     }
 }

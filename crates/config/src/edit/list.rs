@@ -42,7 +42,7 @@ pub fn find(text: &str, form: ListFormat, path: [&str; 2]) -> Result<Vec<FoundIt
 /// assert_eq!(remove(&after, ListFormat::Toml, ["skills", "disabled"], "gh").unwrap(), text);
 /// ```
 pub fn add(text: &str, form: ListFormat, path: [&str; 2], item: &str) -> Result<String, EditError> {
-    if find(text, form, path)?.iter().any(|found| found.text == item) {
+    if find(text, form, path)?.iter().any(|existing| existing.text == item) {
         return Ok(text.to_owned());
     }
     let (bom, text) = split_bom(text);

@@ -7,7 +7,7 @@
 //! | `toml` | edits of TOML, with `toml_edit` |
 //! | [`entry`] | setting, finding and removing an entry of a section, in JSON with comments, TOML and YAML |
 //! | `jsonc` | edits of JSON with comments, with `jsonc-parser` |
-//! | [`harness`] | the plugins of document 002's `config.yaml` |
+//! | [`harness`] | the plugins in `~/.agent/config.yaml` (preset `harness`) |
 //! | [`mod@file`] | reading and replacing the file under a lock |
 //! | `brackets`, `yaml_block` | finding the position of a change in the text |
 //! | `semantics` | the values of a text, and the verification of a change |
@@ -44,12 +44,12 @@ pub enum EditError {
         message: String,
     },
     /// It can be parsed, but the change would affect more than intended.
-    #[error("line {line}: {why}")]
+    #[error("line {line}: {reason}")]
     Unsafe {
         /// The line, counted from 1.
         line: u32,
         /// The reason, and what to do instead.
-        why: String,
+        reason: String,
     },
     /// There is no plugin of this name.
     #[error("no plugin named {name}")]

@@ -7,7 +7,7 @@ use prowess_format::Value;
 pub(super) fn value_of_tree(tree: &ConfigTree) -> Value {
     match &tree.kind {
         TreeKind::Null => Value::Null,
-        TreeKind::Bool(truth) => Value::Bool(*truth),
+        TreeKind::Bool(boolean) => Value::Bool(*boolean),
         TreeKind::Integer(number) => Value::Number(number.to_string().into()),
         TreeKind::Fraction(text) | TreeKind::Date(text) => Value::Number(text.as_str().into()),
         TreeKind::Text(text) => Value::Text(text.as_str().into()),
@@ -19,8 +19,8 @@ pub(super) fn value_of_tree(tree: &ConfigTree) -> Value {
 }
 
 /// Returns `true` if two values are equal, regardless of the order of keys. Duplicate keys keep their order.
-pub(super) fn is_same(one: Value, other: Value) -> bool {
-    sorted(one) == sorted(other)
+pub(super) fn is_same(a: Value, b: Value) -> bool {
+    sorted(a) == sorted(b)
 }
 
 fn sorted(value: Value) -> Value {
@@ -62,22 +62,22 @@ pub(super) fn with_item(value: Value, path: &[&str], item: Value) -> Value {
 }
 
 /// Returns the value without one item of the list at a path.
-pub(super) fn without_item(value: Value, path: &[&str], which: usize) -> Value {
-    with_item_change(value, path, which, |_| None)
+pub(super) fn without_item(value: Value, path: &[&str], index: usize) -> Value {
+    with_item_change(value, path, index, |_| None)
 }
 
 /// Returns the value with one item of the list at a path changed or removed.
 pub(super) fn with_item_change(
     value: Value,
     path: &[&str],
-    which: usize,
+    index: usize,
     change: impl FnOnce(Value) -> Option<Value>,
 ) -> Value {
     with_change(value, path, |list| match list {
-        Value::List(mut items) if which < items.len() => {
-            let item = items.remove(which);
+        Value::List(mut items) if index < items.len() => {
+            let item = items.remove(index);
             if let Some(item) = change(item) {
-                items.insert(which, item);
+                items.insert(index, item);
             }
             Value::List(items)
         }
@@ -93,8 +93,8 @@ pub(super) fn is_without(after: Value, before: &Value, path: &[&str]) -> bool {
     let normalized = |value: Value| {
         let without = without_entries(value, sections, |key, _| key == *name);
         match sections.split_last() {
-            Some((section, above)) => {
-                without_entries(without, above, |key, value| key == *section && is_empty(value))
+            Some((section, outer_sections)) => {
+                without_entries(without, outer_sections, |key, value| key == *section && is_empty(value))
             }
             None => without,
         }

@@ -21,20 +21,24 @@ use super::{EditError, semantics};
 pub fn set(text: &str, path: &[&str], value: Option<&Value>) -> Result<String, EditError> {
     let (bom, text) = split_bom(text);
     let tree = parse_for_edit(text)?;
-    let (found, before) = (entry(&tree, path), semantics::value_of_tree(&tree));
-    let after = match (found, value) {
+    let (existing, before) = (entry(&tree, path), semantics::value_of_tree(&tree));
+    let after = match (existing, value) {
         (None, None) => Some(text.to_owned()),
         (_, Some(value)) => {
-            let wanted = semantics::with_change(before, path, |_| value.clone());
-            apply_edit(text, |document| put(document, path, value), |after| semantics::is_same(after, wanted))
+            let expected = semantics::with_change(before, path, |_| value.clone());
+            apply_edit(
+                text,
+                |document| put(document, path, value),
+                |after| semantics::is_same(after, expected),
+            )
         }
         (Some(_), None) => {
             let is_right = |after| semantics::is_without(after, &before, path);
             apply_edit(text, |document| remove_entry(document, path), is_right)
         }
     };
-    let at = found.map_or(0, |entry| entry.span.start as usize);
-    Ok(bom.to_owned() + &after.ok_or_else(|| unsafe_change(text, at, BY_HAND))?)
+    let offset = existing.map_or(0, |entry| entry.span.start as usize);
+    Ok(bom.to_owned() + &after.ok_or_else(|| unsafe_change(text, offset, BY_HAND))?)
 }
 
 fn entry<'t>(tree: &'t ConfigTree, path: &[&str]) -> Option<&'t TreeEntry> {

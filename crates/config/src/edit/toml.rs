@@ -33,14 +33,16 @@ pub(super) fn apply_edit(
     if !lines.iter().map(|line| line.trim_end_matches(['\r', '\n'])).eq(before.iter().copied()) {
         return None;
     }
-    let is_same = |(one, other): &(&&str, &&str)| one == other;
-    let first = before.iter().zip(&after).take_while(is_same).count();
-    let rest = before.iter().skip(first).rev().zip(after.iter().skip(first).rev());
-    let last = rest.take_while(is_same).count();
-    let changed = kept_comments.lines().chain(after.iter().copied().take(after.len() - last).skip(first));
-    let mut result = lines.iter().copied().take(first).collect::<String>();
+    let is_same = |(a, b): &(&&str, &&str)| a == b;
+    let common_prefix = before.iter().zip(&after).take_while(is_same).count();
+    let rest = before.iter().skip(common_prefix).rev().zip(after.iter().skip(common_prefix).rev());
+    let common_suffix = rest.take_while(is_same).count();
+    let changed = kept_comments
+        .lines()
+        .chain(after.iter().copied().take(after.len() - common_suffix).skip(common_prefix));
+    let mut result = lines.iter().copied().take(common_prefix).collect::<String>();
     result.extend(changed.flat_map(|line| [line, ending]));
-    result.extend(lines.iter().copied().skip(lines.len() - last));
+    result.extend(lines.iter().copied().skip(lines.len() - common_suffix));
     if !is_whole && result.ends_with(ending) {
         result.truncate(result.len() - ending.len());
     }
@@ -98,9 +100,9 @@ pub(super) fn put(document: &mut DocumentMut, path: &[&str], value: &Value) -> O
 fn take_heading(document: &mut DocumentMut) -> String {
     let first = document.iter_mut().next().and_then(|(_, item)| item.as_table_mut().map(Table::decor_mut));
     let Some(decor) = first else { return String::new() };
-    let above = decor.prefix().and_then(|above| above.as_str()).unwrap_or_default().to_owned();
-    let Some(end) = above.rfind("\n\n") else { return String::new() };
-    let (heading, rest) = above.split_at(end + 2);
+    let comments = decor.prefix().and_then(|comments| comments.as_str()).unwrap_or_default().to_owned();
+    let Some(end) = comments.rfind("\n\n") else { return String::new() };
+    let (heading, rest) = comments.split_at(end + 2);
     let (heading, rest) = (heading.to_owned(), rest.to_owned());
     decor.set_prefix(rest);
     heading
@@ -114,23 +116,24 @@ pub(super) fn remove_entry(document: &mut DocumentMut, path: &[&str]) -> Option<
         holder = holder.get_mut(section)?;
     }
     let table = holder.as_table_like_mut()?;
-    let above = table.key(name)?.leaf_decor().clone();
-    let text = |decor: &toml_edit::Decor| decor.prefix().and_then(|above| above.as_str()).map(str::to_owned);
+    let comments = table.key(name)?.leaf_decor().clone();
+    let text =
+        |decor: &toml_edit::Decor| decor.prefix().and_then(|comments| comments.as_str()).map(str::to_owned);
     Some(match table.remove(name)? {
         Item::Table(table) if !table.is_dotted() => {
-            let above = text(table.decor()).unwrap_or_default();
-            above.strip_suffix('\n').map(str::to_owned).unwrap_or(above)
+            let comments = text(table.decor()).unwrap_or_default();
+            comments.strip_suffix('\n').map(str::to_owned).unwrap_or(comments)
         }
-        _ => text(&above).filter(|above| above.contains('#')).unwrap_or_default(),
+        _ => text(&comments).filter(|comments| comments.contains('#')).unwrap_or_default(),
     })
 }
 
 /// Positions a table after everything else in the document.
 pub(super) fn last_table(document: &mut DocumentMut, mut table: Table) -> Table {
     let is_first = document.is_empty();
-    let above = take_trailing(document);
-    let apart = if is_first && above.is_empty() { "" } else { "\n" };
-    table.decor_mut().set_prefix(above + apart);
+    let comments = take_trailing(document);
+    let separator = if is_first && comments.is_empty() { "" } else { "\n" };
+    table.decor_mut().set_prefix(comments + separator);
     table.set_position(Some(isize::MAX));
     table
 }
@@ -156,7 +159,7 @@ pub(super) fn inline(value: &Value) -> String {
     match value {
         // TOML has no null, and no written value contains one.
         Value::Null => "\"\"".to_owned(),
-        Value::Bool(truth) => truth.to_string(),
+        Value::Bool(boolean) => boolean.to_string(),
         Value::Number(number) => number.to_string(),
         Value::Text(text) => quote(text),
         Value::List(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
@@ -182,42 +185,43 @@ pub(super) fn parse(text: &str) -> Result<ConfigTree, (usize, String)> {
 }
 
 pub(super) fn parse_for_edit(text: &str) -> Result<ConfigTree, EditError> {
-    parse(text).map_err(|(at, message)| EditError::Malformed { line: line_of(text, at), message })
+    parse(text).map_err(|(offset, message)| EditError::Malformed { line: line_of(text, offset), message })
 }
 
-pub(super) fn unsafe_change(text: &str, at: usize, why: &str) -> EditError {
-    EditError::Unsafe { line: line_of(text, at), why: why.to_owned() }
+pub(super) fn unsafe_change(text: &str, offset: usize, reason: &str) -> EditError {
+    EditError::Unsafe { line: line_of(text, offset), reason: reason.to_owned() }
 }
 
 /// Returns the items of the list at `path` with their lines.
 pub(super) fn find(text: &str, path: [&str; 2]) -> Result<Vec<FoundItem>, EditError> {
     let tree = parse_for_edit(text)?;
     let Some((_, list)) = entry(&tree, path) else { return Ok(Vec::new()) };
-    let found =
-        |(found, span): (String, Span)| FoundItem { text: found, line: line_of(text, span.start as usize) };
-    Ok(items(text, list)?.into_iter().map(found).collect())
+    let found_item =
+        |(item, span): (String, Span)| FoundItem { text: item, line: line_of(text, span.start as usize) };
+    Ok(items(text, list)?.into_iter().map(found_item).collect())
 }
 
 /// Adds an item to the list at `path`, which is created if it does not exist.
 pub(super) fn add(text: &str, path: [&str; 2], item: &str) -> Result<String, EditError> {
     let tree = parse_for_edit(text)?;
-    let wanted = semantics::with_item(semantics::value_of_tree(&tree), &path, Value::Text(item.into()));
+    let expected = semantics::with_item(semantics::value_of_tree(&tree), &path, Value::Text(item.into()));
     let Some((_, list)) = entry(&tree, path) else {
         let list = Value::List(vec![Value::Text(item.into())]);
-        let at = tree.get(path[0]).map_or(0, |section| section.span.start as usize);
+        let offset = tree.get(path[0]).map_or(0, |section| section.span.start as usize);
         return apply_edit(
             text,
             |document| put(document, &path, &list),
-            |after| semantics::is_same(after, wanted),
+            |after| semantics::is_same(after, expected),
         )
-        .ok_or_else(|| unsafe_change(text, at, BY_HAND));
+        .ok_or_else(|| unsafe_change(text, offset, BY_HAND));
     };
     let spans: Vec<_> = items(text, list)?.into_iter().map(|(_, span)| span).collect();
     // TOML has no unquoted strings.
-    let beside = spans.last().and_then(|last| text.get(last.range()));
-    let beside = beside.filter(|beside| beside.starts_with('\'') && !beside.starts_with("'''"));
-    let item = quote_like(item, beside.or(Some("\"")));
-    checked(text, apply_splices(text, brackets::add(text, list.span, &spans, &item)), wanted, list.span)
+    let neighbour = spans.last().and_then(|last| text.get(last.range()));
+    let neighbour =
+        neighbour.filter(|neighbour| neighbour.starts_with('\'') && !neighbour.starts_with("'''"));
+    let item = quote_like(item, neighbour.or(Some("\"")));
+    checked(text, apply_splices(text, brackets::add(text, list.span, &spans, &item)), expected, list.span)
 }
 
 /// Removes all occurrences of an item from the list at `path`. A list that becomes empty stays.
@@ -227,18 +231,18 @@ pub(super) fn remove(text: &str, path: [&str; 2], item: &str) -> Result<String, 
         let tree = parse_for_edit(&text)?;
         let Some((_, list)) = entry(&tree, path) else { return Ok(text) };
         let items = items(&text, list)?;
-        let Some(which) = items.iter().position(|(found, _)| found == item) else { return Ok(text) };
-        let wanted = semantics::without_item(semantics::value_of_tree(&tree), &path, which);
+        let Some(index) = items.iter().position(|(existing, _)| existing == item) else { return Ok(text) };
+        let expected = semantics::without_item(semantics::value_of_tree(&tree), &path, index);
         let spans: Vec<_> = items.iter().map(|(_, span)| *span).collect();
-        let after = apply_splices(&text, brackets::remove(&text, list.span, &spans, which));
-        text = checked(&text, after, wanted, list.span)?;
+        let after = apply_splices(&text, brackets::remove(&text, list.span, &spans, index));
+        text = checked(&text, after, expected, list.span)?;
     }
 }
 
-fn checked(text: &str, after: String, wanted: Value, at: Span) -> Result<String, EditError> {
+fn checked(text: &str, after: String, expected: Value, span: Span) -> Result<String, EditError> {
     match parse(&after) {
-        Ok(tree) if semantics::is_same(semantics::value_of_tree(&tree), wanted) => Ok(after),
-        _ => Err(unsafe_change(text, at.start as usize, BY_HAND)),
+        Ok(tree) if semantics::is_same(semantics::value_of_tree(&tree), expected) => Ok(after),
+        _ => Err(unsafe_change(text, span.start as usize, BY_HAND)),
     }
 }
 
@@ -248,12 +252,12 @@ fn entry<'t>(tree: &'t ConfigTree, [section, key]: [&str; 2]) -> Option<(&'t Tre
 }
 
 fn items(text: &str, list: &ConfigTree) -> Result<Vec<(String, Span)>, EditError> {
-    let refused =
+    let rejected =
         |tree: &ConfigTree| unsafe_change(text, tree.span.start as usize, "this is not a list of strings");
-    let TreeKind::List(items) = &list.kind else { return Err(refused(list)) };
+    let TreeKind::List(items) = &list.kind else { return Err(rejected(list)) };
     let item = |item: &ConfigTree| match &item.kind {
-        TreeKind::Text(found) => Ok((found.clone(), item.span)),
-        _ => Err(refused(item)),
+        TreeKind::Text(text) => Ok((text.clone(), item.span)),
+        _ => Err(rejected(item)),
     };
     items.iter().map(item).collect()
 }

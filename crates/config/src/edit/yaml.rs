@@ -15,8 +15,8 @@ pub(super) fn find(text: &str, path: [&str; 2]) -> Result<Vec<FoundItem>, EditEr
     list.items
         .iter()
         .map(|item| match item.value() {
-            Value::Text(found) => {
-                Ok(FoundItem { text: found.into(), line: line_of(text, item.span.start as usize) })
+            Value::Text(existing) => {
+                Ok(FoundItem { text: existing.into(), line: line_of(text, item.span.start as usize) })
             }
             _ => Err(unsafe_change(text, item.span, "this is not a list of strings")),
         })
@@ -27,17 +27,17 @@ pub(super) fn find(text: &str, path: [&str; 2]) -> Result<Vec<FoundItem>, EditEr
 pub(super) fn add(text: &str, path: [&str; 2], item: &str) -> Result<String, EditError> {
     let root = parse(text)?;
     let list = YamlList::find(text, root.as_ref(), path)?;
-    let beside = list.as_ref().and_then(|list| text.get(list.items.last()?.span.range()));
-    let written = quote_like(item, beside);
-    let item = NewListItem { lines: vec![written.clone()], flow: written, value: Value::Text(item.into()) };
+    let neighbour = list.as_ref().and_then(|list| text.get(list.items.last()?.span.range()));
+    let quoted = quote_like(item, neighbour);
+    let item = NewListItem { lines: vec![quoted.clone()], flow: quoted, value: Value::Text(item.into()) };
     push(text, path, &item)
 }
 
 /// Removes all occurrences of an item from the list at `path`.
 pub(super) fn remove(text: &str, path: [&str; 2], item: &str) -> Result<String, EditError> {
     let mut text = text.to_owned();
-    while let Some(which) = find(&text, path)?.iter().position(|found| found.text == item) {
-        text = remove_at(&text, path, which)?;
+    while let Some(index) = find(&text, path)?.iter().position(|existing| existing.text == item) {
+        text = remove_at(&text, path, index)?;
     }
     Ok(text)
 }
@@ -46,31 +46,31 @@ pub(super) fn remove(text: &str, path: [&str; 2], item: &str) -> Result<String, 
 pub(super) fn push(text: &str, path: [&str; 2], item: &NewListItem) -> Result<String, EditError> {
     let root = parse(text)?;
     let before = root.as_ref().map_or(Value::Null, Node::value);
-    let wanted = semantics::with_item(before, &path, item.value.clone());
-    let (candidates, at) = match YamlList::find(text, root.as_ref(), path)? {
+    let expected = semantics::with_item(before, &path, item.value.clone());
+    let (candidates, span) = match YamlList::find(text, root.as_ref(), path)? {
         Some(list) => {
-            let at = list.key.span;
+            let span = list.key.span;
             let candidates = match list.is_flow(text) {
                 true => vec![brackets::add(text, list.node.span, &list.spans(), &item.flow)],
                 false => yaml_block::add(text, list.key, list.node, list.items, item),
             };
-            (candidates, at)
+            (candidates, span)
         }
         None => yaml_block::create(text, root.as_ref(), path, item)?,
     };
-    apply_first_valid(text, candidates, &wanted, at)
+    apply_first_valid(text, candidates, &expected, span)
 }
 
 /// Removes an item of the list at `path`.
-pub(super) fn remove_at(text: &str, path: [&str; 2], which: usize) -> Result<String, EditError> {
+pub(super) fn remove_at(text: &str, path: [&str; 2], index: usize) -> Result<String, EditError> {
     let root = parse(text)?;
     let Some(list) = YamlList::find(text, root.as_ref(), path)? else { return Ok(text.to_owned()) };
-    let wanted = semantics::without_item(root.as_ref().map_or(Value::Null, Node::value), &path, which);
+    let expected = semantics::without_item(root.as_ref().map_or(Value::Null, Node::value), &path, index);
     let edit = match list.is_flow(text) {
-        true => brackets::remove(text, list.node.span, &list.spans(), which),
-        false => yaml_block::remove(text, list.key, list.items, which),
+        true => brackets::remove(text, list.node.span, &list.spans(), index),
+        false => yaml_block::remove(text, list.key, list.items, index),
     };
-    apply_first_valid(text, vec![edit], &wanted, list.key.span)
+    apply_first_valid(text, vec![edit], &expected, list.key.span)
 }
 
 /// An existing list.
@@ -87,18 +87,18 @@ impl<'n, 's> YamlList<'n, 's> {
         root: Option<&'n Node<'s>>,
         path: [&str; 2],
     ) -> Result<Option<Self>, EditError> {
-        let mut found: Option<(&Node<'_>, &Node<'_>)> = None;
+        let mut existing: Option<(&Node<'_>, &Node<'_>)> = None;
         let Some(mut node) = root else { return Ok(None) };
         for key in path {
             match entry(text, node, key)? {
                 Some((key, inner)) => {
-                    found = Some((key, inner));
+                    existing = Some((key, inner));
                     node = inner;
                 }
                 None => return Ok(None),
             }
         }
-        match found {
+        match existing {
             Some((key, node)) => match &node.kind {
                 NodeKind::List(items) => Ok(Some(Self { key, node, items })),
                 NodeKind::Scalar(..) if node.value() == Value::Null => Ok(None),
@@ -129,27 +129,28 @@ pub(super) fn entry<'n, 's>(
             _ => Err(unsafe_change(text, node.span, "this must be a mapping")),
         };
     };
-    let mut same =
-        entries.iter().filter(|(found, _)| matches!(&found.kind, NodeKind::Scalar(text, _) if text == key));
-    let Some((found, value)) = same.next() else { return Ok(None) };
-    if let Some((duplicate, _)) = same.next() {
+    let mut matching = entries
+        .iter()
+        .filter(|(entry_key, _)| matches!(&entry_key.kind, NodeKind::Scalar(text, _) if text == key));
+    let Some((entry_key, value)) = matching.next() else { return Ok(None) };
+    if let Some((duplicate, _)) = matching.next() {
         return Err(unsafe_change(text, duplicate.span, &format!("duplicate key {key}; delete one of them")));
     }
     if begins_with(text, value.span, b'*') {
-        let why = format!(
+        let reason = format!(
             "{key} is a YAML alias, and changing it would affect other uses; replace it with its value"
         );
-        return Err(unsafe_change(text, found.span, &why));
+        return Err(unsafe_change(text, entry_key.span, &reason));
     }
-    Ok(Some((found, value)))
+    Ok(Some((entry_key, value)))
 }
 
 pub(super) fn begins_with(text: &str, span: Span, byte: u8) -> bool {
     text.as_bytes().get(span.start as usize) == Some(&byte)
 }
 
-pub(super) fn unsafe_change(text: &str, span: Span, why: &str) -> EditError {
-    EditError::Unsafe { line: line_of(text, span.start as usize), why: why.to_owned() }
+pub(super) fn unsafe_change(text: &str, span: Span, reason: &str) -> EditError {
+    EditError::Unsafe { line: line_of(text, span.start as usize), reason: reason.to_owned() }
 }
 
 pub(super) fn parse(text: &str) -> Result<Option<Node<'_>>, EditError> {
@@ -163,19 +164,19 @@ pub(super) fn parse(text: &str) -> Result<Option<Node<'_>>, EditError> {
 pub(super) fn apply_first_valid(
     text: &str,
     candidates: Vec<Vec<Splice>>,
-    wanted: &Value,
-    at: Span,
+    expected: &Value,
+    span: Span,
 ) -> Result<String, EditError> {
     for edit in candidates {
         let after = apply_splices(text, edit);
         let is_valid = parse(&after).is_ok_and(|root| {
-            semantics::is_same(root.map_or(Value::Null, |node| node.value()), wanted.clone())
+            semantics::is_same(root.map_or(Value::Null, |node| node.value()), expected.clone())
         });
         if is_valid {
             return Ok(after);
         }
     }
-    let why = "this cannot be changed without affecting something else, such as an anchor or an alias; edit the file \
+    let reason = "this cannot be changed without affecting something else, such as an anchor or an alias; edit the file \
                by hand";
-    Err(unsafe_change(text, at, why))
+    Err(unsafe_change(text, span, reason))
 }

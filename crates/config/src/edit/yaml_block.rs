@@ -21,7 +21,7 @@ pub(super) struct NewListItem {
 impl NewListItem {
     fn block(&self, dash: &str) -> Vec<String> {
         let lines = self.lines.iter().enumerate();
-        lines.map(|(at, line)| format!("{dash}{}{line}", if at == 0 { "- " } else { "  " })).collect()
+        lines.map(|(index, line)| format!("{dash}{}{line}", if index == 0 { "- " } else { "  " })).collect()
     }
 }
 
@@ -33,12 +33,12 @@ pub(super) fn add(
     items: &[Node<'_>],
     item: &NewListItem,
 ) -> CandidateEdits {
-    let dash = items.first().and_then(|first| dash(text, first)).map(|at| {
-        let start = line_start(text, at);
-        text.get(start..at).unwrap_or_default()
+    let dash = items.first().and_then(|first| dash(text, first)).map(|offset| {
+        let start = line_start(text, offset);
+        text.get(start..offset).unwrap_or_default()
     });
     let dash = match dash {
-        Some(blanks) if blanks.trim().is_empty() => blanks.to_owned(),
+        Some(margin) if margin.trim().is_empty() => margin.to_owned(),
         _ => format!("{}  ", indent(text, key.span.start as usize)),
     };
     let end = text_end(text, list).max(key.span.end as usize);
@@ -46,8 +46,8 @@ pub(super) fn add(
 }
 
 /// Removes an item with its lines. A list that becomes empty is written as `[]`.
-pub(super) fn remove(text: &str, key: &Node<'_>, items: &[Node<'_>], which: usize) -> Vec<Splice> {
-    let Some(item) = items.get(which) else { return Vec::new() };
+pub(super) fn remove(text: &str, key: &Node<'_>, items: &[Node<'_>], index: usize) -> Vec<Splice> {
+    let Some(item) = items.get(index) else { return Vec::new() };
     let Some(dash) = dash(text, item) else { return Vec::new() };
     let (from, to) = (line_start(text, dash), next_line(text, text_end(text, item)));
     // If the last line has no line ending, remove the preceding one.
@@ -58,8 +58,8 @@ pub(super) fn remove(text: &str, key: &Node<'_>, items: &[Node<'_>], which: usiz
     let mut splices = vec![Splice::cut(from, to)];
     if items.len() == 1 {
         let colon = text.get(key.span.end as usize..).and_then(|rest| rest.find(':'));
-        let at = key.span.end as usize + colon.map_or(0, |colon| colon + 1);
-        splices.push(Splice::insert(at, " []"));
+        let offset = key.span.end as usize + colon.map_or(0, |colon| colon + 1);
+        splices.push(Splice::insert(offset, " []"));
     }
     splices
 }
@@ -80,18 +80,18 @@ pub(super) fn create(
         let inner = format!("{outer}  ");
         let lines = [vec![format!("{outer}{section}:")], list_lines(&inner, "  ", key, item)].concat();
         let flow = format!("{section}: {{{key}: [{}]}}", item.flow);
-        let mut ways = vec![
+        let mut candidates = vec![
             vec![insert_after_line(text, text_end(text, root), &lines)],
             vec![insert_at_end(text, &lines)],
         ];
-        ways.extend(insert_into_flow(text, root, &flow));
-        return Ok((ways, root.span));
+        candidates.extend(insert_into_flow(text, root, &flow));
+        return Ok((candidates, root.span));
     };
     let outer = indent(text, holder.span.start as usize).to_owned();
-    if let Some((found, nothing)) = entry(text, map, key)? {
-        let lines = list_lines(indent(text, found.span.start as usize), step(text, map), key, item);
+    if let Some((existing_key, null)) = entry(text, map, key)? {
+        let lines = list_lines(indent(text, existing_key.span.start as usize), step(text, map), key, item);
         let (below, flow) = (lines.get(1..).unwrap_or_default(), format!("[{}]", item.flow));
-        return Ok((replace_null(text, found, nothing, below, &flow), found.span));
+        return Ok((replace_null(text, existing_key, null, below, &flow), existing_key.span));
     }
     if map.value() == Value::Null {
         let lines = list_lines(&format!("{outer}  "), "  ", key, item);
@@ -100,38 +100,38 @@ pub(super) fn create(
     }
     let inner = first_key(map).map_or(format!("{outer}  "), |first| indent(text, first).to_owned());
     let lines = list_lines(&inner, step(text, map), key, item);
-    let mut ways = vec![vec![insert_after_line(text, text_end(text, map), &lines)]];
-    ways.push(vec![insert_after_line(text, holder.span.end as usize, &lines)]);
-    ways.extend(insert_into_flow(text, map, &format!("{key}: [{}]", item.flow)));
-    Ok((ways, holder.span))
+    let mut candidates = vec![vec![insert_after_line(text, text_end(text, map), &lines)]];
+    candidates.push(vec![insert_after_line(text, holder.span.end as usize, &lines)]);
+    candidates.extend(insert_into_flow(text, map, &format!("{key}: [{}]", item.flow)));
+    Ok((candidates, holder.span))
 }
 
 /// Returns the lines of a key and a list with one item, with the dash indented by `step`.
-fn list_lines(blanks: &str, step: &str, key: &str, item: &NewListItem) -> Vec<String> {
-    [vec![format!("{blanks}{key}:")], item.block(&format!("{blanks}{step}"))].concat()
+fn list_lines(margin: &str, step: &str, key: &str, item: &NewListItem) -> Vec<String> {
+    [vec![format!("{margin}{key}:")], item.block(&format!("{margin}{step}"))].concat()
 }
 
 /// Replaces a null value by lines below the key, or by `flow` next to it.
 pub(super) fn replace_null(
     text: &str,
     key: &Node<'_>,
-    nothing: &Node<'_>,
+    null_node: &Node<'_>,
     lines: &[String],
     flow: &str,
 ) -> CandidateEdits {
     let end = key.span.end as usize;
     let colon = text.get(end..).and_then(|rest| rest.find(':')).map_or(end, |colon| end + colon + 1);
-    let null = nothing.span.range();
+    let null = null_node.span.range();
     let null = match text.get(null.clone()) {
         Some("") | None => None,
         Some(_) => Some(Splice::cut(colon.min(null.start), null.end)),
     };
-    let below = null.iter().cloned().chain([insert_after_line(text, colon, lines)]).collect();
-    let beside = match null {
+    let below_key = null.iter().cloned().chain([insert_after_line(text, colon, lines)]).collect();
+    let same_line = match null {
         Some(cut) => vec![Splice { with: format!(" {flow}"), ..cut }],
         None => vec![Splice::insert(colon, format!(" {flow}"))],
     };
-    vec![below, beside]
+    vec![below_key, same_line]
 }
 
 /// Inserts an entry into a mapping in braces.
@@ -146,15 +146,15 @@ pub(super) fn insert_into_flow(text: &str, map: &Node<'_>, entry: &str) -> Optio
 
 /// Inserts an entry after the last one of a mapping, in its style.
 pub(super) fn insert_into_map(text: &str, map: &Node<'_>, entry: &str) -> CandidateEdits {
-    if let Some(way) = insert_into_flow(text, map, entry) {
-        return vec![way];
+    if let Some(edit) = insert_into_flow(text, map, entry) {
+        return vec![edit];
     }
     // The first key of an item follows a dash, which counts as indentation.
-    let blanks: String = first_key(map).map_or(String::new(), |first| {
+    let margin: String = first_key(map).map_or(String::new(), |first| {
         let before = text.get(line_start(text, first)..first).unwrap_or_default();
         before.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect()
     });
-    vec![vec![insert_after_line(text, text_end(text, map), &[format!("{blanks}{entry}")])]]
+    vec![vec![insert_after_line(text, text_end(text, map), &[format!("{margin}{entry}")])]]
 }
 
 pub(super) fn first_key(map: &Node<'_>) -> Option<usize> {
@@ -174,8 +174,8 @@ fn step<'t>(text: &'t str, map: &Node<'_>) -> &'t str {
     let steps = entries.iter().filter_map(|(key, value)| {
         let NodeKind::List(items) = &value.kind else { return None };
         let dash = dash(text, items.first()?).filter(|_| !begins_with(text, value.span, b'['))?;
-        let blanks = text.get(line_start(text, dash)..dash).filter(|blanks| blanks.trim().is_empty())?;
-        blanks.strip_prefix(indent(text, key.span.start as usize))
+        let margin = text.get(line_start(text, dash)..dash).filter(|margin| margin.trim().is_empty())?;
+        margin.strip_prefix(indent(text, key.span.start as usize))
     });
     steps.into_iter().next().unwrap_or("  ")
 }

@@ -10,13 +10,13 @@ use crate::values::{ConfigValues, ValueLens};
 
 /// One of a few words, or a Boolean.
 pub(crate) struct ChoiceField<T: 'static> {
-    pub(crate) at: ValueLens<T>,
+    pub(crate) lens: ValueLens<T>,
 }
 
 impl<T: NamedChoice> ChoiceField<T> {
     /// Returns the index of the value among the words.
     fn index(&self, values: &ConfigValues) -> usize {
-        let value = *(self.at.get)(values);
+        let value = *(self.lens.get)(values);
         T::NAMES.iter().position(|(_, choice)| choice.is_same(value)).unwrap_or_default()
     }
 
@@ -44,14 +44,14 @@ impl<T: NamedChoice> KeyField for ChoiceField<T> {
             TreeKind::Text(text) if !Self::is_bool() => text,
             _ => return Err(InvalidValue::value(tree)),
         };
-        let Some((_, choice)) = T::NAMES.iter().find(|(known, _)| *known == word) else {
+        let Some((_, choice)) = T::NAMES.iter().find(|(name, _)| *name == word) else {
             let invalid = InvalidValue::value(tree);
             return Err(match nearest(word, self.words()) {
-                Some(near) => invalid.help(format!("did you mean \"{near}\"?")),
+                Some(similar) => invalid.help(format!("did you mean \"{similar}\"?")),
                 None => invalid,
             });
         };
-        *(self.at.get_mut)(values) = *choice;
+        *(self.lens.get_mut)(values) = *choice;
         Ok(())
     }
 

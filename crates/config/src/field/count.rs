@@ -20,7 +20,7 @@ pub(crate) trait Amount: Copy + 'static {
 }
 
 impl Amount for u32 {
-    /// The maximum stands for "no limit" in a policy.
+    /// The maximum means "no limit" in a policy.
     fn number(self) -> Option<u64> {
         (self != Self::MAX).then_some(u64::from(self))
     }
@@ -63,7 +63,7 @@ impl Amount for Duration {
 
 /// A number within a range, or a word for none.
 pub(crate) struct NumberField<T: 'static> {
-    pub(crate) at: ValueLens<T>,
+    pub(crate) lens: ValueLens<T>,
     pub(crate) range: RangeInclusive<u64>,
     /// The words for none; the first one is written back.
     pub(crate) none: &'static [&'static str],
@@ -95,18 +95,18 @@ impl<T: Amount> KeyField for NumberField<T> {
             TreeKind::Text(word) => {
                 let invalid = InvalidValue::value(tree);
                 return Err(match nearest(word, self.none.iter().copied()) {
-                    Some(near) => invalid.help(format!("did you mean \"{near}\"?")),
+                    Some(similar) => invalid.help(format!("did you mean \"{similar}\"?")),
                     None => invalid,
                 });
             }
             _ => return Err(InvalidValue::value(tree)),
         };
-        *(self.at.get_mut)(values) = T::from_number(number);
+        *(self.lens.get_mut)(values) = T::from_number(number);
         Ok(())
     }
 
     fn to_json(&self, values: &ConfigValues) -> Json {
-        match ((self.at.get)(values).number(), self.none.first()) {
+        match ((self.lens.get)(values).number(), self.none.first()) {
             (Some(number), _) => Json::from(number),
             (None, Some(word)) => Json::from(*word),
             (None, None) => Json::Null,
@@ -114,6 +114,6 @@ impl<T: Amount> KeyField for NumberField<T> {
     }
 
     fn permissiveness(&self, values: &ConfigValues) -> u64 {
-        (self.at.get)(values).number().unwrap_or(u64::MAX)
+        (self.lens.get)(values).number().unwrap_or(u64::MAX)
     }
 }

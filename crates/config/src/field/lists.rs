@@ -11,17 +11,17 @@ use prowess::policy::RootSpec;
 
 /// A list of names.
 pub(crate) struct TextListField {
-    pub(crate) at: ValueLens<Vec<String>>,
+    pub(crate) lens: ValueLens<Vec<String>>,
 }
 
 /// A list of paths that are absolute or begin with `~/`.
 pub(crate) struct PathListField {
-    pub(crate) at: ValueLens<Vec<PathBuf>>,
+    pub(crate) lens: ValueLens<Vec<PathBuf>>,
 }
 
 /// A list of skill directories.
 pub(crate) struct RootListField {
-    pub(crate) at: ValueLens<Vec<RootSpec>>,
+    pub(crate) lens: ValueLens<Vec<RootSpec>>,
 }
 
 impl KeyField for TextListField {
@@ -32,12 +32,12 @@ impl KeyField for TextListField {
     fn parse_into(&self, tree: &ConfigTree, values: &mut ConfigValues) -> Result<(), InvalidValue> {
         let names =
             items(tree)?.into_iter().map(|(_, text)| expand_source(text, values.home.as_deref())).collect();
-        *(self.at.get_mut)(values) = names;
+        *(self.lens.get_mut)(values) = names;
         Ok(())
     }
 
     fn to_json(&self, values: &ConfigValues) -> Json {
-        Json::from((self.at.get)(values).clone())
+        Json::from((self.lens.get)(values).clone())
     }
 }
 
@@ -52,12 +52,12 @@ impl KeyField for PathListField {
             let path = parse_path(text, values.home.as_deref()).map_err(|error| error.for_item(item))?;
             paths.push(path);
         }
-        *(self.at.get_mut)(values) = paths;
+        *(self.lens.get_mut)(values) = paths;
         Ok(())
     }
 
     fn to_json(&self, values: &ConfigValues) -> Json {
-        (self.at.get)(values).iter().map(|path| path.display().to_string()).collect()
+        (self.lens.get)(values).iter().map(|path| path.display().to_string()).collect()
     }
 }
 
@@ -73,12 +73,12 @@ impl KeyField for RootListField {
                 text.parse::<RootSpec>().map_err(|error| InvalidValue::item(item, &format!(": {error}")))?;
             roots.push(root);
         }
-        *(self.at.get_mut)(values) = roots;
+        *(self.lens.get_mut)(values) = roots;
         Ok(())
     }
 
     fn to_json(&self, values: &ConfigValues) -> Json {
-        (self.at.get)(values).iter().map(ToString::to_string).collect()
+        (self.lens.get)(values).iter().map(ToString::to_string).collect()
     }
 }
 

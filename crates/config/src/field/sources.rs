@@ -18,7 +18,7 @@ const KEYS: [&str; 8] = ["label", "command", "args", "env", "url", "token-env", 
 
 /// A list of servers.
 pub(crate) struct McpSourcesField {
-    pub(crate) at: ValueLens<Vec<McpSource>>,
+    pub(crate) lens: ValueLens<Vec<McpSource>>,
 }
 
 impl KeyField for McpSourcesField {
@@ -36,17 +36,17 @@ impl KeyField for McpSourcesField {
         let mut sources: Vec<McpSource> = Vec::new();
         for item in items {
             let source = parse_source(item)?;
-            if sources.iter().any(|known| known.label == source.label) {
+            if sources.iter().any(|existing| existing.label == source.label) {
                 return Err(invalid(item, format!("contains the label {} twice", source.label)));
             }
             sources.push(source);
         }
-        *(self.at.get_mut)(values) = sources;
+        *(self.lens.get_mut)(values) = sources;
         Ok(())
     }
 
     fn to_json(&self, values: &ConfigValues) -> Json {
-        (self.at.get)(values).iter().map(source_to_json).collect()
+        (self.lens.get)(values).iter().map(source_to_json).collect()
     }
 }
 
@@ -72,12 +72,12 @@ fn parse_source(tree: &ConfigTree) -> Result<McpSource, InvalidValue> {
     let TreeKind::Table(entries) = &tree.kind else { return Err(InvalidValue::item(tree, "")) };
     for TreeEntry { key, span, .. } in entries {
         if !KEYS.contains(&key.as_str()) {
-            let what = format!("contains the unknown key {}", clip_for_display(key));
+            let problem = format!("contains the unknown key {}", clip_for_display(key));
             let help = match nearest(key, KEYS) {
-                Some(near) => format!("did you mean {near}? valid keys: {}", KEYS.join(", ")),
+                Some(similar) => format!("did you mean {similar}? valid keys: {}", KEYS.join(", ")),
                 None => format!("valid keys: {}", KEYS.join(", ")),
             };
-            return Err(InvalidValue::detail(Some(*span), what).help(help));
+            return Err(InvalidValue::detail(Some(*span), problem).help(help));
         }
     }
     let get = |key: &str| tree.get(key).map(|entry| &entry.value);
@@ -95,7 +95,7 @@ fn parse_source(tree: &ConfigTree) -> Result<McpSource, InvalidValue> {
         );
         return Err(invalid(value, format!("contains the invalid label \"{clipped_label}\"")).help(help));
     }
-    let reach = parse_transport(tree, &label)?;
+    let transport = parse_transport(tree, &label)?;
     let timeout_ms = match get("timeout-ms") {
         None => McpSource::DEFAULT_TIMEOUT_MS,
         Some(value) => parse_timeout(value).ok_or_else(|| {
@@ -110,7 +110,7 @@ fn parse_source(tree: &ConfigTree) -> Result<McpSource, InvalidValue> {
     };
     let enabled = match get("enabled").map(|value| (value, &value.kind)) {
         None => true,
-        Some((_, TreeKind::Bool(truth))) => *truth,
+        Some((_, TreeKind::Bool(enabled))) => *enabled,
         Some((value, _)) => {
             return Err(invalid(
                 value,
@@ -118,7 +118,7 @@ fn parse_source(tree: &ConfigTree) -> Result<McpSource, InvalidValue> {
             ));
         }
     };
-    Ok(McpSource { label, transport: reach, timeout_ms, enabled })
+    Ok(McpSource { label, transport, timeout_ms, enabled })
 }
 
 /// Parses the transport: either a command or a URL.
@@ -175,14 +175,14 @@ fn is_safe_url(url: &str) -> bool {
         };
         (!authority.contains('@') && !name.is_empty()).then(|| name.to_ascii_lowercase())
     };
-    let plain = !url.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\');
+    let is_plain = !url.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\');
     let lower = url.get(..8).unwrap_or(url).to_ascii_lowercase();
     match (lower.starts_with("https://"), lower.starts_with("http://")) {
-        (true, _) => plain && url.get(8..).and_then(host).is_some(),
+        (true, _) => is_plain && url.get(8..).and_then(host).is_some(),
         (_, true) => {
             let name = url.get(7..).and_then(host).unwrap_or_default();
-            let local = name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-            plain && (local || name == "localhost")
+            let is_loopback = name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+            is_plain && (is_loopback || name == "localhost")
         }
         (false, false) => false,
     }
@@ -243,6 +243,6 @@ fn parse_timeout(tree: &ConfigTree) -> Option<u32> {
 }
 
 /// The error for an invalid detail of a server.
-fn invalid(tree: &ConfigTree, what: String) -> InvalidValue {
-    InvalidValue::detail(Some(tree.span), what)
+fn invalid(tree: &ConfigTree, problem: String) -> InvalidValue {
+    InvalidValue::detail(Some(tree.span), problem)
 }

@@ -16,26 +16,26 @@ const NONE: &str = "none";
 
 /// A string of a certain form. An invalid string is not repeated: it may be a misplaced secret.
 pub(crate) struct TextField {
-    pub(crate) at: ValueLens<Option<String>>,
+    pub(crate) lens: ValueLens<Option<String>>,
     /// The expected value, as text.
-    pub(crate) what: &'static str,
-    pub(crate) is: fn(&str) -> bool,
+    pub(crate) description: &'static str,
+    pub(crate) is_valid: fn(&str) -> bool,
 }
 
 /// The location of chats: a database URL, or a path that is absolute or begins with `~/`. It may contain a
 /// password.
 pub(crate) struct ChatStoreField {
-    pub(crate) at: ValueLens<Option<ChatStore>>,
+    pub(crate) lens: ValueLens<Option<ChatStore>>,
 }
 
 /// A path that is absolute or begins with `~/`.
 pub(crate) struct PathField {
-    pub(crate) at: ValueLens<Option<PathBuf>>,
+    pub(crate) lens: ValueLens<Option<PathBuf>>,
 }
 
 impl KeyField for TextField {
     fn expected(&self) -> String {
-        format!("{} or \"{NONE}\"", self.what)
+        format!("{} or \"{NONE}\"", self.description)
     }
 
     fn words(&self) -> Vec<&'static str> {
@@ -45,19 +45,19 @@ impl KeyField for TextField {
     fn parse_into(&self, tree: &ConfigTree, values: &mut ConfigValues) -> Result<(), InvalidValue> {
         let value = match &tree.kind {
             TreeKind::Text(text) if text == NONE => None,
-            TreeKind::Text(text) if (self.is)(text) => Some(text.clone()),
+            TreeKind::Text(text) if (self.is_valid)(text) => Some(text.clone()),
             TreeKind::Text(text) if nearest(text, [NONE]).is_some() => {
                 return Err(invalid_secret().help(format!("did you mean \"{NONE}\"?")));
             }
             TreeKind::Text(_) => return Err(invalid_secret()),
             _ => return Err(InvalidValue::value(tree)),
         };
-        *(self.at.get_mut)(values) = value;
+        *(self.lens.get_mut)(values) = value;
         Ok(())
     }
 
     fn to_json(&self, values: &ConfigValues) -> Json {
-        Json::from((self.at.get)(values).as_deref().unwrap_or(NONE))
+        Json::from((self.lens.get)(values).as_deref().unwrap_or(NONE))
     }
 }
 
@@ -85,12 +85,12 @@ impl KeyField for PathField {
             },
             _ => return Err(InvalidValue::value(tree)),
         };
-        *(self.at.get_mut)(values) = value;
+        *(self.lens.get_mut)(values) = value;
         Ok(())
     }
 
     fn to_json(&self, values: &ConfigValues) -> Json {
-        match (self.at.get)(values) {
+        match (self.lens.get)(values) {
             Some(path) => Json::from(path.display().to_string()),
             None => Json::from(NONE),
         }
@@ -122,12 +122,12 @@ impl KeyField for ChatStoreField {
             }
             _ => return Err(InvalidValue::value(tree)),
         };
-        *(self.at.get_mut)(values) = value;
+        *(self.lens.get_mut)(values) = value;
         Ok(())
     }
 
     fn to_json(&self, values: &ConfigValues) -> Json {
-        match (self.at.get)(values) {
+        match (self.lens.get)(values) {
             Some(store) => Json::from(store.to_string()),
             None => Json::from(NONE),
         }

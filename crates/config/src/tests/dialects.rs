@@ -1,4 +1,4 @@
-//! The files of documents 002 and 004.
+//! The files of presets `harness` (document 002) and `chat` (document 004).
 
 use super::TestProject;
 use prowess::policy::{Policy, Preset};

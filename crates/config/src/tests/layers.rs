@@ -76,7 +76,7 @@ fn the_file_that_selects_the_preset_harness_is_used() {
     assert_eq!(setup.value("preset"), "\"harness\" (user file home/.prowess/config.toml:1)");
     assert_eq!(setup.value("scan.depth"), "4 (user file home/.prowess/config.toml:2)");
     assert_eq!(setup.value("skills.disabled-bundled"), "[\"gh\"] (user file home/.agent/config.yaml:2)");
-    // If the preset is selected elsewhere, document 002's file is the user's.
+    // If the preset is selected elsewhere, the file of preset `harness` is the user's.
     let setup = setup.preset(Preset::Harness);
     assert_eq!(setup.value("scan.depth"), "1 (preset harness)");
 }

@@ -61,7 +61,7 @@ fn a_later_file_replaces_the_list() {
 #[test]
 fn problems_are_reported_with_their_location() {
     let mut all = String::new();
-    for (what, text) in [
+    for (description, text) in [
         ("no list", "sources.mcp = \"docs\"\n"),
         ("no table", "sources.mcp = [\"docs\"]\n"),
         ("no label", "[[sources.mcp]]\ncommand = \"x\"\n"),
@@ -84,8 +84,8 @@ fn problems_are_reported_with_their_location() {
         ("unknown", "[[sources.mcp]]\nlabel = \"a\"\ncommand = \"x\"\ntoken_env = \"x\"\n"),
     ] {
         let setup = TestProject::new().user(text);
-        assert!(setup.load().mcp_sources.is_empty(), "{what}");
-        all.push_str(&format!("{what}: {}\n", setup.report()));
+        assert!(setup.load().mcp_sources.is_empty(), "{description}");
+        all.push_str(&format!("{description}: {}\n", setup.report()));
     }
     insta::assert_snapshot!(all);
 }

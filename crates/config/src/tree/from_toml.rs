@@ -31,23 +31,23 @@ pub fn parse_toml(text: &str, path: &[&str]) -> Result<Option<ConfigTree>, Vec<C
         return Err(syntax_errors);
     }
     let Some((first, rest)) = path.split_first() else {
-        let whole = Span::new(0, text.len());
+        let span = Span::new(0, text.len());
         let entries = entries(table.get_ref(), 0).map_err(|error| vec![error])?;
-        return Ok(Some(ConfigTree { span: whole, kind: TreeKind::Table(entries) }));
+        return Ok(Some(ConfigTree { span, kind: TreeKind::Table(entries) }));
     };
-    let Some(mut found) = table.get_ref().get(*first) else { return Ok(None) };
+    let Some(mut value) = table.get_ref().get(*first) else { return Ok(None) };
     for key in rest {
-        let Some(inner) = found.get_ref().get(key) else { return Ok(None) };
-        found = inner;
+        let Some(inner) = value.get_ref().get(key) else { return Ok(None) };
+        value = inner;
     }
-    tree(found, 0).map(Some).map_err(|error| vec![error])
+    tree(value, 0).map(Some).map_err(|error| vec![error])
 }
 
 /// Converts an error of the parser; two messages are rewritten to be clearer.
 fn syntax_error(error: &toml::de::Error, text: &str) -> ConfigSyntaxError {
     let span = error.span().map(|span| Span::new(span.start, span.end));
-    let found = span.and_then(|span| text.get(span.range()));
-    let message = match (error.message(), found) {
+    let source = span.and_then(|span| text.get(span.range()));
+    let message = match (error.message(), source) {
         ("duplicate key", Some(key)) => format!("duplicate key {}", clip_for_display(key)),
         (message, Some("")) if message.starts_with("string values must be quoted") => {
             "a value is missing".to_owned()
@@ -70,7 +70,7 @@ fn tree(value: &Spanned<DeValue<'_>>, depth: usize) -> Result<ConfigTree, Config
             Err(_) => TreeKind::Fraction(number.to_string()),
         },
         DeValue::Float(number) => TreeKind::Fraction(number.to_string()),
-        DeValue::Boolean(truth) => TreeKind::Bool(*truth),
+        DeValue::Boolean(boolean) => TreeKind::Bool(*boolean),
         DeValue::Datetime(date) => TreeKind::Date(date.to_string()),
         DeValue::Array(items) => {
             TreeKind::List(items.iter().map(|item| tree(item, depth + 1)).collect::<Result<_, _>>()?)

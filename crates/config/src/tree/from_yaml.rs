@@ -12,8 +12,8 @@ const BUDGET: YamlBudget = YamlBudget { depth: DEPTH_MAX, ..YamlBudget::DEFAULT 
 /// Parses YAML and returns the value at `path`; `None` if a key is missing or a parent is not a mapping.
 pub fn parse_yaml(text: &str, path: &[&str]) -> Result<Option<ConfigTree>, Vec<ConfigSyntaxError>> {
     let root = yaml::parse(text, BUDGET).map_err(|error| {
-        let at = error.offset();
-        vec![ConfigSyntaxError::at(Span::new(at, at), error.to_string())]
+        let offset = error.offset();
+        vec![ConfigSyntaxError::at(Span::new(offset, offset), error.to_string())]
     })?;
     let Some(mut node) = root.as_ref() else { return Ok(None) };
     if path.is_empty() {
@@ -21,9 +21,9 @@ pub fn parse_yaml(text: &str, path: &[&str]) -> Result<Option<ConfigTree>, Vec<C
     }
     for key in path {
         let yaml::NodeKind::Map(entries) = &node.kind else { return Ok(None) };
-        let mut same = entries.iter().filter(|(found, _)| key_text(found) == Some(key));
-        let Some((_, inner)) = same.next() else { return Ok(None) };
-        if let Some((duplicate, _)) = same.next() {
+        let mut matching = entries.iter().filter(|(entry_key, _)| key_text(entry_key) == Some(key));
+        let Some((_, inner)) = matching.next() else { return Ok(None) };
+        if let Some((duplicate, _)) = matching.next() {
             return Err(vec![duplicate_key(duplicate.span, key)]);
         }
         node = inner;
@@ -39,7 +39,7 @@ fn tree(node: &Node<'_>, errors: &mut Vec<ConfigSyntaxError>) -> ConfigTree {
         yaml::NodeKind::Scalar(..) => TreeKind::plain(&node.value()),
         yaml::NodeKind::List(items) => TreeKind::List(items.iter().map(|item| tree(item, errors)).collect()),
         yaml::NodeKind::Map(nodes) => {
-            let mut seen = HashSet::with_capacity(nodes.len());
+            let mut keys = HashSet::with_capacity(nodes.len());
             let mut entries = Vec::with_capacity(nodes.len());
             for (key, value) in nodes {
                 match key_text(key) {
@@ -47,7 +47,7 @@ fn tree(node: &Node<'_>, errors: &mut Vec<ConfigSyntaxError>) -> ConfigTree {
                         key.span,
                         format!("a key is {}, not text", key.describe()),
                     )),
-                    Some(text) if !seen.insert(text) => errors.push(duplicate_key(key.span, text)),
+                    Some(text) if !keys.insert(text) => errors.push(duplicate_key(key.span, text)),
                     Some(text) => {
                         let value = tree(value, errors);
                         entries.push(TreeEntry { key: text.to_owned(), span: key.span, value });
@@ -62,14 +62,14 @@ fn tree(node: &Node<'_>, errors: &mut Vec<ConfigSyntaxError>) -> ConfigTree {
 
 /// Rejects a second document, which would be silently ignored.
 fn reject_second_document(text: &str, root: &Node<'_>) -> Result<(), Vec<ConfigSyntaxError>> {
-    let mut at = root.span.end as usize;
-    for line in text.get(at..).unwrap_or_default().split_inclusive('\n') {
-        let begins_line = at == 0 || text.as_bytes().get(at - 1) == Some(&b'\n');
+    let mut offset = root.span.end as usize;
+    for line in text.get(offset..).unwrap_or_default().split_inclusive('\n') {
+        let begins_line = offset == 0 || text.as_bytes().get(offset - 1) == Some(&b'\n');
         if begins_line && (line.trim_end() == "---" || line.starts_with("--- ")) {
             let message = "only one document is allowed";
-            return Err(vec![ConfigSyntaxError::at(Span::new(at, at + 3), message)]);
+            return Err(vec![ConfigSyntaxError::at(Span::new(offset, offset + 3), message)]);
         }
-        at += line.len();
+        offset += line.len();
     }
     Ok(())
 }

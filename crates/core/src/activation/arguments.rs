@@ -1,6 +1,6 @@
 //! The arguments of a skill, and their substitution into the instructions.
 //!
-//! Pure functions. Substitution is a single pass: placeholders inside the arguments are not replaced.
+//! Substitution is a single pass: placeholders inside the arguments are not replaced.
 
 use std::fmt;
 
@@ -39,14 +39,14 @@ impl ParseArgumentsError {
     }
 }
 
-/// The placeholders that are replaced.
+/// Which placeholders are replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaceholderSyntax {
-    /// Only `$ARGUMENTS`, anywhere. Without arguments, it stays (document 001).
+    /// Only `$ARGUMENTS`, anywhere. Without arguments, it stays (preset `skill-tool`).
     Whole,
-    /// `$ARGUMENTS`, anywhere, which is empty without arguments; and outside of code `$ARGUMENTS[0]` and `$0`
-    /// to `$9`, counted from zero. `$5` without a sixth argument stays: it may be a price. So do `$10`, `$name`
-    /// and `\$1`.
+    /// `$ARGUMENTS` anywhere, replaced by nothing if there are no arguments; outside of code also
+    /// `$ARGUMENTS[0]` and `$0` to `$9`, counted from zero. `$5` stays if there is no sixth argument, because it
+    /// may be a price. `$10`, `$name` and `\$1` always stay.
     Positions,
 }
 
@@ -113,8 +113,8 @@ impl Arguments {
             return Ok(Substitution::No);
         }
         let mut substituted = Substitution::No;
-        for (at, text) in body.split(PLACEHOLDER).enumerate() {
-            if at > 0 {
+        for (index, text) in body.split(PLACEHOLDER).enumerate() {
+            if index > 0 {
                 out.write_str(&self.text)?;
                 substituted = Substitution::Yes;
             }
@@ -136,11 +136,11 @@ impl Arguments {
                     substituted = Substitution::Yes;
                     &self.text
                 }
-                Piece::Indexed(at) => {
+                Piece::Indexed(index) => {
                     substituted = Substitution::Yes;
-                    self.words.get(at).map_or("", String::as_str)
+                    self.words.get(index).map_or("", String::as_str)
                 }
-                Piece::Digit(at, source) => match self.words.get(at) {
+                Piece::Digit(index, source) => match self.words.get(index) {
                     Some(word) => {
                         substituted = Substitution::Yes;
                         word

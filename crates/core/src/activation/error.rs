@@ -36,12 +36,12 @@ pub enum ActivateError {
         name: String,
     },
     /// Its `SKILL.md` was replaced by something that is not a file.
-    #[error("the SKILL.md of {name} is {what}, not a file")]
+    #[error("the SKILL.md of {name} is {file_type}, not a file")]
     NotAFile {
         /// The skill's name.
         name: String,
-        /// The kind of file.
-        what: &'static str,
+        /// The type of the file, with its article.
+        file_type: &'static str,
     },
     /// Its `SKILL.md` exceeds the hard limit.
     #[error("the SKILL.md of {name} has {bytes} bytes; the limit is {FILE_MAX}")]
@@ -52,12 +52,12 @@ pub enum ActivateError {
         bytes: u64,
     },
     /// Its `SKILL.md` is no longer valid.
-    #[error("cannot load the SKILL.md of {name}: {why}")]
+    #[error("cannot load the SKILL.md of {name}: {reason}")]
     Invalid {
         /// The skill's name.
         name: String,
         /// The first error.
-        why: String,
+        reason: String,
     },
     /// Access was denied by the operating system.
     #[error("cannot read the SKILL.md of {name}: permission denied")]
@@ -66,12 +66,12 @@ pub enum ActivateError {
         name: String,
     },
     /// Any other I/O error.
-    #[error("cannot read the SKILL.md of {name}: {why}")]
+    #[error("cannot read the SKILL.md of {name}: {reason}")]
     Io {
         /// The skill's name.
         name: String,
         /// The cause.
-        why: String,
+        reason: String,
     },
 }
 
@@ -94,23 +94,23 @@ impl ActivateError {
     pub(super) fn from_read_error(skill: &Skill, error: ReadError) -> Self {
         let name = display_name(skill);
         match error {
-            ReadError::NotAFile(kind) => Self::NotAFile { name, what: describe_file_type(kind) },
+            ReadError::NotAFile(kind) => Self::NotAFile { name, file_type: describe_file_type(kind) },
             ReadError::TooLarge(bytes) => Self::TooLarge { name, bytes },
-            ReadError::Changing => Self::Io { name, why: "the file changed while it was read".to_owned() },
+            ReadError::Changing => Self::Io { name, reason: "the file changed while it was read".to_owned() },
             ReadError::Os(Errno::NOENT | Errno::NOTDIR) => Self::Gone { name },
             ReadError::Os(Errno::LOOP) => Self::Link { name },
             ReadError::Os(Errno::NXIO | Errno::NODEV) => {
-                Self::NotAFile { name, what: "a socket or a device" }
+                Self::NotAFile { name, file_type: "a socket or a device" }
             }
             ReadError::Os(Errno::ACCESS | Errno::PERM) => Self::Permission { name },
-            ReadError::Os(other) => Self::Io { name, why: std::io::Error::from(other).kind().to_string() },
+            ReadError::Os(errno) => Self::Io { name, reason: std::io::Error::from(errno).kind().to_string() },
         }
     }
 
     pub(super) fn invalid(skill: &Skill, diagnostics: &[Diagnostic]) -> Self {
         let first = diagnostics.iter().find(|diagnostic| diagnostic.is_error());
-        let why = first.map_or("there is no frontmatter", |diagnostic| &diagnostic.message);
-        Self::Invalid { name: display_name(skill), why: display_text(why) }
+        let reason = first.map_or("there is no frontmatter", |diagnostic| &diagnostic.message);
+        Self::Invalid { name: display_name(skill), reason: display_text(reason) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Frontmatter as JSON, with all keys.
+//! Converts frontmatter to JSON, with all keys.
 
 use prowess_format::fence::{self, Extent, FenceSearch};
 use prowess_format::yaml::{self, YamlBudget};
@@ -41,7 +41,7 @@ pub fn verbatim_frontmatter(source: &[u8]) -> Option<Map<String, serde_json::Val
 /// How values are converted.
 #[derive(Clone, Copy)]
 enum Conversion {
-    /// For display: without escapes, and with numbers as they were written.
+    /// For display: without terminal escapes, and with numbers as they were written.
     Display,
     /// For comparison by programs.
     Verbatim,

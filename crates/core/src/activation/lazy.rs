@@ -14,11 +14,11 @@ use crate::skill::DiscoveredSkill;
 /// The maximum number of files that are listed for a model.
 const RESOURCES_MAX: usize = 100;
 
-/// The inputs of the lazy fields, and their values. Callers pass the bytes of the file; if these are not kept,
-/// all fields that depend on them must be [computed](Self::compute_all) first.
+/// The lazy fields and their inputs. Callers pass the bytes of the file each time. Before they drop the bytes,
+/// they must [compute](Self::compute_all) the fields that depend on them.
 #[derive(Debug, Clone)]
 pub(super) struct LazyFields {
-    found: Arc<DiscoveredSkill>,
+    skill: Arc<DiscoveredSkill>,
     rules: Rules,
     yaml: Range<usize>,
     digest: OnceLock<String>,
@@ -36,9 +36,9 @@ pub(super) struct ResourceList {
 
 impl LazyFields {
     /// Creates the fields of a file whose YAML is at this range.
-    pub(super) fn new(found: &Arc<DiscoveredSkill>, rules: &Rules, yaml: Range<usize>) -> Self {
+    pub(super) fn new(skill: &Arc<DiscoveredSkill>, rules: &Rules, yaml: Range<usize>) -> Self {
         Self {
-            found: Arc::clone(found),
+            skill: Arc::clone(skill),
             rules: rules.clone(),
             yaml,
             digest: OnceLock::new(),
@@ -63,7 +63,7 @@ impl LazyFields {
         self.frontmatter.get_or_init(|| {
             let yaml = bytes.get(self.yaml.clone()).unwrap_or_default();
             let mut json = frontmatter::to_json(std::str::from_utf8(yaml).unwrap_or_default());
-            if !super::may_allow_tools(&self.found) {
+            if !super::may_allow_tools(&self.skill) {
                 json.remove("allowed-tools");
             }
             json
@@ -71,24 +71,24 @@ impl LazyFields {
     }
 
     pub(super) fn diagnostics(&self, bytes: &[u8]) -> &[Diagnostic] {
-        self.diagnostics.get_or_init(|| parse(bytes, Some(&self.found.dir_name()), &self.rules).diagnostics)
+        self.diagnostics.get_or_init(|| parse(bytes, Some(&self.skill.dir_name()), &self.rules).diagnostics)
     }
 
     pub(super) fn resources(&self) -> &ResourceList {
-        self.resources.get_or_init(|| ResourceList::list(&self.found))
+        self.resources.get_or_init(|| ResourceList::list(&self.skill))
     }
 }
 
 impl ResourceList {
-    fn list(found: &DiscoveredSkill) -> Self {
-        let (mut files, or_more) = if !found.root().is_dir() {
-            (FileListing::for_skill(found).files.into_iter().map(|file| file.path).collect(), false)
+    fn list(skill: &DiscoveredSkill) -> Self {
+        let (mut files, or_more) = if !skill.root().is_dir() {
+            (FileListing::for_skill(skill).files.into_iter().map(|file| file.path).collect(), false)
         } else {
             // A directory that cannot be listed does not prevent the activation.
-            let files = open::list_paths(found).unwrap_or_default();
+            let files = open::list_paths(skill).unwrap_or_default();
             (files.paths.clone(), files.truncated)
         };
-        let skill_md = found.file.as_str();
+        let skill_md = skill.file.as_str();
         files.retain(|path| path != skill_md);
         let total = files.len();
         files.truncate(RESOURCES_MAX);

@@ -1,10 +1,12 @@
-//! Activation: turns a skill and its arguments into the text for a model.
+//! Activation: loads a skill's instructions and turns them, with the arguments, into the text for a model.
 //!
-//! Each activation reads `SKILL.md` again through the skill's contained directory and parses it again, since it
-//! may have been deleted or replaced after discovery. The manifest from discovery is reused only if the file's
-//! fingerprint proves that the bytes are the same. The verified bytes are the ones that are used, and they are
-//! copied only once, into the result. Everything that few callers need (digest, frontmatter as JSON,
-//! diagnostics, list of files) is computed on demand.
+//! The policy's [`ActivationMode`] decides what that text contains: only the instructions, the whole `SKILL.md`,
+//! or the instructions in an XML element with a list of the skill's files.
+//!
+//! Each activation reads and parses `SKILL.md` again, since it may have been deleted or replaced after discovery.
+//! The manifest from discovery is reused only if the file's fingerprint is unchanged. The result contains exactly
+//! the bytes that were verified. What few callers need (digest, frontmatter as JSON, diagnostics, list of files)
+//! is computed on demand.
 //!
 //! The text for the model has no terminal escapes and no control characters. Hidden Unicode characters stay,
 //! because some scripts need them; [`ActivatedSkill::diagnostics`] warns about them.
@@ -69,7 +71,7 @@ pub struct RemoteOrigin {
     pub title: String,
     /// The URI of the skill's `SKILL.md`.
     pub uri: String,
-    /// The digest of the set of files. Files that are read later must belong to the same set.
+    /// The digest over all files that the server lists. Files that are read later must belong to the same list.
     pub file_set: String,
 }
 
@@ -157,7 +159,7 @@ fn activate_with_mode(
     })
 }
 
-/// The parts of a `SKILL.md` that are needed before its text can be returned.
+/// The parts of a `SKILL.md` that an activation needs.
 struct SkillMdParts {
     yaml: Range<usize>,
     body: usize,
@@ -188,15 +190,15 @@ impl SkillMdParts {
 }
 
 /// Returns `true` if the skill's `allowed-tools` take effect.
-pub(super) fn may_allow_tools(found: &DiscoveredSkill) -> bool {
-    found.remote().is_none_or(|remote| remote.approval().grants().allow_tools)
+pub(super) fn may_allow_tools(skill: &DiscoveredSkill) -> bool {
+    skill.remote().is_none_or(|remote| remote.approval().grants().allow_tools)
 }
 
 fn allowed_tools(manifest: &Manifest) -> Option<Vec<String>> {
     manifest.allowed_tools().map(|tools| tools.iter().map(|tool| String::from(&**tool)).collect())
 }
 
-/// Returns the text to show, where its body begins, and how it was truncated. If the text differs from the
+/// Returns the text to show, the offset of its body, and how it was truncated. If the text differs from the
 /// bytes, all lazy fields are computed from the bytes first.
 fn prepare_source(
     bytes: Vec<u8>,
@@ -216,15 +218,15 @@ fn prepare_source(
     (source, body, truncated)
 }
 
-/// Decodes the bytes without escapes. Returns the text and where the body begins in it. Copies only text that
-/// is not UTF-8.
+/// Decodes the bytes and removes terminal escapes. Returns the text and the offset of its body. Copies only text
+/// that is not UTF-8.
 fn decode(bytes: Vec<u8>, body: usize) -> (String, usize) {
     let mut body = body.min(bytes.len());
     let mut source = String::from_utf8(bytes).unwrap_or_else(|error| {
-        let (head, rest) = error.as_bytes().split_at(body);
+        let (head, tail) = error.as_bytes().split_at(body);
         let mut text = String::from_utf8_lossy(head).into_owned();
         body = text.len();
-        text.push_str(&String::from_utf8_lossy(rest));
+        text.push_str(&String::from_utf8_lossy(tail));
         text
     });
     body -= text::strip_escapes(&mut source, body);

@@ -8,8 +8,8 @@ use crate::resources::Truncation;
 /// The maximum number of files that are recorded; there are no warnings beyond it.
 const FILES_MAX: usize = 10_000;
 
-/// The files for which a warning was shown. Its owner decides how long that counts: a server keeps one while it
-/// runs.
+/// The files for which a warning was already shown. A warning is repeated when its owner creates a new record; a
+/// server keeps one while it runs.
 #[derive(Debug, Default)]
 pub struct ShownWarnings(Mutex<HashSet<(Box<str>, Box<str>)>>);
 

@@ -25,17 +25,17 @@ pub(super) fn may_have_placeholders(body: &str, words: usize) -> bool {
         b'0'..=b'9' => usize::from(byte - b'0') < words,
         _ => false,
     };
-    body.match_indices('$').any(|(at, _)| body.as_bytes().get(at + 1).is_some_and(begins_placeholder))
+    body.match_indices('$').any(|(offset, _)| body.as_bytes().get(offset + 1).is_some_and(begins_placeholder))
 }
 
 /// Splits a body into pieces; concatenated, they are the body.
 pub(super) fn split_pieces(body: &str) -> impl Iterator<Item = Piece<'_>> {
-    Pieces { body, at: 0, code_until: 0, pending: None }
+    Pieces { body, offset: 0, code_until: 0, pending: None }
 }
 
 struct Pieces<'b> {
     body: &'b str,
-    at: usize,
+    offset: usize,
     /// The end of the current code; everything before it is inside code.
     code_until: usize,
     pending: Option<Piece<'b>>,
@@ -48,42 +48,42 @@ impl<'b> Iterator for Pieces<'b> {
         if let Some(piece) = self.pending.take() {
             return Some(piece);
         }
-        let start = self.at;
+        let start = self.offset;
         let bytes = self.body.as_bytes();
-        while let Some(byte) = bytes.get(self.at) {
-            let begins_line = self.at == 0 || bytes.get(self.at - 1) == Some(&b'\n');
-            if begins_line && self.at >= self.code_until {
-                self.code_until = fence_end(self.body, self.at).unwrap_or(self.code_until);
+        while let Some(byte) = bytes.get(self.offset) {
+            let begins_line = self.offset == 0 || bytes.get(self.offset - 1) == Some(&b'\n');
+            if begins_line && self.offset >= self.code_until {
+                self.code_until = fence_end(self.body, self.offset).unwrap_or(self.code_until);
             }
             match byte {
                 b'$' => {
                     if let Some((piece, length)) = self.placeholder() {
-                        let text = &self.body[start..self.at];
-                        self.at += length;
+                        let text = &self.body[start..self.offset];
+                        self.offset += length;
                         if text.is_empty() {
                             return Some(piece);
                         }
                         self.pending = Some(piece);
                         return Some(Piece::Text(text));
                     }
-                    self.at += run_length(bytes, self.at, b'$');
+                    self.offset += run_length(bytes, self.offset, b'$');
                 }
                 b'`' => {
-                    let length = run_length(bytes, self.at, b'`');
-                    if self.at >= self.code_until && !self.is_escaped() {
+                    let length = run_length(bytes, self.offset, b'`');
+                    if self.offset >= self.code_until && !self.is_escaped() {
                         self.code_until =
-                            inline_end(bytes, self.at + length, length).unwrap_or(self.code_until);
+                            inline_end(bytes, self.offset + length, length).unwrap_or(self.code_until);
                     }
-                    self.at += length;
+                    self.offset += length;
                 }
-                b'\n' => self.at += 1,
+                b'\n' => self.offset += 1,
                 _ => {
                     let plain = |byte: &&u8| !matches!(byte, b'$' | b'`' | b'\n');
-                    self.at += bytes[self.at..].iter().take_while(plain).count();
+                    self.offset += bytes[self.offset..].iter().take_while(plain).count();
                 }
             }
         }
-        (start < self.at).then(|| Piece::Text(&self.body[start..]))
+        (start < self.offset).then(|| Piece::Text(&self.body[start..]))
     }
 }
 
@@ -93,8 +93,8 @@ impl<'b> Pieces<'b> {
         if self.is_escaped() {
             return None;
         }
-        let in_code = self.at < self.code_until;
-        let rest = &self.body[self.at + 1..];
+        let in_code = self.offset < self.code_until;
+        let rest = &self.body[self.offset + 1..];
         if let Some(after) = rest.strip_prefix("ARGUMENTS") {
             let all = "$ARGUMENTS".len();
             if let Some((index, length)) = index(after) {
@@ -108,12 +108,12 @@ impl<'b> Pieces<'b> {
         if in_code || continues(after) || decimals {
             return None;
         }
-        Some((Piece::Digit(digit as usize, &self.body[self.at..self.at + 2]), 2))
+        Some((Piece::Digit(digit as usize, &self.body[self.offset..self.offset + 2]), 2))
     }
 
     /// Returns `true` if an odd number of backslashes precedes the current position.
     fn is_escaped(&self) -> bool {
-        let before = &self.body.as_bytes()[..self.at];
+        let before = &self.body.as_bytes()[..self.offset];
         before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
     }
 }
@@ -134,8 +134,8 @@ fn index(after: &str) -> Option<(usize, usize)> {
     (is_index && closed).then(|| Some((digits.parse().ok()?, digits.len() + 2)))?
 }
 
-fn run_length(bytes: &[u8], at: usize, byte: u8) -> usize {
-    bytes[at..].iter().take_while(|other| **other == byte).count()
+fn run_length(bytes: &[u8], start: usize, byte: u8) -> usize {
+    bytes[start..].iter().take_while(|next| **next == byte).count()
 }
 
 /// Returns the end of inline code that was opened by `length` backticks: a run of the same length in the same
@@ -144,16 +144,16 @@ fn inline_end(bytes: &[u8], from: usize, length: usize) -> Option<usize> {
     if length > RUN_MAX {
         return None;
     }
-    let mut at = from;
+    let mut offset = from;
     let mut blank = false;
-    while let Some(byte) = bytes.get(at) {
+    while let Some(byte) = bytes.get(offset) {
         match byte {
             b'`' => {
-                let found = run_length(bytes, at, b'`');
-                if found == length {
-                    return Some(at + found);
+                let closing = run_length(bytes, offset, b'`');
+                if closing == length {
+                    return Some(offset + closing);
                 }
-                at += found;
+                offset += closing;
                 blank = false;
                 continue;
             }
@@ -162,15 +162,15 @@ fn inline_end(bytes: &[u8], from: usize, length: usize) -> Option<usize> {
             b' ' | b'\t' | b'\r' => {}
             _ => blank = false,
         }
-        at += 1;
+        offset += 1;
     }
     None
 }
 
-/// Returns the end of the code block whose fence is on the line at `at`. An unclosed block extends to the end
+/// Returns the end of the code block whose fence is on the line at `start`. An unclosed block extends to the end
 /// of the text.
-fn fence_end(body: &str, at: usize) -> Option<usize> {
-    let mut lines = body[at..].split_inclusive('\n');
+fn fence_end(body: &str, start: usize) -> Option<usize> {
+    let mut lines = body[start..].split_inclusive('\n');
     let opening = lines.next()?;
     let text = opening.trim_start_matches([' ', '\t']);
     let mark = text.bytes().next().filter(|byte| matches!(byte, b'`' | b'~'))?;
@@ -178,7 +178,7 @@ fn fence_end(body: &str, at: usize) -> Option<usize> {
     if length < 3 || (mark == b'`' && text[length..].contains('`')) {
         return None;
     }
-    let mut end = at + opening.len();
+    let mut end = start + opening.len();
     for line in lines {
         end += line.len();
         let text = line.trim();

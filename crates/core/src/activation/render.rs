@@ -1,4 +1,6 @@
 //! Renders the text for a model in each activation mode, without allocating.
+//!
+//! The mode is a setting of the policy. It decides which part of `SKILL.md` the model gets and what surrounds it.
 
 use std::fmt::{self, Write};
 
@@ -109,7 +111,7 @@ fn write_instructions(
 fn trim_blank_lines(body: &str) -> &str {
     let body = body.trim_end();
     let text = body.find(|c: char| !c.is_whitespace()).unwrap_or(body.len());
-    let start = body[..text].rfind('\n').map_or(0, |at| at + 1);
+    let start = body[..text].rfind('\n').map_or(0, |line_break| line_break + 1);
     &body[start..]
 }
 

@@ -1,5 +1,5 @@
-//! The interface of document 002: whole instructions as tier 2, files as tier 3, `None` for missing skills and
-//! files.
+//! The interface of preset `harness` (document 002), which discloses skills in three tiers: the list of skills,
+//! the instructions of one skill, and its other files. Missing skills and files are `None`.
 
 use crate::activation::activate_with_mode;
 use crate::catalog::{CatalogRequest, render_catalog};

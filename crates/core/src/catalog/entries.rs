@@ -1,4 +1,4 @@
-//! Which skills a model is shown, and how much of each at most.
+//! Decides which skills the catalog lists, and how much of each at most.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -53,7 +53,8 @@ pub struct CatalogEntry<'a> {
     pub origin: Option<String>,
     /// The path of the skill's file, if it is shown.
     pub location: Option<String>,
-    /// Entries with a higher rank are cut later: pinned, then relevant, then recently used.
+    /// Entries with a lower rank are cut first. Skills that the user pinned in the configuration rank highest,
+    /// then those relevant to the query, then recently used ones.
     pub(super) rank: u32,
 }
 
@@ -110,7 +111,8 @@ fn clean(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// Ranks pinned before relevant before recently used names; within each list, earlier names rank higher.
+/// Returns the ranks by name: pinned before relevant before recently used; within each list, earlier names rank
+/// higher.
 fn ranks<'r>(policy: &'r Policy, request: &CatalogRequest<'r>) -> HashMap<&'r str, u32> {
     let mut ranks = HashMap::new();
     for (base, names) in [
@@ -118,8 +120,8 @@ fn ranks<'r>(policy: &'r Policy, request: &CatalogRequest<'r>) -> HashMap<&'r st
         (2_000_000, request.relevant),
         (3_000_000, policy.selection.pinned.as_slice()),
     ] {
-        for (at, name) in names.iter().enumerate() {
-            ranks.insert(name.as_str(), base - u32::try_from(at).unwrap_or(u32::MAX).min(999_999));
+        for (index, name) in names.iter().enumerate() {
+            ranks.insert(name.as_str(), base - u32::try_from(index).unwrap_or(u32::MAX).min(999_999));
         }
     }
     ranks

@@ -33,12 +33,12 @@ pub fn shorten(text: Cow<'_, str>, max: usize) -> Cow<'_, str> {
     if text.len() <= max || text.chars().count() <= max {
         return text;
     }
-    let kept = max.saturating_sub(1);
-    let end = text.char_indices().nth(kept).map_or(text.len(), |(at, _)| at);
+    let max_chars = max.saturating_sub(1);
+    let end = text.char_indices().nth(max_chars).map_or(text.len(), |(offset, _)| offset);
     let cut = &text[..end];
-    let word = cut.rfind(' ').filter(|at| *at * 4 >= cut.len() * 3);
+    let word = cut.rfind(' ').filter(|offset| *offset * 4 >= cut.len() * 3);
     let mut short = match word {
-        Some(at) => cut[..=at].to_owned(),
+        Some(offset) => cut[..=offset].to_owned(),
         None => cut.to_owned(),
     };
     short.push('…');

@@ -6,7 +6,7 @@ use crate::policy::{ActivationMode, CatalogFormat, Policy};
 /// Returns the instructions before the entries.
 pub(super) fn preamble(format: CatalogFormat, policy: &Policy) -> String {
     let text = match (format, policy.activation) {
-        // Document 002 defines the first tier as the list without instructions.
+        // Preset `harness` (document 002) shows only the list, without instructions.
         (CatalogFormat::Xml, ActivationMode::FullFile) => return String::new(),
         (CatalogFormat::Tiers, _) => "Available skills:",
         (CatalogFormat::Tool, _) => SKILL_TOOL,
@@ -65,7 +65,7 @@ Examples:
 
 Available skills:";
 
-/// The rules that document 001 adds to the system prompt.
+/// The rules that preset `skill-tool` (document 001) adds to the system prompt.
 pub const SKILL_TOOL_RULES: &str = "\
 - When the user mentions a skill by name (such as $code-review or \"use the code-review skill\"), load it with the Skill \
 tool.

@@ -134,7 +134,7 @@ impl CatalogPlan {
 
     /// Returns the number of skills with this level of detail.
     pub fn count(&self, level: DetailLevel) -> usize {
-        self.levels.iter().filter(|known| **known == level).count()
+        self.levels.iter().filter(|shown| **shown == level).count()
     }
 
     /// Returns the names that the model sees.
@@ -145,14 +145,18 @@ impl CatalogPlan {
 
     /// Returns the note for the model about the cuts; `None` if there are none.
     pub(super) fn note(&self) -> Option<String> {
-        let (short, name, omitted) = (
+        let (short, name_only, omitted) = (
             self.count(DetailLevel::Short),
             self.count(DetailLevel::NameOnly),
             self.count(DetailLevel::Omitted),
         );
-        let parts = [(short, "with a shortened description"), (name, "by name only"), (omitted, "left out")];
-        let parts_text: Vec<_> =
-            parts.iter().filter(|(n, _)| *n > 0).map(|(n, how)| format!("{n} {how}")).collect();
+        let parts =
+            [(short, "with a shortened description"), (name_only, "by name only"), (omitted, "left out")];
+        let parts_text: Vec<_> = parts
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, description)| format!("{n} {description}"))
+            .collect();
         let total = self.total();
         (!parts_text.is_empty()).then(|| format!("Cut to fit: of {total} skills, {}.", parts_text.join(", ")))
     }
@@ -164,18 +168,18 @@ const NOTE_ROOM: &str = "Cut to fit: of 1000000 skills, 1000000 with a shortened
 /// Plans how much of each skill is shown.
 pub(super) fn plan_catalog(
     entries: &[CatalogEntry<'_>],
-    form: &CatalogRenderer<'_>,
+    renderer: &CatalogRenderer<'_>,
     budget: &CatalogBudget<'_>,
 ) -> CatalogPlan {
     let names = entries.iter().map(|entry| entry.name.to_string()).collect();
     let mut plan = CatalogPlan { levels: vec![DetailLevel::Full; entries.len()], names };
-    let mut planner = Planner { entries, form, budget, prices: RefCell::default() };
+    let mut planner = Planner { entries, renderer, budget, prices: RefCell::default() };
     if budget.is_unbounded() || planner.all_fit() {
         return plan;
     }
     planner.prices = RefCell::new(vec![[None; 3]; entries.len()]);
     let (head, tail) = planner.order();
-    let frame = budget.remaining(&form.render_frame(Some(NOTE_ROOM)));
+    let frame = budget.remaining(&renderer.render_frame(Some(NOTE_ROOM)));
     let Some(room) = frame else {
         plan.levels.fill(DetailLevel::Omitted);
         return plan;
@@ -192,7 +196,7 @@ pub(super) fn plan_catalog(
         // Not even all names fit. A few described skills are more useful than many bare names.
         Some(room) => planner.degrade(&tail, room, &mut plan.levels),
         None => {
-            tail.iter().for_each(|at| plan.levels[*at] = DetailLevel::Omitted);
+            tail.iter().for_each(|index| plan.levels[*index] = DetailLevel::Omitted);
             planner.degrade(&head, room, &mut plan.levels);
         }
     }
@@ -203,7 +207,7 @@ pub(super) fn plan_catalog(
 
 struct Planner<'p, 'a> {
     entries: &'p [CatalogEntry<'a>],
-    form: &'p CatalogRenderer<'p>,
+    renderer: &'p CatalogRenderer<'p>,
     budget: &'p CatalogBudget<'p>,
     /// The costs so far, by entry and level; empty while each is needed only once.
     prices: RefCell<Vec<[Option<Cost>; 3]>>,
@@ -215,30 +219,34 @@ impl Planner<'_, '_> {
         let all: Vec<usize> = (0..self.entries.len()).collect();
         // A token has at least one byte: if the bytes fit, no tokenizer has to be loaded.
         let in_bytes = self.budget.in_bytes();
-        let bytes =
-            Planner { entries: self.entries, form: self.form, budget: &in_bytes, prices: RefCell::default() };
-        let frame = in_bytes.remaining(&self.form.render_frame(None));
+        let bytes = Planner {
+            entries: self.entries,
+            renderer: self.renderer,
+            budget: &in_bytes,
+            prices: RefCell::default(),
+        };
+        let frame = in_bytes.remaining(&self.renderer.render_frame(None));
         if frame.is_some_and(|room| bytes.spend(&all, DetailLevel::Full, room).is_some()) {
             return true;
         }
-        let frame = self.budget.remaining(&self.form.render_frame(None));
+        let frame = self.budget.remaining(&self.renderer.render_frame(None));
         frame.is_some_and(|room| self.spend(&all, DetailLevel::Full, room).is_some())
     }
 
     /// Returns the entries that are cut last, the most important first, and the others in catalog order.
     fn order(&self) -> (Vec<usize>, Vec<usize>) {
         let (mut head, tail): (Vec<usize>, Vec<usize>) =
-            (0..self.entries.len()).partition(|at| self.entries[*at].rank > 0);
-        head.sort_by_key(|at| std::cmp::Reverse(self.entries[*at].rank));
+            (0..self.entries.len()).partition(|index| self.entries[*index].rank > 0);
+        head.sort_by_key(|index| std::cmp::Reverse(self.entries[*index].rank));
         (head, tail)
     }
 
-    fn price(&self, at: usize, level: DetailLevel) -> Cost {
-        let known = self.prices.borrow().get(at).and_then(|levels| *levels.get(level as usize)?);
-        known.unwrap_or_else(|| {
-            let price = self.budget.cost(&self.form.render_entry(&self.entries[at], level));
+    fn price(&self, index: usize, level: DetailLevel) -> Cost {
+        let cached = self.prices.borrow().get(index).and_then(|levels| *levels.get(level as usize)?);
+        cached.unwrap_or_else(|| {
+            let price = self.budget.cost(&self.renderer.render_entry(&self.entries[index], level));
             let mut prices = self.prices.borrow_mut();
-            if let Some(slot) = prices.get_mut(at).and_then(|levels| levels.get_mut(level as usize)) {
+            if let Some(slot) = prices.get_mut(index).and_then(|levels| levels.get_mut(level as usize)) {
                 *slot = Some(price);
             }
             price
@@ -246,37 +254,37 @@ impl Planner<'_, '_> {
     }
 
     /// Returns the remaining budget after showing these entries with one level; `None` if they do not fit.
-    fn spend(&self, which: &[usize], level: DetailLevel, room: Cost) -> Option<Cost> {
-        which.iter().try_fold(room, |room, at| room.minus(self.price(*at, level)))
+    fn spend(&self, indices: &[usize], level: DetailLevel, room: Cost) -> Option<Cost> {
+        indices.iter().try_fold(room, |room, index| room.minus(self.price(*index, level)))
     }
 
     /// Shortens descriptions, then reduces entries to names, then omits entries, each from the end.
-    fn degrade(&self, which: &[usize], room: Cost, levels: &mut [DetailLevel]) {
+    fn degrade(&self, indices: &[usize], room: Cost, levels: &mut [DetailLevel]) {
         for (better, worse) in
             [(DetailLevel::Full, DetailLevel::Short), (DetailLevel::Short, DetailLevel::NameOnly)]
         {
-            let Some(mut left) = self.spend(which, worse, room) else { continue };
+            let Some(mut remaining) = self.spend(indices, worse, room) else { continue };
             // Everything fits at the worse level; raise entries from the front while the budget lasts.
-            for at in which {
-                let (low, high) = (self.price(*at, worse), self.price(*at, better));
+            for index in indices {
+                let (low, high) = (self.price(*index, worse), self.price(*index, better));
                 let raise = Cost {
                     chars: high.chars.saturating_sub(low.chars),
                     tokens: high.tokens.saturating_sub(low.tokens),
                 };
-                match left.minus(raise) {
-                    Some(after) => (left, levels[*at]) = (after, better),
+                match remaining.minus(raise) {
+                    Some(after) => (remaining, levels[*index]) = (after, better),
                     None => {
-                        levels[*at] = worse;
-                        left = Cost { chars: 0, tokens: 0 };
+                        levels[*index] = worse;
+                        remaining = Cost { chars: 0, tokens: 0 };
                     }
                 }
             }
             return;
         }
-        let mut left = Some(room);
-        for at in which {
-            left = left.and_then(|room| room.minus(self.price(*at, DetailLevel::NameOnly)));
-            levels[*at] = if left.is_some() { DetailLevel::NameOnly } else { DetailLevel::Omitted };
+        let mut remaining = Some(room);
+        for index in indices {
+            remaining = remaining.and_then(|room| room.minus(self.price(*index, DetailLevel::NameOnly)));
+            levels[*index] = if remaining.is_some() { DetailLevel::NameOnly } else { DetailLevel::Omitted };
         }
     }
 
@@ -285,7 +293,8 @@ impl Planner<'_, '_> {
         for (entry, level) in self.entries.iter().zip(levels) {
             let is_cut = *level != DetailLevel::Full && *level != DetailLevel::Omitted;
             if is_cut
-                && self.form.render_entry(entry, *level) == self.form.render_entry(entry, DetailLevel::Full)
+                && self.renderer.render_entry(entry, *level)
+                    == self.renderer.render_entry(entry, DetailLevel::Full)
             {
                 *level = DetailLevel::Full;
             }
@@ -294,11 +303,11 @@ impl Planner<'_, '_> {
 
     /// Omits entries from the end until the whole text fits: it may have more tokens than its parts.
     fn enforce_budget(&self, plan: &mut CatalogPlan, head: &[usize], tail: &[usize]) {
-        for at in tail.iter().rev().chain(head.iter().rev()) {
-            if self.budget.fits(&self.form.render(self.entries, plan)) {
+        for index in tail.iter().rev().chain(head.iter().rev()) {
+            if self.budget.fits(&self.renderer.render(self.entries, plan)) {
                 return;
             }
-            plan.levels[*at] = DetailLevel::Omitted;
+            plan.levels[*index] = DetailLevel::Omitted;
         }
     }
 }

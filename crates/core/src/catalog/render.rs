@@ -47,11 +47,11 @@ impl CatalogRenderer<'_> {
     }
 
     fn opening(&self) -> String {
-        let before = instructions::preamble(self.format, self.policy);
+        let preamble = instructions::preamble(self.format, self.policy);
         match self.format {
-            CatalogFormat::Xml => format!("{before}<available_skills>\n"),
-            CatalogFormat::Json => format!("{before}{{\"available_skills\":["),
-            CatalogFormat::Bullets | CatalogFormat::Tool | CatalogFormat::Tiers => before,
+            CatalogFormat::Xml => format!("{preamble}<available_skills>\n"),
+            CatalogFormat::Json => format!("{preamble}{{\"available_skills\":["),
+            CatalogFormat::Bullets | CatalogFormat::Tool | CatalogFormat::Tiers => preamble,
         }
     }
 
@@ -75,13 +75,13 @@ impl CatalogRenderer<'_> {
     }
 
     fn write(&self, entry: &CatalogEntry<'_>, level: DetailLevel, out: &mut String) {
-        let whole = match self.format {
+        let full = match self.format {
             CatalogFormat::Tiers => entry.brief.as_ref(),
             _ => entry.description.as_ref(),
         };
         let description: Cow<'_, str> = match level {
-            DetailLevel::Full => Cow::from(whole),
-            DetailLevel::Short => shorten(Cow::from(whole), SHORT),
+            DetailLevel::Full => Cow::from(full),
+            DetailLevel::Short => shorten(Cow::from(full), SHORT),
             DetailLevel::NameOnly | DetailLevel::Omitted => Cow::from(""),
         };
         match self.format {
@@ -119,9 +119,9 @@ fn estimated_size(entry: &CatalogEntry<'_>, level: DetailLevel) -> usize {
         DetailLevel::Short => SHORT,
         DetailLevel::NameOnly | DetailLevel::Omitted => 0,
     };
-    let more =
+    let optional =
         [&entry.origin, &entry.location].into_iter().flatten().map(|text| 24 + text.len()).sum::<usize>();
-    96 + entry.name.len() + description + more
+    96 + entry.name.len() + description + optional
 }
 
 fn json(entry: &CatalogEntry<'_>, description: &str) -> String {

@@ -1,4 +1,5 @@
-//! The four tiers of document 003: nothing, a count, names, or whole skills.
+//! The four tiers of preset `triggers` (document 003), which decide how much the model sees of the skills for a
+//! message: nothing, a count, names, or whole skills.
 
 use super::{Catalog, CatalogBudget, CatalogRequest, render_catalog};
 use crate::policy::{CatalogFormat, Policy};
@@ -6,7 +7,7 @@ use crate::registry::Snapshot;
 
 use super::entries::{Visibility, visibility};
 
-/// How much a query asks for.
+/// How much of the skills is shown for a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DisclosureTier<'a> {
     /// Nothing.

@@ -10,7 +10,7 @@ use crate::skill::{ContentCache, DiscoveredSkill, FileName, Root};
 use prowess_fs::Fingerprint;
 
 pub(crate) fn discover_bundled(root: &Arc<Root>, rules: &Rules) -> Vec<Arc<DiscoveredSkill>> {
-    let found = BUNDLED.iter().map(|skill| {
+    let skills = BUNDLED.iter().map(|skill| {
         let source = skill.skill_md();
         let parsed = parse(source, Some(skill.id), rules);
         Arc::new(DiscoveredSkill {
@@ -27,5 +27,5 @@ pub(crate) fn discover_bundled(root: &Arc<Root>, rules: &Rules) -> Vec<Arc<Disco
             content: ContentCache::default(),
         })
     });
-    found.collect()
+    skills.collect()
 }

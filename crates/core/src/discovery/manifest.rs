@@ -84,26 +84,26 @@ fn try_read_frontmatter(
 /// Reads and parses as much as fits into `buffer`.
 fn parse_prefix(
     file: &OwnedFd,
-    print: &Fingerprint,
+    fingerprint: &Fingerprint,
     buffer: &mut [u8],
     dir_name: &str,
     rules: &Rules,
 ) -> Result<HeadOutcome, ReadError> {
-    let wanted = usize::try_from(print.size()).map_or(buffer.len(), |size| size.min(buffer.len()));
-    let read = read_at(file, &mut buffer[..wanted], 0)?;
-    let extent = if (read as u64) < print.size() { Extent::Prefix } else { Extent::Whole };
+    let length = usize::try_from(fingerprint.size()).map_or(buffer.len(), |size| size.min(buffer.len()));
+    let read = read_at(file, &mut buffer[..length], 0)?;
+    let extent = if (read as u64) < fingerprint.size() { Extent::Prefix } else { Extent::Whole };
     Ok(parse_head(&buffer[..read], extent, Some(dir_name), rules))
 }
 
 /// Reads as much as the longest valid frontmatter takes.
 fn read_longest(
     file: &OwnedFd,
-    print: &Fingerprint,
+    fingerprint: &Fingerprint,
     dir_name: &str,
     rules: &Rules,
 ) -> Result<ManifestRead, ReadError> {
     let mut bytes = vec![0; FRONTMATTER_MAX + PREAMBLE_MAX + FIRST_READ];
-    Ok(match parse_prefix(file, print, &mut bytes, dir_name, rules)? {
+    Ok(match parse_prefix(file, fingerprint, &mut bytes, dir_name, rules)? {
         HeadOutcome::Done(parsed) => parsed.into(),
         // No valid frontmatter is longer than this.
         HeadOutcome::NeedMore => {
@@ -116,14 +116,14 @@ fn read_longest(
 pub(super) fn read_error_diagnostic(error: ReadError) -> Diagnostic {
     match error {
         ReadError::NotAFile(kind) => {
-            let what = match kind {
+            let description = match kind {
                 FileType::Directory => "a directory",
                 FileType::Fifo => "a FIFO",
                 FileType::Socket => "a socket",
                 FileType::CharacterDevice | FileType::BlockDevice => "a device",
                 _ => "not a regular file",
             };
-            Diagnostic::error(Code::NotAFile, format!("SKILL.md is {what}"))
+            Diagnostic::error(Code::NotAFile, format!("SKILL.md is {description}"))
                 .help("replace it with a text file")
         }
         ReadError::TooLarge(size) => {

@@ -1,7 +1,8 @@
 //! Finds skills in roots: bounded, deterministic and in parallel.
 //!
-//! A scan reads each `SKILL.md` once, and only up to the end of its frontmatter. A later scan gets the previous
-//! result and reads only what has changed according to the file system.
+//! A root is a directory that holds skills, the skills embedded in the binary, or a server. A scan reads each
+//! `SKILL.md` once, and only up to the end of its frontmatter. A later scan gets the previous result and reads
+//! only files whose metadata changed.
 
 mod bundled;
 mod links;

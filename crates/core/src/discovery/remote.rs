@@ -18,7 +18,7 @@ pub(crate) struct RemoteScan {
     source: Arc<dyn RemoteSource>,
     listing: Arc<RemoteListing>,
     pub(crate) root: Arc<Root>,
-    pub(crate) found: Vec<Arc<DiscoveredSkill>>,
+    pub(crate) skills: Vec<Arc<DiscoveredSkill>>,
     pub(crate) diagnostics: Vec<FileDiagnostic>,
 }
 
@@ -43,20 +43,20 @@ pub(crate) fn scan_remote(
         let remote = RemoteSkill { label, title, entry: Arc::clone(entry), approval };
         Arc::new(discovered(&root, remote, rules))
     };
-    let mut found: Vec<_> = listing.skills.iter().map(discover).collect();
-    found.sort_by(|a, b| a.relative_dir.cmp(&b.relative_dir));
+    let mut skills: Vec<_> = listing.skills.iter().map(discover).collect();
+    skills.sort_by(|a, b| a.relative_dir.cmp(&b.relative_dir));
     let diagnostics = listing
         .diagnostics
         .iter()
         .map(|diagnostic| FileDiagnostic::new(root.path(), diagnostic.clone()))
         .collect();
-    RemoteScan { source: Arc::clone(source), listing, root, found, diagnostics }
+    RemoteScan { source: Arc::clone(source), listing, root, skills, diagnostics }
 }
 
 fn discovered(root: &Arc<Root>, remote: RemoteSkill, rules: &Rules) -> DiscoveredSkill {
     let entry = &remote.entry;
     // A name without the source's label could impersonate a skill of another source.
-    let inner = entry.name.strip_prefix(remote.label()).and_then(|rest| rest.strip_prefix('/'));
+    let inner = entry.name.strip_prefix(remote.label()).and_then(|name| name.strip_prefix('/'));
     let (manifest, diagnostics) = match (&entry.problem, inner) {
         (Some(problem), _) => (None, vec![Diagnostic::error(Code::SourceEntry, problem.clone())]),
         (None, None) => {
@@ -86,7 +86,10 @@ fn manifest(entry: &RemoteEntry, rules: &Rules) -> (Option<prowess_format::Manif
     // The body has not been fetched. A placeholder avoids the diagnostic for an empty body.
     let source = format!("---\n{}\n---\n.\n", Value::Object(entry.frontmatter.clone()));
     let parsed = parse(source.as_bytes(), Some(&entry.frontmatter_name), rules);
-    let diagnostics =
-        parsed.diagnostics.into_iter().map(|found| Diagnostic { location: None, fix: None, ..found });
+    let diagnostics = parsed.diagnostics.into_iter().map(|diagnostic| Diagnostic {
+        location: None,
+        fix: None,
+        ..diagnostic
+    });
     (parsed.document.map(|document| document.manifest), diagnostics.collect())
 }

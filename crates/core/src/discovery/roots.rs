@@ -31,8 +31,8 @@ pub(crate) struct ResolvedRoots {
     pub(crate) absent: Vec<(PathBuf, RootProblem, bool)>,
 }
 
-/// Resolves the configured roots. `known` are the directories, besides the roots, that symlinks may point to.
-pub(crate) fn resolve_roots(policy: &Policy, host: &HostEnv, known: &KnownDirs) -> ResolvedRoots {
+/// Resolves the configured roots. `known_dirs` are the directories, besides the roots, that symlinks may point to.
+pub(crate) fn resolve_roots(policy: &Policy, host: &HostEnv, known_dirs: &KnownDirs) -> ResolvedRoots {
     let mut roots = ResolvedRoots::default();
     let candidates = candidates(policy, host);
     let boundary = host.git_root().unwrap_or(&host.project);
@@ -58,7 +58,7 @@ pub(crate) fn resolve_roots(policy: &Policy, host: &HostEnv, known: &KnownDirs) 
                     && direct.contains(&canonical) => {}
             Ok(canonical) if roots.present.iter().any(|root| *root.canonical() == canonical) => {}
             Ok(canonical) => {
-                let inside = canonical.starts_with(&boundary) || known.contain(&canonical);
+                let inside = canonical.starts_with(&boundary) || known_dirs.contain(&canonical);
                 if base.is_some() && !spec.is_explicit && !inside {
                     roots.absent.push((path, RootProblem::Outside(canonical), false));
                     continue;

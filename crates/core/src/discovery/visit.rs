@@ -61,7 +61,7 @@ impl VisitTask {
 
 /// The result of visiting a directory.
 pub(super) enum VisitOutcome {
-    /// A skill, or an attempt at one. Has the directory's fingerprint if its entries were listed.
+    /// A skill, valid or not, and the directory's fingerprint if its entries were listed.
     Skill(Arc<DiscoveredSkill>, Option<Fingerprint>),
     /// A directory without a `SKILL.md`.
     Group { entries: DirEntries, fingerprint: Fingerprint, through: Option<LinkedDir> },
@@ -75,7 +75,7 @@ pub(super) enum VisitOutcome {
     Gone,
 }
 
-/// The inputs that all visits of a scan share.
+/// The inputs that all visits of one root share.
 pub(super) struct Visitor<'a> {
     pub(super) root: &'a Arc<Root>,
     pub(super) dir: &'a Dir,
@@ -138,16 +138,16 @@ impl Visitor<'_> {
             _ => "delete or fix the symlink".to_owned(),
         };
         let diagnostic = Diagnostic::warning(code, message).help(help);
-        let known = code != Code::LinkOutside;
+        let is_known = code != Code::LinkOutside;
         VisitOutcome::Link(Arc::new(DiscoveredSkill {
             diagnostics: Box::new([diagnostic]),
-            link: Some(Box::new(SkillLink { target: target.to_owned(), is_known: known, is_dir: true })),
+            link: Some(Box::new(SkillLink { target: target.to_owned(), is_known, is_dir: true })),
             canonical_path: Some(target.into()),
-            ..self.found(task, Fingerprint::synthetic(0))
+            ..self.new_skill(task, Fingerprint::synthetic(0))
         }))
     }
 
-    fn found(&self, task: &VisitTask, fingerprint: Fingerprint) -> DiscoveredSkill {
+    fn new_skill(&self, task: &VisitTask, fingerprint: Fingerprint) -> DiscoveredSkill {
         DiscoveredSkill {
             root: Arc::clone(self.root),
             relative_dir: task.inner.as_path().into(),
@@ -180,15 +180,15 @@ impl Visitor<'_> {
         {
             return VisitOutcome::Skill(Arc::clone(earlier), None);
         }
-        let real: Option<Box<Path>> = through.map(|through| through.target.as_path().into());
+        let canonical_path: Option<Box<Path>> = through.map(|through| through.target.as_path().into());
         let link = link.map(Box::new);
-        let skill = |found: DiscoveredSkill| VisitOutcome::Skill(Arc::new(found), None);
+        let skill = |discovered: DiscoveredSkill| VisitOutcome::Skill(Arc::new(discovered), None);
         match dir.open_file(&file) {
             Ok((file, stat)) => {
-                skill(DiscoveredSkill { link, canonical_path: real, ..self.read(task, &file, &stat) })
+                skill(DiscoveredSkill { link, canonical_path, ..self.read(task, &file, &stat) })
             }
             Err(Errno::LOOP) => {
-                skill(DiscoveredSkill { canonical_path: real, ..self.linked_file(task, dir, &file) })
+                skill(DiscoveredSkill { canonical_path, ..self.linked_file(task, dir, &file) })
             }
             Err(Errno::NOENT) => self.list_dir(task, dir, inner, through, link),
             Err(Errno::NOTDIR) => match through {
@@ -199,12 +199,12 @@ impl Visitor<'_> {
             Err(Errno::NXIO) => {
                 let diagnostic = Diagnostic::error(Code::NotAFile, "SKILL.md is a socket");
                 let diagnostic = diagnostic.help("replace it with a text file");
-                skill(DiscoveredSkill { link, canonical_path: real, ..self.invalid(task, diagnostic) })
+                skill(DiscoveredSkill { link, canonical_path, ..self.invalid(task, diagnostic) })
             }
             Err(error) => match dir.open_dir(inner) {
                 Ok(_) => skill(DiscoveredSkill {
                     link,
-                    canonical_path: real,
+                    canonical_path,
                     ..self.invalid(task, manifest::open_error_diagnostic(error))
                 }),
                 Err(error) => VisitOutcome::Failed(unreadable_dir(error)),
@@ -232,18 +232,21 @@ impl Visitor<'_> {
         DiscoveredSkill {
             manifest,
             diagnostics: diagnostics.into(),
-            ..self.found(task, Fingerprint::from_stat(stat))
+            ..self.new_skill(task, Fingerprint::from_stat(stat))
         }
     }
 
     fn invalid(&self, task: &VisitTask, diagnostic: Diagnostic) -> DiscoveredSkill {
-        DiscoveredSkill { diagnostics: Box::new([diagnostic]), ..self.found(task, Fingerprint::synthetic(0)) }
+        DiscoveredSkill {
+            diagnostics: Box::new([diagnostic]),
+            ..self.new_skill(task, Fingerprint::synthetic(0))
+        }
     }
 
     /// Handles a `SKILL.md` that is a symlink.
     fn linked_file(&self, task: &VisitTask, dir: &Dir, file: &Path) -> DiscoveredSkill {
         let path = dir.path().join(file);
-        let (found, target, known) = match self.link_targets.follow(&path) {
+        let (skill, target, is_known) = match self.link_targets.follow(&path) {
             ResolvedLink::Known { known_dir, inner, target } => match known_dir.open_file(&inner) {
                 Ok((file, stat)) => (self.read(task, &file, &stat), target, true),
                 Err(error) => (self.invalid(task, manifest::open_error_diagnostic(error)), target, true),
@@ -253,21 +256,18 @@ impl Visitor<'_> {
                     format!("SKILL.md is a symlink to outside the known directories: {}", target.display());
                 let dir = quote_path(target.parent().unwrap_or(&target));
                 let diagnostic = Diagnostic::warning(Code::LinkOutside, message);
-                let found = self.invalid(
+                let skill = self.invalid(
                     task,
                     diagnostic.help(format!("if you trust that directory: prowess trust {dir}")),
                 );
-                (found, target, false)
+                (skill, target, false)
             }
             ResolvedLink::Broken => {
                 let diagnostic = Diagnostic::error(Code::LinkBroken, "SKILL.md is a broken symlink");
                 (self.invalid(task, diagnostic.help("delete or fix the symlink")), path, true)
             }
         };
-        DiscoveredSkill {
-            link: Some(Box::new(SkillLink { target, is_known: known, is_dir: false })),
-            ..found
-        }
+        DiscoveredSkill { link: Some(Box::new(SkillLink { target, is_known, is_dir: false })), ..skill }
     }
 
     /// Handles a directory without `SKILL.md`: looks for other spellings and for subdirectories.
@@ -287,8 +287,8 @@ impl Visitor<'_> {
             Err(Errno::NOENT) => return VisitOutcome::Gone,
             Err(error) => return VisitOutcome::Failed(unreadable_dir(error)),
         };
-        let less = |left: usize| Some(left.saturating_sub(entries.entries.len()));
-        let _ = self.entries.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        let subtract = |remaining: usize| Some(remaining.saturating_sub(entries.entries.len()));
+        let _ = self.entries.fetch_update(Ordering::Relaxed, Ordering::Relaxed, subtract);
         let fingerprint = Fingerprint::from_stat(&stat);
         let variant = entries.entries.iter().find(|entry| {
             entry.kind == EntryKind::File
@@ -303,23 +303,22 @@ impl Visitor<'_> {
         let level = if name == "skill.md" { self.rules.lowercase_file } else { RuleLevel::Reject };
         let message = format!("the file is named {name}, not SKILL.md");
         let help = format!("rename it: git mv {name} SKILL.md");
-        let found = match (level, dir.open_file(&inner.join(name))) {
+        let skill = match (level, dir.open_file(&inner.join(name))) {
             (RuleLevel::Reject, _) => {
                 self.invalid(task, Diagnostic::error(Code::FileName, message).help(help))
             }
             (_, Err(error)) => self.invalid(task, manifest::open_error_diagnostic(error)),
             (level, Ok((file, stat))) => {
-                let found = self.read(task, &file, &stat);
+                let skill = self.read(task, &file, &stat);
                 let warning = Diagnostic::warning(Code::FileName, message).help(help);
                 let warning = (level == RuleLevel::Warn).then_some(warning);
-                let diagnostics = warning.into_iter().chain(found.diagnostics.iter().cloned()).collect();
-                DiscoveredSkill { diagnostics, ..found }
+                let diagnostics = warning.into_iter().chain(skill.diagnostics.iter().cloned()).collect();
+                DiscoveredSkill { diagnostics, ..skill }
             }
         };
-        let real = through.map(|through| through.target.as_path().into());
-        let found =
-            DiscoveredSkill { file: FileName::Other(name.into()), link, canonical_path: real, ..found };
-        VisitOutcome::Skill(Arc::new(found), Some(fingerprint))
+        let canonical_path = through.map(|through| through.target.as_path().into());
+        let skill = DiscoveredSkill { file: FileName::Other(name.into()), link, canonical_path, ..skill };
+        VisitOutcome::Skill(Arc::new(skill), Some(fingerprint))
     }
 }
 

@@ -22,7 +22,7 @@ use prowess_fs::{Errno, parallel_map};
 pub(crate) struct RootScan {
     pub(crate) root: Arc<Root>,
     /// Sorted by path.
-    pub(crate) found: Vec<Arc<DiscoveredSkill>>,
+    pub(crate) skills: Vec<Arc<DiscoveredSkill>>,
     pub(crate) diagnostics: Vec<FileDiagnostic>,
     /// The directories that were listed: a changed fingerprint reveals added entries.
     listed: Vec<ListedDir>,
@@ -74,43 +74,43 @@ impl RootScan {
             |(inner, target): &(PathBuf, PathBuf)| self.points_to(inner, target) && !target.is_dir();
         self.listed.iter().all(is_same_listing)
             && self.file_links.iter().all(is_same_file)
-            && parallel_map(&self.found, 32, |found| match found.link() {
-                Some(link) => self.is_link_unchanged(found, link),
+            && parallel_map(&self.skills, 32, |skill| match skill.link() {
+                Some(link) => self.is_link_unchanged(skill, link),
                 // A file that appears changes the fingerprint of the directory.
-                None if found.file == FileName::Missing => true,
+                None if skill.file == FileName::Missing => true,
                 None => {
-                    found.settled
-                        && is_same(&found.relative_dir.join(found.file.as_str()), &found.fingerprint)
+                    skill.settled
+                        && is_same(&skill.relative_dir.join(skill.file.as_str()), &skill.fingerprint)
                 }
             })
             .into_iter()
-            .all(|same| same)
+            .all(|is_unchanged| is_unchanged)
     }
 
     /// Returns `true` if a symlink still points to the same skill, and the skill's file is the same. Targets
     /// outside the known directories are not read and only have to exist.
-    fn is_link_unchanged(&self, found: &DiscoveredSkill, link: &SkillLink) -> bool {
-        if found.diagnostics().iter().any(|diagnostic| diagnostic.code == Code::LinkBroken) {
-            return self.is_still_broken(found, link);
+    fn is_link_unchanged(&self, skill: &DiscoveredSkill, link: &SkillLink) -> bool {
+        if skill.diagnostics().iter().any(|diagnostic| diagnostic.code == Code::LinkBroken) {
+            return self.is_still_broken(skill, link);
         }
-        let dir = found.canonical_dir();
-        let is_there = self.points_to(&found.relative_dir, &dir)
-            && (link.is_dir || self.points_to(&found.relative_dir.join(found.file.as_str()), &link.target));
-        let file = if link.is_dir { dir.join(found.file.as_str()) } else { link.target.clone() };
+        let dir = skill.canonical_dir();
+        let is_there = self.points_to(&skill.relative_dir, &dir)
+            && (link.is_dir || self.points_to(&skill.relative_dir.join(skill.file.as_str()), &link.target));
+        let file = if link.is_dir { dir.join(skill.file.as_str()) } else { link.target.clone() };
         is_there
             && match link.is_known {
-                true => found.settled && Fingerprint::from_path(&file) == Some(found.fingerprint),
+                true => skill.settled && Fingerprint::from_path(&file) == Some(skill.fingerprint),
                 false => !link.is_dir || link.target.is_dir(),
             }
     }
 
     /// Returns `true` if a broken symlink, or one to a directory above itself, is unchanged. The recorded
     /// target of a broken symlink is the symlink itself.
-    fn is_still_broken(&self, found: &DiscoveredSkill, link: &SkillLink) -> bool {
+    fn is_still_broken(&self, skill: &DiscoveredSkill, link: &SkillLink) -> bool {
         let path = match link.is_dir {
-            true => self.root.path().join(&found.relative_dir),
-            false if self.points_to(&found.relative_dir, &found.canonical_dir()) => {
-                found.canonical_file(found.file.as_str())
+            true => self.root.path().join(&skill.relative_dir),
+            false if self.points_to(&skill.relative_dir, &skill.canonical_dir()) => {
+                skill.canonical_file(skill.file.as_str())
             }
             false => return false,
         };
@@ -129,14 +129,14 @@ impl RootScan {
 pub(crate) fn scan_root(root: &Arc<Root>, context: &ScanContext<'_>, earlier: Option<&RootScan>) -> RootScan {
     let mut scan = RootScan {
         root: Arc::clone(root),
-        found: Vec::new(),
+        skills: Vec::new(),
         diagnostics: Vec::new(),
         listed: Vec::new(),
         file_links: Vec::new(),
         skipped_dirs: Vec::new(),
     };
     if root.is_embedded() {
-        scan.found = discover_bundled(root, context.rules);
+        scan.skills = discover_bundled(root, context.rules);
         return scan;
     }
     let mut walk = RootWalker {
@@ -153,16 +153,16 @@ pub(crate) fn scan_root(root: &Arc<Root>, context: &ScanContext<'_>, earlier: Op
             .diagnostics
             .push(FileDiagnostic::new(root.path(), Diagnostic::warning(Code::DirectoryUnreadable, message)));
     }
-    scan.found.sort_by(|a, b| a.relative_dir.cmp(&b.relative_dir));
+    scan.skills.sort_by(|a, b| a.relative_dir.cmp(&b.relative_dir));
     scan.skipped_dirs.sort();
     scan
 }
 
 fn by_dir(scan: &RootScan) -> HashMap<&Path, &Arc<DiscoveredSkill>> {
-    scan.found.iter().map(|found| (&*found.relative_dir, found)).collect()
+    scan.skills.iter().map(|skill| (&*skill.relative_dir, skill)).collect()
 }
 
-/// The rest of the scan's limits, and the limits that were reached.
+/// What remains of the scan's limits, and the limits that were reached.
 struct ScanBudget {
     directories: usize,
     /// Shared by all threads, so that no level lists more than is left.
@@ -250,18 +250,18 @@ impl RootWalker<'_, '_> {
 
     fn record_visit(&mut self, task: VisitTask, visit: VisitOutcome, now: i64, next: &mut Vec<VisitTask>) {
         match visit {
-            VisitOutcome::Skill(found, listing) => {
+            VisitOutcome::Skill(skill, listing) => {
                 if let Some(fingerprint) = listing {
                     self.add_listed(
                         task.inner.clone(),
-                        found.canonical_path.as_deref().map(Path::to_owned),
+                        skill.canonical_path.as_deref().map(Path::to_owned),
                         fingerprint,
                         now,
                     );
                 }
-                self.scan.found.push(self.reuse_earlier(found));
+                self.scan.skills.push(self.reuse_earlier(skill));
             }
-            VisitOutcome::Link(found) => self.scan.found.push(self.reuse_earlier(found)),
+            VisitOutcome::Link(skill) => self.scan.skills.push(self.reuse_earlier(skill)),
             VisitOutcome::File(target) => self.scan.file_links.push((task.inner, target)),
             // Always scan again: no listing reveals whether it becomes a directory.
             VisitOutcome::Gone => self.add_listed(task.inner, None, Fingerprint::synthetic(0), 0),
@@ -282,8 +282,8 @@ impl RootWalker<'_, '_> {
                 if is_pruned(&task.inner) {
                     return self.skip_dir(&task.inner);
                 }
-                let known = |through: &LinkedDir| !self.linked_groups.insert(through.target.clone());
-                if task.is_link && through.as_ref().is_some_and(known) {
+                let was_visited = |through: &LinkedDir| !self.linked_groups.insert(through.target.clone());
+                if task.is_link && through.as_ref().is_some_and(was_visited) {
                     return;
                 }
                 let task = VisitTask { through, is_link: false, ..task };
@@ -325,16 +325,16 @@ impl RootWalker<'_, '_> {
     }
 
     /// Returns the earlier result if nothing changed, so that snapshots share it.
-    fn reuse_earlier(&self, found: Arc<DiscoveredSkill>) -> Arc<DiscoveredSkill> {
-        match self.earlier.get(&*found.relative_dir) {
-            Some(earlier) if earlier.settled == found.settled && ***earlier == *found => Arc::clone(earlier),
-            _ => found,
+    fn reuse_earlier(&self, skill: Arc<DiscoveredSkill>) -> Arc<DiscoveredSkill> {
+        match self.earlier.get(&*skill.relative_dir) {
+            Some(earlier) if earlier.settled == skill.settled && ***earlier == *skill => Arc::clone(earlier),
+            _ => skill,
         }
     }
 
     fn finish(&mut self, root: &Arc<Root>) {
         let non_empty: HashSet<&OsStr> =
-            self.scan.found.iter().filter_map(|found| found.relative_dir.iter().next()).collect();
+            self.scan.skills.iter().filter_map(|skill| skill.relative_dir.iter().next()).collect();
         let empty: Vec<_> =
             self.without_skill_md.drain(..).filter(|inner| !non_empty.contains(inner.as_os_str())).collect();
         let cut: HashSet<PathBuf> =
@@ -357,7 +357,7 @@ impl RootWalker<'_, '_> {
                 ),
             };
             let diagnostic = Diagnostic::error(Code::MissingFile, message).help(help);
-            self.scan.found.push(self.reuse_earlier(Arc::new(DiscoveredSkill {
+            self.scan.skills.push(self.reuse_earlier(Arc::new(DiscoveredSkill {
                 root: Arc::clone(root),
                 relative_dir: inner.into(),
                 file: FileName::Missing,
@@ -381,9 +381,11 @@ impl RootWalker<'_, '_> {
             self.scan.diagnostics.push(FileDiagnostic::new(root.path(), diagnostic));
         };
         if self.bounds.cut_directories > 0 {
-            let (left, limit) = (self.bounds.cut_directories, scan.max_directories);
+            let (skipped, limit) = (self.bounds.cut_directories, scan.max_directories);
             report(
-                format!("{left} directories were not searched: the limit of {limit} directories was reached"),
+                format!(
+                    "{skipped} directories were not searched: the limit of {limit} directories was reached"
+                ),
                 "raise scan.max-directories in the configuration, or remove directories",
             );
         }

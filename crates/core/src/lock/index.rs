@@ -50,7 +50,7 @@ impl LockIndex {
             let lock = self.load(&path, base, &self.host);
             let dirs = lock.0.as_ref().map_err(|error| ResourceUnavailable::Lock {
                 name: display_name(skill),
-                why: display_text(&error.without_dir()),
+                reason: display_text(&error.without_dir()),
             })?;
             let dir = skill.canonical_dir();
             if dirs.contains_key(&dir) {
@@ -61,14 +61,14 @@ impl LockIndex {
     }
 
     pub(super) fn load(&self, path: &Path, base: Option<&Path>, host: &HostEnv) -> Arc<IndexedLock> {
-        let now = Fingerprint::from_path(path);
+        let current = Fingerprint::from_path(path);
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         match loaded.get(path) {
-            Some((then, lock)) if *then == now => return Arc::clone(lock),
+            Some((cached, lock)) if *cached == current => return Arc::clone(lock),
             _ => {}
         }
         let lock = Arc::new(IndexedLock::read(path, base, host.home.as_deref()));
-        loaded.insert(path.to_owned(), (now, Arc::clone(&lock)));
+        loaded.insert(path.to_owned(), (current, Arc::clone(&lock)));
         lock
     }
 
@@ -127,6 +127,8 @@ impl LockIndex {
         Err(modified(skill, &coverage, &tree))
     }
 
+    /// Returns `true` if this tree hash is in the lock file, or is the one that the user accepted with
+    /// `prowess verify --accept`.
     fn accepts(&self, coverage: &Coverage, tree: &str) -> bool {
         let accepted_hash = || accepted_tree(&self.host, &coverage.dir);
         coverage.expected().iter().any(|locked| locked.tree == tree)

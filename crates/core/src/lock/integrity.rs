@@ -37,7 +37,7 @@ pub(crate) struct IntegrityCheck<'w> {
     /// The lock files of each root that have entries or cannot be read.
     locks: Vec<(Arc<Root>, Vec<Arc<IndexedLock>>)>,
     files: Vec<(PathBuf, Option<Fingerprint>)>,
-    /// The tree hash of each modified skill that the user accepted, by directory; see [`accepted`].
+    /// The tree hashes of modified skills that the user accepted, by directory; see [`accepted`].
     accepted: OnceLock<BTreeMap<PathBuf, String>>,
     cache: OnceLock<Mutex<HashCache>>,
     fingerprints: Mutex<Vec<(PathBuf, Option<TreeFingerprint>)>>,
@@ -53,10 +53,12 @@ pub(crate) struct IntegrityInputs {
 impl IntegrityInputs {
     /// Returns `true` if no lock file and no file of an installed skill has changed.
     pub(crate) fn is_unchanged(&self) -> bool {
-        let is_same_tree = |(dir, was): &(PathBuf, Option<TreeFingerprint>)| {
-            was.as_ref().is_some_and(|was| was.settled && TreeFingerprint::for_dir(dir).as_ref() == Some(was))
+        let is_same_tree = |(dir, previous): &(PathBuf, Option<TreeFingerprint>)| {
+            previous.as_ref().is_some_and(|previous| {
+                previous.settled && TreeFingerprint::for_dir(dir).as_ref() == Some(previous)
+            })
         };
-        self.files.iter().all(|(path, was)| Fingerprint::from_path(path) == *was)
+        self.files.iter().all(|(path, previous)| Fingerprint::from_path(path) == *previous)
             && self.fingerprints.iter().all(is_same_tree)
     }
 }
@@ -70,19 +72,19 @@ struct TreeFingerprint {
 }
 
 impl TreeFingerprint {
-    /// Returns `None` for a directory that cannot be hashed, either.
+    /// Returns the fingerprint of a directory; `None` if the directory cannot be hashed.
     fn for_dir(dir: &Path) -> Option<Self> {
         let (mut digest, mut settled, now) = (Sha256::new(), true, unix_now());
         let bounds = WalkLimits { depth: DEPTH_MAX, entries: ENTRIES_MAX, enter: |_| true };
         let opened = Dir::open_resolved(dir).ok()?;
-        walk(&opened, bounds, &mut |met| match met {
+        walk(&opened, bounds, &mut |event| match event {
             WalkEvent::Entry { dir, name, path, kind: EntryKind::File } => {
-                let print = Fingerprint::from_stat(&dir.stat(Path::new(name)).map_err(|_| ())?);
-                settled &= print.is_settled(now);
+                let fingerprint = Fingerprint::from_stat(&dir.stat(Path::new(name)).map_err(|_| ())?);
+                settled &= fingerprint.is_settled(now);
                 let path = path.as_os_str().as_encoded_bytes();
                 digest.update((path.len() as u64).to_be_bytes());
                 digest.update(path);
-                print.to_numbers().iter().for_each(|number| digest.update(number.to_be_bytes()));
+                fingerprint.to_numbers().iter().for_each(|number| digest.update(number.to_be_bytes()));
                 Ok(())
             }
             WalkEvent::Entry { kind: EntryKind::Symlink | EntryKind::Special | EntryKind::Dir, .. }
@@ -137,7 +139,7 @@ impl<'w> IntegrityCheck<'w> {
             let user = user_lock_path(host).map(|path| (path, None));
             let mut root_locks = Vec::new();
             for (path, base) in project.into_iter().chain(user) {
-                if !files.iter().any(|(known, _)| *known == path) {
+                if !files.iter().any(|(listed, _)| *listed == path) {
                     files.push((path.clone(), Fingerprint::from_path(&path)));
                 }
                 let lock = index.load(&path, base, host);
@@ -159,9 +161,9 @@ impl<'w> IntegrityCheck<'w> {
     /// Returns how an installed skill differs from its lock file; `None` if it does not differ, is not locked,
     /// or the user accepted the changes. A lock file that cannot be read may name any skill, so it counts as a
     /// difference. Lock files are consulted in the same order as by [`LockIndex::verify`].
-    pub(crate) fn difference(&self, found: &DiscoveredSkill) -> Option<ModifiedReason> {
-        let (_, locks) = self.locks.iter().find(|(root, _)| **root == *found.root())?;
-        let dir = found.canonical_dir();
+    pub(crate) fn difference(&self, skill: &DiscoveredSkill) -> Option<ModifiedReason> {
+        let (_, locks) = self.locks.iter().find(|(root, _)| **root == *skill.root())?;
+        let dir = skill.canonical_dir();
         let expected = match locks.iter().find_map(|lock| lock.expected(&dir).transpose())? {
             Ok([]) => return None,
             Ok(expected) => expected,
@@ -171,17 +173,21 @@ impl<'w> IntegrityCheck<'w> {
         // The locked files, or those that the user accepted instead.
         let is_expected = |tree: &str| {
             let accepted = || self.accepted.get_or_init(|| accepted::accepted_trees(self.host)).get(&dir);
-            expected.iter().any(|locked| locked.tree == tree) || accepted().is_some_and(|known| known == tree)
+            expected.iter().any(|locked| locked.tree == tree)
+                || accepted().is_some_and(|accepted| accepted == tree)
         };
         let cache = self.cache.get_or_init(|| Mutex::new(HashCache::read(self.host)));
         let cache = || cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let settled = fingerprint.as_ref().filter(|print| print.settled).map(|print| print.digest.clone());
+        let settled = fingerprint
+            .as_ref()
+            .filter(|fingerprint| fingerprint.settled)
+            .map(|fingerprint| fingerprint.digest.clone());
         self.fingerprints.lock().unwrap_or_else(PoisonError::into_inner).push((dir.clone(), fingerprint));
         let is_known = settled.as_ref().is_some_and(|fingerprint| {
             cache()
                 .folders
                 .get(&dir)
-                .is_some_and(|known| known.fingerprint == *fingerprint && is_expected(&known.tree))
+                .is_some_and(|cached| cached.fingerprint == *fingerprint && is_expected(&cached.tree))
         });
         if is_known {
             return None;

@@ -2,8 +2,8 @@
 //! user's state.
 //!
 //! Invariants: everything in a lock file can be recomputed from the files on disk; an installed skill that
-//! differs from its lock file is not loaded unless the user accepted exactly its current files; and a lock file
-//! that exists but cannot be read accepts nothing.
+//! differs from its lock file is not loaded unless the user accepted exactly its current files with
+//! `prowess verify --accept`; and no installed skill is loaded while its lock file cannot be read.
 
 mod index;
 mod integrity;
@@ -45,10 +45,10 @@ pub fn record_grants(skill: &Skill, granted: &GrantedAccess, host: &HostEnv) -> 
     let Some(path) = lock_path_for_skill(skill, &locked, host) else { return Ok(()) };
     let _guard = LockGuard::acquire(&path)?;
     let mut lock = LockFile::read(&path).map_err(io::Error::other)?;
-    let Some(known) = lock.skills.iter_mut().find(|known| known.folder == locked.folder) else {
+    let Some(entry) = lock.skills.iter_mut().find(|entry| entry.folder == locked.folder) else {
         return Ok(());
     };
-    known.granted = granted.clone();
+    entry.granted = granted.clone();
     let mode = if locked.folder.starts_with(['~', '/']) { 0o600 } else { 0o644 };
     write_atomic(&path, &lock.to_bytes(), mode, SyncPolicy::Sync)
 }

@@ -1,5 +1,5 @@
-//! Changes to installed skills that the user accepted. Stored in the user's state, so that a project cannot
-//! accept its own changes.
+//! The accepted files: the tree hashes of modified skills that the user accepted with `prowess verify --accept`.
+//! They are stored in the user's state, so that a project cannot accept its own changes.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -26,8 +26,8 @@ pub(crate) fn accepted_trees(host: &HostEnv) -> BTreeMap<PathBuf, String> {
 
 /// Accepts the current tree hash of a directory.
 pub fn accept_tree(host: &HostEnv, dir: &Path, tree: &str) -> io::Result<()> {
-    update(host, |known| {
-        known.insert(dir.to_owned(), tree.to_owned());
+    update(host, |accepted| {
+        accepted.insert(dir.to_owned(), tree.to_owned());
     })
 }
 
@@ -36,13 +36,13 @@ pub fn forget_accepted<'f>(
     host: &HostEnv,
     dirs: impl IntoIterator<Item = &'f Path> + Clone,
 ) -> io::Result<()> {
-    let known = accepted_path(host).map(|path| read_accepted(&path)).unwrap_or_default();
-    if !dirs.clone().into_iter().any(|dir| known.contains_key(dir)) {
+    let accepted = accepted_path(host).map(|path| read_accepted(&path)).unwrap_or_default();
+    if !dirs.clone().into_iter().any(|dir| accepted.contains_key(dir)) {
         return Ok(());
     }
-    update(host, |known| {
+    update(host, |accepted| {
         dirs.into_iter().for_each(|dir| {
-            known.remove(dir);
+            accepted.remove(dir);
         });
     })
 }
@@ -55,7 +55,7 @@ fn update(host: &HostEnv, change: impl FnOnce(&mut BTreeMap<PathBuf, String>)) -
     let path = accepted_path(host)
         .ok_or_else(|| io::Error::other("no home directory to store accepted changes in"))?;
     let _lock = lock(&path)?;
-    let mut known = read_accepted(&path);
-    change(&mut known);
-    write_private(&path, &serde_json::to_vec_pretty(&known)?)
+    let mut accepted = read_accepted(&path);
+    change(&mut accepted);
+    write_private(&path, &serde_json::to_vec_pretty(&accepted)?)
 }

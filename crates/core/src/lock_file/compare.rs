@@ -81,9 +81,9 @@ pub fn compare_with_lock(locked: &LockEntry, tree: &Result<HashedTree, TreeHashE
         match locked.files.get(&file.path) {
             None => files.push((file.path.clone(), FileChange::Extra)),
             Some(digest) => {
-                let same =
+                let is_same =
                     *digest == file.digest() && file.executable == locked.executable.contains(&file.path);
-                files.extend((!same).then(|| (file.path.clone(), FileChange::Changed)));
+                files.extend((!is_same).then(|| (file.path.clone(), FileChange::Changed)));
             }
         }
     }

@@ -103,19 +103,19 @@ pub struct Replacement {
 
 /// The reason why a lock file cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot read {}: {why}", path.display())]
+#[error("cannot read {}: {reason}", path.display())]
 pub struct ReadLockError {
     /// The lock file.
     pub path: PathBuf,
     /// The cause.
-    pub why: String,
+    pub reason: String,
 }
 
 impl ReadLockError {
     /// Formats the error without the directory of the file.
     pub(crate) fn without_dir(&self) -> String {
         let file = self.path.file_name().unwrap_or_default().to_string_lossy();
-        format!("cannot read {file}: {}", self.why)
+        format!("cannot read {file}: {}", self.reason)
     }
 }
 
@@ -128,7 +128,7 @@ impl Default for LockFile {
 impl LockFile {
     /// Reads a lock file; a missing file counts as empty.
     pub fn read(path: &Path) -> Result<Self, ReadLockError> {
-        let failed = |why: String| ReadLockError { path: path.to_owned(), why };
+        let failed = |reason: String| ReadLockError { path: path.to_owned(), reason };
         let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
             return Ok(Self::default());
         };
@@ -144,7 +144,7 @@ impl LockFile {
 
     /// Parses a lock file.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        let begins_line = |at: usize| at == 0 || bytes.get(at - 1) == Some(&b'\n');
+        let begins_line = |offset: usize| offset == 0 || bytes.get(offset - 1) == Some(&b'\n');
         let marked = |mark: &[u8]| memchr::memmem::find_iter(bytes, mark).any(begins_line);
         if marked(b"<<<<<<< ") || marked(b">>>>>>> ") {
             return Err("it contains unresolved merge conflicts".to_owned());
@@ -174,7 +174,7 @@ impl LockFile {
     /// Applies several replacements at once.
     pub fn apply(&mut self, changes: &[Replacement]) {
         let changed: HashSet<&str> = changes.iter().map(|change| change.folder.as_str()).collect();
-        self.skills.retain(|known| !changed.contains(known.folder.as_str()));
+        self.skills.retain(|entry| !changed.contains(entry.folder.as_str()));
         self.skills.extend(changes.iter().filter_map(|change| change.after.clone()));
         self.skills.sort_by(|a, b| a.folder.cmp(&b.folder));
     }
@@ -191,7 +191,7 @@ impl LockEntry {
         self
     }
 
-    /// Returns the directory's path. `base` is the project; `None` stands for the user's state. An entry in a
+    /// Returns the directory's path. `base` is the project; `None` means the user's state. An entry in a
     /// project's lock file that points outside the project has no path.
     pub fn resolve_dir(&self, base: Option<&Path>, home: Option<&Path>) -> Option<PathBuf> {
         resolve_lock_dir(&self.folder, base, home)
@@ -200,10 +200,11 @@ impl LockEntry {
 
 /// Returns the path of a directory in a lock file.
 pub(crate) fn resolve_lock_dir(dir: &str, base: Option<&Path>, home: Option<&Path>) -> Option<PathBuf> {
-    let plain = |path: &str| Path::new(path).components().all(|step| matches!(step, Component::Normal(_)));
+    let is_plain =
+        |path: &str| Path::new(path).components().all(|component| matches!(component, Component::Normal(_)));
     match (base, dir.strip_prefix("~/")) {
-        (Some(base), None) => (!dir.is_empty() && plain(dir)).then(|| base.join(dir)),
-        (None, Some(inner)) => plain(inner).then(|| Some(home?.join(inner))).flatten(),
+        (Some(base), None) => (!dir.is_empty() && is_plain(dir)).then(|| base.join(dir)),
+        (None, Some(inner)) => is_plain(inner).then(|| Some(home?.join(inner))).flatten(),
         (None, None) => Path::new(dir).is_absolute().then(|| PathBuf::from(dir)),
         (Some(_), Some(_)) => None,
     }

@@ -16,7 +16,7 @@ pub use presets::Preset;
 pub use roots::{ParseRootSpecError, RootLocation, RootSpec, Scope};
 pub use run::{AllowedTools, RunLimits, RunPolicy, ScriptPolicy};
 
-/// How skills are discovered, validated, disclosed and run.
+/// How skills are discovered, validated, shown to a model and run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
     /// The preset it is based on.
@@ -37,7 +37,7 @@ pub struct Policy {
     pub read_extensions: Vec<String>,
     /// How skills are listed for a model.
     pub catalog: CatalogPolicy,
-    /// What activating a skill returns.
+    /// What the model gets when a skill is activated.
     pub activation: ActivationMode,
     /// How users mention a skill by name.
     pub mention: MentionPolicy,
@@ -114,13 +114,13 @@ pub enum RequiresPolicy {
 /// Whether project skills need the user's trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProjectTrust {
-    /// They are listed but not disclosed until the user trusts the project.
+    /// They are listed for the user, but hidden from models until the user trusts the project.
     Required,
     /// They are used without trust.
     NotNeeded,
 }
 
-/// Which skills are enabled.
+/// Which skills are enabled, and how the catalog treats single ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SkillSelection {
     /// Names or ids of disabled skills, and disabled roots (`source:PATH`).
@@ -131,7 +131,7 @@ pub struct SkillSelection {
     pub disabled_bundled: Vec<String>,
     /// If not empty, the only enabled bundled skills.
     pub enabled_bundled: Vec<String>,
-    /// Skills whose catalog entries are shortened last.
+    /// Skills whose catalog entries are shortened last if the catalog is too large.
     pub pinned: Vec<String>,
     /// Skills that are listed for the model without a description.
     pub name_only: Vec<String>,
@@ -210,7 +210,7 @@ pub enum LocationVisibility {
     Hidden,
 }
 
-/// What activating a skill returns to the model.
+/// What the model gets when a skill is activated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActivationMode {
     /// Body, directory and list of files, wrapped in `<skill_content>`.

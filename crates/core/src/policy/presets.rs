@@ -1,4 +1,5 @@
-//! The six presets as one table. A preset takes every value that it does not mention from `standard`.
+//! The six presets as one table. Each describes one skill system, and takes every value that it does not mention
+//! from `standard`. `docs/glossary.md` lists the documents 000 to 004 that five of them follow.
 
 use std::str::FromStr;
 

@@ -16,7 +16,7 @@ prowess_format::named_enum! {
         User = "user",
         /// The project's skills.
         Project = "project",
-        /// Installed plugins.
+        /// Plugins: skills that `skills.plugins` in `~/.agent/config.yaml` lists (preset `harness`).
         Plugin = "plugin",
     }
 }
@@ -72,7 +72,8 @@ impl RootSpec {
         Self { scope: Scope::Project, location: RootLocation::Absolute(path), is_explicit: true }
     }
 
-    /// Returns the path relative to its anchor.
+    /// Returns the path as it is stored in its [`location`](Self::location): relative to the project or the home
+    /// directory, or absolute.
     pub fn path(&self) -> &Path {
         match &self.location {
             RootLocation::Embedded => Path::new(""),
@@ -96,8 +97,8 @@ impl FromStr for RootSpec {
         let text = text.trim();
         // A directory cannot have the remote scope.
         let prefixed = Scope::ALL.into_iter().filter(|scope| *scope != Scope::Remote).find_map(|scope| {
-            let rest = text.strip_prefix(scope.as_str())?.strip_prefix(':')?;
-            Some((scope, rest))
+            let path = text.strip_prefix(scope.as_str())?.strip_prefix(':')?;
+            Some((scope, path))
         });
         let (scope, path) = prefixed.map_or((None, text), |(scope, path)| (Some(scope), path));
         let location = match path {

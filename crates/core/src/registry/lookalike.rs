@@ -5,17 +5,17 @@ use std::borrow::Cow;
 /// Returns the name with each character replaced by a representative of its look-alikes. Names with equal
 /// skeletons look alike.
 pub(crate) fn skeleton(name: &str) -> Cow<'_, str> {
-    let plain = |byte: u8| (byte.is_ascii_lowercase() && byte != b'i') || byte == b'-';
-    let mut skeleton = match name.bytes().all(plain) {
+    let is_plain = |byte: u8| (byte.is_ascii_lowercase() && byte != b'i') || byte == b'-';
+    let mut skeleton = match name.bytes().all(is_plain) {
         true => Cow::from(name),
         false if name.is_ascii() => {
             name.bytes().map(|byte| looks_like(byte.to_ascii_lowercase().into())).collect()
         }
         false => name.chars().flat_map(char::to_lowercase).map(looks_like).collect(),
     };
-    for (pair, one) in [("rn", "m"), ("vv", "w")] {
+    for (pair, letter) in [("rn", "m"), ("vv", "w")] {
         if skeleton.contains(pair) {
-            skeleton = skeleton.replace(pair, one).into();
+            skeleton = skeleton.replace(pair, letter).into();
         }
     }
     skeleton
@@ -57,11 +57,11 @@ mod tests {
 
     #[test]
     fn look_alikes_share_a_skeleton() {
-        for (one, other) in
+        for (first, second) in
             [("paypal", "раураl"), ("gh", "ԍh"), ("tool", "t00l"), ("modern", "modem"), ("code", "соde")]
         {
-            let alike = one != "gh";
-            assert_eq!(skeleton(one) == skeleton(other), alike, "{one} {other}");
+            let alike = first != "gh";
+            assert_eq!(skeleton(first) == skeleton(second), alike, "{first} {second}");
         }
         assert_ne!(skeleton("pdf"), skeleton("pdg"));
     }

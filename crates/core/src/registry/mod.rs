@@ -55,7 +55,8 @@ struct ScanState {
     trust: TrustDecisions,
     /// The commands that skills require, and whether they were found.
     commands: Vec<(String, bool)>,
-    /// Whether pinned trust depends on all files of a skill, most of which a scan does not read.
+    /// Whether trust in a skill is pinned, that is, bound to the hash of all its files. A scan does not read most of
+    /// them, so it cannot tell whether they changed.
     pinned: bool,
     /// The directories that were checked for a `.git`, where trust ends.
     repositories: Repositories,
@@ -151,7 +152,7 @@ impl ScanState {
             && self.integrity.is_unchanged()
             && link_targets == self.link_targets
             && roots == self.roots
-            && self.commands.iter().all(|(name, was)| commands.has(name) == *was)
+            && self.commands.iter().all(|(name, was_found)| commands.has(name) == *was_found)
             && self.scans.iter().all(RootScan::is_unchanged)
             && (self.remote.is_empty() || Approvals::load(host) == self.approvals)
             && self.remote.iter().all(RemoteScan::is_unchanged)
@@ -189,12 +190,12 @@ impl ScanState {
         let env = ScanEnv { gate: gate.as_ref(), commands: &commands, verifier, integrity: &integrity };
         let (remote, approvals) =
             scan_sources(if policy.enabled { sources } else { &[] }, &policy.manifest, host);
-        let found: Vec<&[Arc<DiscoveredSkill>]> = scans
+        let discovered: Vec<&[Arc<DiscoveredSkill>]> = scans
             .iter()
-            .map(|scan| scan.found.as_slice())
-            .chain(remote.iter().map(|scan| scan.found.as_slice()))
+            .map(|scan| scan.skills.as_slice())
+            .chain(remote.iter().map(|scan| scan.skills.as_slice()))
             .collect();
-        let (skills, resolution) = resolve::resolve(&found, policy, &env);
+        let (skills, resolution) = resolve::resolve(&discovered, policy, &env);
         let mut diagnostics = root_diagnostics(policy, &roots, &trust);
         diagnostics.extend(scans.iter().flat_map(|scan| scan.diagnostics.iter().cloned()));
         diagnostics.extend(approvals.problem().cloned());
@@ -243,9 +244,9 @@ fn scan_sources(
     let approvals = Approvals::load(host);
     let scans: Vec<_> =
         sources.iter().map(|source| discovery::scan_remote(source, rules, &approvals)).collect();
-    let found = scans.iter().flat_map(|scan| &scan.found);
-    let changed = found.filter_map(|found| {
-        let remote = found.remote()?;
+    let skills = scans.iter().flat_map(|scan| &scan.skills);
+    let changed = skills.filter_map(|skill| {
+        let remote = skill.remote()?;
         let approval = approvals.get(remote.label(), &remote.entry().uri)?;
         let is_outdated = remote.approval() == ApprovalStatus::Changed && !approval.revoked;
         is_outdated.then(|| (approval.server.clone(), approval.uri.clone()))
@@ -275,7 +276,7 @@ impl ScanInputs {
     fn new(policy: &Policy, host: &HostEnv) -> Self {
         let trust = TrustDecisions::load(host);
         let expand_home = |path: &PathBuf| match (path.strip_prefix("~"), &host.home) {
-            (Ok(rest), Some(home)) => home.join(rest),
+            (Ok(inner), Some(home)) => home.join(inner),
             _ => host.project.join(path),
         };
         let canonical = |path: PathBuf| std::fs::canonicalize(path).ok();
@@ -304,8 +305,8 @@ fn root_diagnostics(policy: &Policy, roots: &ResolvedRoots, trust: &TrustDecisio
                 (Code::RootMissing, "the directory does not exist".to_owned())
             }
             RootProblem::Missing | RootProblem::NoHome => continue,
-            RootProblem::Unreadable(why) => {
-                (Code::DirectoryUnreadable, format!("cannot read the directory: {why}"))
+            RootProblem::Unreadable(reason) => {
+                (Code::DirectoryUnreadable, format!("cannot read the directory: {reason}"))
             }
             RootProblem::NotADirectory => (Code::DirectoryUnreadable, "not a directory".to_owned()),
             RootProblem::Outside(target) => (
@@ -339,8 +340,8 @@ struct ScanEnv<'a> {
 }
 
 impl ResolveEnv for ScanEnv<'_> {
-    fn untrusted_reason(&self, found: &DiscoveredSkill) -> Option<UntrustedReason> {
-        if let Some(remote) = found.remote() {
+    fn untrusted_reason(&self, skill: &DiscoveredSkill) -> Option<UntrustedReason> {
+        if let Some(remote) = skill.remote() {
             let name = || remote.entry().name.clone();
             return match remote.approval() {
                 ApprovalStatus::Approved(_) => None,
@@ -349,11 +350,11 @@ impl ResolveEnv for ScanEnv<'_> {
             };
         }
         let gate = self.gate?;
-        gate.untrusted_reason(found, &|dir| gate.hash(dir))
+        gate.untrusted_reason(skill, &|dir| gate.hash(dir))
     }
 
-    fn modified_reason(&self, found: &DiscoveredSkill) -> Option<ModifiedReason> {
-        self.integrity.difference(found)
+    fn modified_reason(&self, skill: &DiscoveredSkill) -> Option<ModifiedReason> {
+        self.integrity.difference(skill)
     }
 
     fn has_command(&self, name: &str) -> bool {
@@ -433,9 +434,9 @@ mod tests {
         fs::rename(top.join("far/w"), top.join("far/v")).unwrap();
         assert!(!is_unchanged());
         fs::rename(top.join("far/v"), top.join("far/w")).unwrap();
-        let check_appearance = |inner: &str, what: &str| {
+        let check_appearance = |inner: &str, message: &str| {
             skill(inner);
-            assert!(!is_unchanged(), "{what}");
+            assert!(!is_unchanged(), "{message}");
             fs::remove_dir_all(top.join(inner)).unwrap();
         };
         check_appearance("far/later", "a broken symlink now points to a skill");

@@ -19,42 +19,42 @@ use crate::skill::{
 /// The environment of a skill that its status depends on.
 pub(crate) trait ResolveEnv {
     /// Returns why the skill is not trusted; `None` if it is.
-    fn untrusted_reason(&self, found: &DiscoveredSkill) -> Option<UntrustedReason>;
+    fn untrusted_reason(&self, skill: &DiscoveredSkill) -> Option<UntrustedReason>;
     /// Returns how the skill differs from the lock file; `None` if it does not or is not locked.
-    fn modified_reason(&self, found: &DiscoveredSkill) -> Option<ModifiedReason>;
+    fn modified_reason(&self, skill: &DiscoveredSkill) -> Option<ModifiedReason>;
     /// Returns `true` if a command can be executed.
     fn has_command(&self, name: &str) -> bool;
     /// Returns the verifier for the skill's files.
     fn verifier(&self) -> Arc<dyn Verify>;
 }
 
-/// Resolves the status of every skill. `found` has the skills of each root, the root with the highest
+/// Resolves the status of every skill. `discovered` has the skills of each root, the root with the highest
 /// precedence first.
 pub(crate) fn resolve(
-    found: &[&[Arc<DiscoveredSkill>]],
+    discovered: &[&[Arc<DiscoveredSkill>]],
     policy: &Policy,
     env: &dyn ResolveEnv,
 ) -> (Vec<Skill>, Vec<FileDiagnostic>) {
-    let total = found.iter().map(|root| root.len()).sum();
+    let total = discovered.iter().map(|root| root.len()).sum();
     let mut resolver = Resolver {
         policy,
         env,
         winners: HashMap::with_capacity(total),
-        may_overlap: may_overlap(found),
+        may_overlap: may_overlap(discovered),
         dirs: HashMap::new(),
         diagnostics: Vec::new(),
     };
     let mut skills: Vec<Skill> = Vec::with_capacity(total);
-    for root in found {
+    for root in discovered {
         match policy.scan.duplicates {
-            DuplicatePolicy::FirstWins => skills.extend(root.iter().map(|found| resolver.resolve(found))),
+            DuplicatePolicy::FirstWins => skills.extend(root.iter().map(|skill| resolver.resolve(skill))),
             DuplicatePolicy::LastWins => {
-                skills.extend(root.iter().rev().map(|found| resolver.resolve(found)))
+                skills.extend(root.iter().rev().map(|skill| resolver.resolve(skill)))
             }
         }
     }
     resolver.apply_limit(&mut skills);
-    // Catalog order: by name; the skill that counts comes before the shadowed ones.
+    // Catalog order: by name; a skill comes before those that it shadows.
     skills.sort_by(|a, b| a.name().cmp(&b.name()).then_with(|| rank(&a.status).cmp(&rank(&b.status))));
     resolver.report_look_alikes(&skills);
     resolver.report_same_names(&skills);
@@ -63,12 +63,15 @@ pub(crate) fn resolve(
 
 /// Returns `true` if the same directory may be found twice: through a symlink, or because one root is inside
 /// another.
-fn may_overlap(found: &[&[Arc<DiscoveredSkill>]]) -> bool {
-    let roots: Vec<_> = found.iter().filter_map(|root| Some(root.first()?.root().canonical())).collect();
-    let nested = roots.iter().enumerate().any(|(at, inner)| {
-        roots.iter().enumerate().any(|(other, outer)| at != other && inner.starts_with(outer))
+fn may_overlap(discovered: &[&[Arc<DiscoveredSkill>]]) -> bool {
+    let roots: Vec<_> = discovered.iter().filter_map(|root| Some(root.first()?.root().canonical())).collect();
+    let nested = roots.iter().enumerate().any(|(inner_index, inner)| {
+        roots
+            .iter()
+            .enumerate()
+            .any(|(outer_index, outer)| inner_index != outer_index && inner.starts_with(outer))
     });
-    nested || found.iter().any(|root| root.iter().any(|found| found.link().is_some()))
+    nested || discovered.iter().any(|root| root.iter().any(|skill| skill.link().is_some()))
 }
 
 fn rank(status: &SkillStatus) -> u8 {
@@ -95,21 +98,21 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    fn resolve(&mut self, found: &Arc<DiscoveredSkill>) -> Skill {
-        let key = SkillKey::new(found, self.policy.scan.identity);
-        let status = self.status(found, &key);
-        Skill { key, status, discovered: Arc::clone(found), verifier: self.env.verifier() }
+    fn resolve(&mut self, skill: &Arc<DiscoveredSkill>) -> Skill {
+        let key = SkillKey::new(skill, self.policy.scan.identity);
+        let status = self.status(skill, &key);
+        Skill { key, status, discovered: Arc::clone(skill), verifier: self.env.verifier() }
     }
 
-    fn status(&mut self, found: &Arc<DiscoveredSkill>, key: &SkillKey) -> SkillStatus {
-        if let Some(link) = found.link()
+    fn status(&mut self, skill: &Arc<DiscoveredSkill>, key: &SkillKey) -> SkillStatus {
+        if let Some(link) = skill.link()
             && !link.is_known
         {
             return SkillStatus::Untrusted(UntrustedReason::Link(link.target.clone()));
         }
-        let Some(manifest) = found.manifest() else { return SkillStatus::Invalid };
-        let modified = || self.env.modified_reason(found);
-        let modified = match self.env.untrusted_reason(found) {
+        let Some(manifest) = skill.manifest() else { return SkillStatus::Invalid };
+        let modified = || self.env.modified_reason(skill);
+        let modified = match self.env.untrusted_reason(skill) {
             // Trusting it again is not enough: it must also match the lock file.
             Some(reason @ UntrustedReason::Changed(_)) => match modified() {
                 Some(difference) => Some(difference),
@@ -120,9 +123,9 @@ impl Resolver<'_> {
         };
         // Check this before names: with the directory's name as identity, a symlink has a different name.
         if self.may_overlap {
-            match self.dirs.entry(found.canonical_dir()) {
+            match self.dirs.entry(skill.canonical_dir()) {
                 Entry::Vacant(entry) => {
-                    entry.insert(Arc::clone(found));
+                    entry.insert(Arc::clone(skill));
                 }
                 Entry::Occupied(entry) => {
                     return SkillStatus::Shadowed(ShadowedBy {
@@ -134,15 +137,15 @@ impl Resolver<'_> {
         }
         let winner = match self.winners.entry(key.clone()) {
             Entry::Vacant(entry) => {
-                entry.insert(Arc::clone(found));
+                entry.insert(Arc::clone(skill));
                 None
             }
             Entry::Occupied(entry) => Some(Arc::clone(entry.get())),
         };
         if let Some(winner) = winner {
-            return self.shadowed(found, &winner);
+            return self.shadowed(skill, &winner);
         }
-        if let Some(disabled) = self.disabled(found) {
+        if let Some(disabled) = self.disabled(skill) {
             return SkillStatus::Disabled(disabled);
         }
         if let Some(difference) = modified {
@@ -155,44 +158,44 @@ impl Resolver<'_> {
         };
         let mut missing: Vec<Box<str>> = Vec::new();
         for name in common.into_iter().flatten().chain(prowess.into_iter().flatten()) {
-            if !missing.iter().any(|known| **known == *name) && !self.env.has_command(name) {
+            if !missing.iter().any(|listed| **listed == *name) && !self.env.has_command(name) {
                 missing.push(name.into());
             }
         }
         if missing.is_empty() { SkillStatus::Enabled } else { SkillStatus::Unavailable(missing) }
     }
 
-    fn shadowed(&mut self, found: &DiscoveredSkill, winner: &DiscoveredSkill) -> SkillStatus {
-        let by = winner.skill_md_path();
-        let name = found.resolved_name().map_or_else(|| found.id(), Cow::from);
-        let message = format!("{name} is shadowed by {}, which has the same name", by.display());
+    fn shadowed(&mut self, skill: &DiscoveredSkill, winner: &DiscoveredSkill) -> SkillStatus {
+        let winner_path = winner.skill_md_path();
+        let name = skill.resolved_name().map_or_else(|| skill.id(), Cow::from);
+        let message = format!("{name} is shadowed by {}, which has the same name", winner_path.display());
         let help = "rename one of them, or delete the one you do not need";
         let diagnostic = Diagnostic::warning(Code::Shadowed, message);
-        self.diagnostics.push(FileDiagnostic::new(found.skill_md_path(), diagnostic.help(help)));
-        if found.root().scope() == Scope::Bundled && winner.root().scope() != Scope::Bundled {
+        self.diagnostics.push(FileDiagnostic::new(skill.skill_md_path(), diagnostic.help(help)));
+        if skill.root().scope() == Scope::Bundled && winner.root().scope() != Scope::Bundled {
             let message = format!("{name} shadows a bundled skill");
             let diagnostic = Diagnostic::warning(Code::ShadowsBundled, message);
             let help = "rename it if this is not intended";
-            self.diagnostics.push(FileDiagnostic::new(&by, diagnostic.help(help)));
+            self.diagnostics.push(FileDiagnostic::new(&winner_path, diagnostic.help(help)));
         }
-        SkillStatus::Shadowed(ShadowedBy { path: by, same_dir: false })
+        SkillStatus::Shadowed(ShadowedBy { path: winner_path, same_dir: false })
     }
 
-    fn disabled(&self, found: &DiscoveredSkill) -> Option<DisabledReason> {
+    fn disabled(&self, skill: &DiscoveredSkill) -> Option<DisabledReason> {
         let selection = &self.policy.selection;
-        if selection == &crate::policy::SkillSelection::default() && found.manifest()?.default_enabled() {
+        if selection == &crate::policy::SkillSelection::default() && skill.manifest()?.default_enabled() {
             return None;
         }
-        let manifest = found.manifest()?;
-        let name = found.resolved_name().unwrap_or_default();
-        let is_listed = |list: &[String]| list.iter().any(|entry| entry == name || *entry == found.id());
+        let manifest = skill.manifest()?;
+        let name = skill.resolved_name().unwrap_or_default();
+        let is_listed = |list: &[String]| list.iter().any(|entry| entry == name || *entry == skill.id());
         let is_source = |entry: &String| {
             entry.strip_prefix("source:").is_some_and(|path| {
-                let root = found.root();
+                let root = skill.root();
                 root.path() == std::path::Path::new(path) || root.path().ends_with(path)
             })
         };
-        let bundled = found.root().scope() == Scope::Bundled;
+        let bundled = skill.root().scope() == Scope::Bundled;
         if is_listed(&selection.disabled) || (bundled && is_listed(&selection.disabled_bundled)) {
             return Some(DisabledReason::Configuration);
         }
@@ -260,9 +263,9 @@ impl Resolver<'_> {
     fn report_look_alikes(&mut self, skills: &[Skill]) {
         let names: Vec<_> =
             skills.iter().filter(|skill| skill.is_enabled()).map(|skill| (skill.name(), skill)).collect();
-        let mut seen: HashMap<Cow<'_, str>, &str> = HashMap::with_capacity(names.len());
+        let mut skeletons: HashMap<Cow<'_, str>, &str> = HashMap::with_capacity(names.len());
         for (name, skill) in &names {
-            match seen.entry(skeleton(name)) {
+            match skeletons.entry(skeleton(name)) {
                 Entry::Vacant(entry) => {
                     entry.insert(name);
                 }

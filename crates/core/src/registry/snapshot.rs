@@ -21,7 +21,7 @@ pub struct AbsentRoot {
 #[derive(Debug, PartialEq)]
 pub struct Snapshot {
     pub(crate) skills: Vec<Skill>,
-    /// The index of the skill that counts under each key.
+    /// The index in `skills` of the skill that takes precedence for each key.
     pub(crate) index: HashMap<SkillKey, u32>,
     pub(crate) roots: Vec<Arc<Root>>,
     pub(crate) absent: Vec<AbsentRoot>,
@@ -68,7 +68,7 @@ impl Snapshot {
             .iter()
             .enumerate()
             .filter(|(_, skill)| is_effective(skill))
-            .map(|(at, skill)| (skill.key.clone(), u32::try_from(at).unwrap_or(u32::MAX)))
+            .map(|(index, skill)| (skill.key.clone(), u32::try_from(index).unwrap_or(u32::MAX)))
             .collect();
         Self { skills, index, roots, absent, diagnostics, skipped_dirs: Vec::new() }
     }
@@ -78,17 +78,17 @@ impl Snapshot {
         self.skills.iter().filter(|skill| skill.is_enabled())
     }
 
-    /// Returns every discovered skill, whatever its status.
+    /// Returns all discovered skills, including those that are not available.
     pub fn all(&self) -> &[Skill] {
         &self.skills
     }
 
-    /// Returns the skill that counts under a key: enabled, disabled, unavailable or modified.
+    /// Returns the skill that takes precedence for a key: enabled, disabled, unavailable or modified.
     pub fn get(&self, key: &str) -> Option<&Skill> {
-        self.index.get(key).and_then(|at| self.skills.get(*at as usize))
+        self.index.get(key).and_then(|index| self.skills.get(*index as usize))
     }
 
-    /// Returns every skill with this name or directory name, the one that counts first.
+    /// Returns every skill with this name or directory name, the one that takes precedence first.
     pub fn copies<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'s Skill> {
         self.skills.iter().filter(move |skill| skill.name() == name || skill.id() == name)
     }
@@ -131,7 +131,7 @@ impl Snapshot {
         for skill in self.enabled() {
             match earlier.get(&skill.key).filter(|skill| skill.is_enabled()) {
                 None => difference.added.push(skill.key.clone()),
-                Some(before) if before.discovered != skill.discovered => {
+                Some(previous) if previous.discovered != skill.discovered => {
                     difference.changed.push(skill.key.clone());
                 }
                 Some(_) => {}

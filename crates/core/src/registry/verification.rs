@@ -10,7 +10,7 @@ use crate::skill::{ResourceUnavailable, Skill, Verify, display_name, display_tex
 use crate::trust_store::TrustCheck;
 use prowess_fs::{HashedTree, digest};
 
-/// The services of one scan.
+/// Verifies the files of all skills of one scan.
 #[derive(Debug)]
 pub(super) struct RegistryVerifier {
     host: HostEnv,
@@ -29,8 +29,8 @@ impl RegistryVerifier {
         Self { host: host.clone(), trust, locks, sources: sources.to_vec() }
     }
 
-    /// Verifies that a skill is still trusted or approved, and that its file at `path` has these bytes if trust is
-    /// pinned.
+    /// Verifies that a skill is still trusted or approved. If trust is pinned to the files of the skill, also verifies
+    /// that its file at `path` has these bytes.
     fn verify_trust(&self, skill: &Skill, path: &str, bytes: &[u8]) -> Result<(), ResourceUnavailable> {
         let is_trusted = match skill.remote() {
             Some(remote) => {
@@ -48,12 +48,12 @@ impl RegistryVerifier {
 
     /// Returns the source of a remote skill. Labels identify sources, also in approvals.
     fn source(&self, remote: &RemoteSkill, path: &str) -> Result<&dyn RemoteSource, RemoteFileError> {
-        let known = self.sources.iter().find(|source| source.label() == remote.label());
-        known.map(|source| &**source).ok_or_else(|| RemoteFileError::Fetch {
+        let configured = self.sources.iter().find(|source| source.label() == remote.label());
+        configured.map(|source| &**source).ok_or_else(|| RemoteFileError::Fetch {
             name: display_text(&remote.entry().name),
             path: display_text(path),
             origin: remote.origin(),
-            why: FetchError::Unreachable("not configured".to_owned()),
+            error: FetchError::Unreachable("not configured".to_owned()),
         })
     }
 }
@@ -98,7 +98,7 @@ fn require_trust(is_trusted: bool, skill: &Skill) -> Result<(), ResourceUnavaila
         true => Ok(()),
         false => Err(ResourceUnavailable::Untrusted {
             name: display_name(skill),
-            why: "it is not trusted any more",
+            reason: "it is not trusted any more",
         }),
     }
 }

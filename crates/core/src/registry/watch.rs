@@ -78,14 +78,15 @@ impl Watcher {
     /// Watches the directories that a snapshot depends on. Returns `true` if any of them was not watched
     /// before.
     fn watch(&mut self, snapshot: &Snapshot) -> Result<bool, WatchError> {
-        let wanted = self.wanted_dirs(snapshot);
-        for path in self.watched.keys().filter(|path| !wanted.contains_key(*path)) {
+        let required = self.required_dirs(snapshot);
+        for path in self.watched.keys().filter(|path| !required.contains_key(*path)) {
             // The watch of a deleted directory is already gone.
             let _ = self.debouncer.unwatch(path);
         }
-        self.watched.retain(|path, identity| wanted.get(path).is_some_and(|(_, now)| now == identity));
+        self.watched
+            .retain(|path, identity| required.get(path).is_some_and(|(_, current)| current == identity));
         let mut added = false;
-        for (path, (mode, identity)) in wanted {
+        for (path, (mode, identity)) in required {
             if self.watched.contains_key(&path) {
                 continue;
             }
@@ -102,19 +103,20 @@ impl Watcher {
         Ok(added)
     }
 
-    fn wanted_dirs(&self, snapshot: &Snapshot) -> HashMap<PathBuf, (RecursiveMode, DirIdentity)> {
+    fn required_dirs(&self, snapshot: &Snapshot) -> HashMap<PathBuf, (RecursiveMode, DirIdentity)> {
         let roots: Vec<&Path> = snapshot.roots().filter(|root| root.is_dir()).map(Root::canonical).collect();
-        let above = |path: &Path| path.ancestors().skip(1).find(|dir| dir.is_dir()).map(Path::to_owned);
-        let absent = snapshot.absent_roots().iter().filter_map(|absent| above(&absent.path));
+        let existing_parent =
+            |path: &Path| path.ancestors().skip(1).find(|dir| dir.is_dir()).map(Path::to_owned);
+        let absent = snapshot.absent_roots().iter().filter_map(|absent| existing_parent(&absent.path));
         let state = self.registry.host().state_dir();
-        let state = state.and_then(|state| above(&state.join("trust.json")));
+        let state = state.and_then(|state| existing_parent(&state.join("trust.json")));
         let linked =
             snapshot.all().iter().filter(|skill| !skill.is_outside_known_dirs()).filter_map(|skill| {
                 let SkillLink { target, is_dir, .. } = skill.link()?;
-                if *is_dir { Some(target.clone()) } else { above(target) }
+                if *is_dir { Some(target.clone()) } else { existing_parent(target) }
             });
-        let apart = |path: &PathBuf| !roots.iter().any(|root| path.starts_with(root));
-        let single = linked.chain(absent).chain(state).filter(apart);
+        let is_outside_roots = |path: &PathBuf| !roots.iter().any(|root| path.starts_with(root));
+        let single = linked.chain(absent).chain(state).filter(is_outside_roots);
         let single = single.map(|path| (path, RecursiveMode::NonRecursive));
         let roots = roots.iter().map(|root| (root.to_path_buf(), RecursiveMode::Recursive));
         single
@@ -129,28 +131,28 @@ impl Watcher {
         let end = Instant::now().checked_add(timeout);
         loop {
             let begin = Instant::now();
-            let left = |until: Option<Instant>| {
-                until.map_or(Duration::MAX, |until| until.saturating_duration_since(begin))
+            let time_until = |deadline: Option<Instant>| {
+                deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(begin))
             };
-            let recheck_is_next = self.recheck_at.is_some() && left(self.recheck_at) <= left(end);
-            match self.signals.recv_timeout(left(end).min(left(self.recheck_at))) {
+            let recheck_is_next = self.recheck_at.is_some() && time_until(self.recheck_at) <= time_until(end);
+            match self.signals.recv_timeout(time_until(end).min(time_until(self.recheck_at))) {
                 Ok(()) => {}
                 Err(RecvTimeoutError::Timeout) if recheck_is_next => self.recheck_at = None,
                 // Remote sources cause no events, so ask them.
                 Err(_) if self.registry.have_sources_changed() => {}
                 Err(_) => return None,
             }
-            let mut now = self.registry.refresh();
+            let mut snapshot = self.registry.refresh();
             for _ in 0..REFRESHES_MAX {
                 // A directory that cannot be watched is still read at the next refresh.
-                if !self.watch(&now).unwrap_or(false) {
+                if !self.watch(&snapshot).unwrap_or(false) {
                     break;
                 }
                 // Changes before the directory was watched caused no event.
-                now = self.registry.refresh();
+                snapshot = self.registry.refresh();
             }
-            let difference = now.diff_from(&self.last);
-            self.last = now;
+            let difference = snapshot.diff_from(&self.last);
+            self.last = snapshot;
             if !difference.is_empty() {
                 self.recheck_at = Instant::now().checked_add(RECHECK_DELAY);
                 return Some(difference);

@@ -99,8 +99,8 @@ impl Approvals {
         let Some(path) = path(host) else { return Self::default() };
         match user_state::read_state(&path) {
             Ok(state) => Self { state, problem: None },
-            Err(why) => {
-                let message = format!("cannot read the approvals ({why}); no remote skill is approved");
+            Err(reason) => {
+                let message = format!("cannot read the approvals ({reason}); no remote skill is approved");
                 let help = "fix the file, or delete it and approve your skills again";
                 let diagnostic = Diagnostic::error(Code::TrustState, message).help(help);
                 Self { state: ApprovalsFile::default(), problem: Some(FileDiagnostic::new(path, diagnostic)) }
@@ -119,14 +119,14 @@ impl Approvals {
 
     /// Returns the approval of a remote skill.
     pub fn get(&self, server: &str, uri: &str) -> Option<&Approval> {
-        self.state.skills.iter().find(|known| known.server == server && known.uri == uri)
+        self.state.skills.iter().find(|approval| approval.server == server && approval.uri == uri)
     }
 
     /// Returns whether the skill is approved as it is listed now.
-    pub fn status(&self, server: &str, offered: &RemoteEntry) -> ApprovalStatus {
-        match self.get(server, &offered.uri) {
+    pub fn status(&self, server: &str, entry: &RemoteEntry) -> ApprovalStatus {
+        match self.get(server, &entry.uri) {
             None => ApprovalStatus::New,
-            Some(approval) if approval.revoked || !approval.covers(offered) => ApprovalStatus::Changed,
+            Some(approval) if approval.revoked || !approval.covers(entry) => ApprovalStatus::Changed,
             Some(approval) => ApprovalStatus::Approved(approval.grants),
         }
     }
@@ -134,55 +134,59 @@ impl Approvals {
 
 impl Approval {
     /// Returns `true` if the listed files are exactly the approved ones.
-    fn covers(&self, offered: &RemoteEntry) -> bool {
+    fn covers(&self, entry: &RemoteEntry) -> bool {
         !self.files.is_empty()
-            && self.files.len() == offered.files.len()
-            && offered.files.iter().all(|file| self.files.get(&file.uri) == Some(&file.digest))
+            && self.files.len() == entry.files.len()
+            && entry.files.iter().all(|file| self.files.get(&file.uri) == Some(&file.digest))
     }
 }
 
 /// Approves a skill as it is listed now. Returns the previous approval.
 pub fn approve(
     server: &str,
-    offered: &RemoteEntry,
+    entry: &RemoteEntry,
     grants: ApprovalGrants,
     host: &HostEnv,
 ) -> Result<Option<Approval>, TrustError> {
-    let files = offered.files.iter().map(|file| (file.uri.clone(), file.digest.clone())).collect();
+    let files = entry.files.iter().map(|file| (file.uri.clone(), file.digest.clone())).collect();
     let approval = Approval {
         server: server.to_owned(),
-        uri: offered.uri.clone(),
+        uri: entry.uri.clone(),
         files,
         grants,
         at: now(),
         revoked: false,
     };
     update(host, |state| {
-        let before = remove_matching(state, |known| known.server == server && known.uri == offered.uri).pop();
+        let previous =
+            remove_matching(state, |existing| existing.server == server && existing.uri == entry.uri).pop();
         state.skills.push(approval);
-        before
+        previous
     })
 }
 
 /// Withdraws the approval of one skill, or of all skills of a server. Returns the removed approvals.
 pub fn withdraw(server: &str, uri: Option<&str>, host: &HostEnv) -> Result<Vec<Approval>, TrustError> {
     update(host, |state| {
-        remove_matching(state, |known| known.server == server && uri.is_none_or(|uri| known.uri == uri))
+        remove_matching(state, |approval| {
+            approval.server == server && uri.is_none_or(|uri| approval.uri == uri)
+        })
     })
 }
 
 /// Ends the approvals of skills whose files changed.
 pub(crate) fn revoke(changed: &[(String, String)], host: &HostEnv) -> Result<(), TrustError> {
     update(host, |state| {
-        for known in &mut state.skills {
-            known.revoked |= changed.iter().any(|(server, uri)| known.server == *server && known.uri == *uri);
+        for approval in &mut state.skills {
+            approval.revoked |=
+                changed.iter().any(|(server, uri)| approval.server == *server && approval.uri == *uri);
         }
     })
 }
 
 fn remove_matching(state: &mut ApprovalsFile, matches: impl Fn(&Approval) -> bool) -> Vec<Approval> {
-    let (removed, kept) = std::mem::take(&mut state.skills).into_iter().partition(matches);
-    state.skills = kept;
+    let (removed, remaining) = std::mem::take(&mut state.skills).into_iter().partition(matches);
+    state.skills = remaining;
     removed
 }
 

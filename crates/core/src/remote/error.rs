@@ -52,7 +52,7 @@ pub enum RemoteFileError {
     },
     /// The file differs from the listing.
     #[error(
-        "{path} of {name} is not used: {what}. The skill changed on its server and must be approved again: \
+        "{path} of {name} is not used: {difference}. The skill changed on its server and must be approved again: \
          prowess trust --mcp {name}"
     )]
     Changed {
@@ -61,15 +61,15 @@ pub enum RemoteFileError {
         /// The file.
         path: String,
         /// The difference.
-        what: String,
+        difference: String,
     },
     /// The frontmatter differs from the listing.
-    #[error("the SKILL.md of {name} is not used: its frontmatter differs from the listed one ({what})")]
+    #[error("the SKILL.md of {name} is not used: its frontmatter differs from the listed one ({field})")]
     Frontmatter {
         /// The skill's name.
         name: String,
         /// The first field that differs.
-        what: String,
+        field: String,
     },
     /// The conversation loaded another version of the skill.
     #[error(
@@ -91,7 +91,7 @@ pub enum RemoteFileError {
         origin: String,
     },
     /// The file could not be fetched.
-    #[error("cannot read {path} of {name} from the {origin}: {why}")]
+    #[error("cannot read {path} of {name} from the {origin}: {error}")]
     Fetch {
         /// The skill's name.
         name: String,
@@ -100,7 +100,7 @@ pub enum RemoteFileError {
         /// The title of its source.
         origin: String,
         /// The cause.
-        why: FetchError,
+        error: FetchError,
     },
 }
 
@@ -111,7 +111,7 @@ impl RemoteFileError {
             Self::Unlisted { .. } | Self::Changed { .. } | Self::Frontmatter { .. } => ErrorCode::Untrusted,
             Self::Outdated { .. } => ErrorCode::Conflict,
             Self::NotRunnable { .. } => ErrorCode::AccessDenied,
-            Self::Fetch { why, .. } => why.code(),
+            Self::Fetch { error, .. } => error.code(),
         }
     }
 }

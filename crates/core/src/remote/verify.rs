@@ -16,44 +16,44 @@ use prowess_fs::digest;
 /// Fetches and verifies a file. A path that was not listed is not requested.
 pub(crate) fn fetch(
     source: &dyn RemoteSource,
-    offered: &RemoteEntry,
+    entry: &RemoteEntry,
     path: &str,
 ) -> Result<Vec<u8>, RemoteFileError> {
-    let name = escape_and_truncate(&offered.name);
-    let Some(file) = offered.file(path) else {
+    let name = escape_and_truncate(&entry.name);
+    let Some(file) = entry.file(path) else {
         return Err(RemoteFileError::Unlisted { name, path: escape_and_truncate(path) });
     };
-    let bytes = source.read_file(offered, file).map_err(|why| {
+    let bytes = source.read_file(entry, file).map_err(|error| {
         // If the server no longer has the file, the skill has changed.
-        if matches!(why, FetchError::Refused(_)) {
-            source.refresh_entry(offered);
+        if matches!(error, FetchError::Refused(_)) {
+            source.refresh_entry(entry);
         }
         let (path, origin) = (escape_and_truncate(path), source.title());
-        RemoteFileError::Fetch { name: name.clone(), path, origin, why }
+        RemoteFileError::Fetch { name: name.clone(), path, origin, error }
     })?;
     let size = bytes.len() as u64;
-    let what = if size != file.size {
+    let difference = if size != file.size {
         format!("it has {size} bytes instead of the listed {}", file.size)
     } else if digest(&bytes) != file.digest {
         "its digest differs from the listed one".to_owned()
     } else {
         return Ok(bytes);
     };
-    source.refresh_entry(offered);
-    Err(RemoteFileError::Changed { name, path: escape_and_truncate(path), what })
+    source.refresh_entry(entry);
+    Err(RemoteFileError::Changed { name, path: escape_and_truncate(path), difference })
 }
 
 /// Fetches `SKILL.md` and verifies its frontmatter, too.
 pub(crate) fn fetch_skill_md(
     source: &dyn RemoteSource,
-    offered: &RemoteEntry,
+    entry: &RemoteEntry,
 ) -> Result<Vec<u8>, RemoteFileError> {
-    let bytes = fetch(source, offered, "SKILL.md")?;
-    match frontmatter_difference(&bytes, &offered.frontmatter) {
+    let bytes = fetch(source, entry, "SKILL.md")?;
+    match frontmatter_difference(&bytes, &entry.frontmatter) {
         None => Ok(bytes),
-        Some(what) => Err(RemoteFileError::Frontmatter {
-            name: escape_and_truncate(&offered.name),
-            what: escape_and_truncate(&what),
+        Some(field) => Err(RemoteFileError::Frontmatter {
+            name: escape_and_truncate(&entry.name),
+            field: escape_and_truncate(&field),
         }),
     }
 }
@@ -73,11 +73,12 @@ pub fn frontmatter_difference(source: &[u8], listed: &Map<String, Value>) -> Opt
 
 fn object_differs(entries: &[(Box<str>, Yaml)], listed: &Map<String, Value>) -> Option<String> {
     // The last of duplicate keys counts, as in the manifest parser.
-    let last = |key: &str| entries.iter().rev().find(|(known, _)| **known == *key).map(|(_, value)| value);
-    let written = entries.iter().map(|(key, _)| &**key).find(|key| !listed.contains_key(*key));
+    let last =
+        |key: &str| entries.iter().rev().find(|(entry_key, _)| **entry_key == *key).map(|(_, value)| value);
+    let unlisted = entries.iter().map(|(key, _)| &**key).find(|key| !listed.contains_key(*key));
     let differs =
         |(key, value): &(&String, &Value)| !last(key).is_some_and(|yaml| is_same_value(yaml, value));
-    written.or_else(|| listed.iter().find(differs).map(|(key, _)| key.as_str())).map(str::to_owned)
+    unlisted.or_else(|| listed.iter().find(differs).map(|(key, _)| key.as_str())).map(str::to_owned)
 }
 
 fn is_same_value(yaml: &Yaml, json: &Value) -> bool {
@@ -97,12 +98,12 @@ fn is_same_value(yaml: &Yaml, json: &Value) -> bool {
 }
 
 fn is_same_number(yaml: &str, json: &serde_json::Number) -> bool {
-    let whole = |text: &str| match (text.strip_prefix("0x"), text.strip_prefix("0o")) {
+    let integer = |text: &str| match (text.strip_prefix("0x"), text.strip_prefix("0o")) {
         (Some(hex), _) => i128::from_str_radix(hex, 16).ok(),
         (_, Some(octal)) => i128::from_str_radix(octal, 8).ok(),
         _ => text.parse().ok(),
     };
-    match (whole(yaml), whole(&json.to_string())) {
+    match (integer(yaml), integer(&json.to_string())) {
         (Some(yaml), Some(json)) => yaml == json,
         _ => yaml.parse::<f64>().ok().zip(json.as_f64()).is_some_and(|(yaml, json)| yaml == json),
     }

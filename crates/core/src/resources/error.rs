@@ -9,7 +9,7 @@ use prowess_fs::{Errno, FileType, ReadError};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadResourceError {
-    /// The skill is not disclosed at all.
+    /// The skill's status does not allow it.
     #[error(transparent)]
     Unavailable(#[from] ResourceUnavailable),
     /// The file of a remote skill could not be fetched or differs from the listing.
@@ -37,20 +37,20 @@ pub enum ReadResourceError {
         path: String,
     },
     /// Files with this extension are not read.
-    #[error("files with the extension {found:?} are not read; allowed: {}", allowed.join(", "))]
+    #[error("files with the extension {extension:?} are not read; allowed: {}", allowed.join(", "))]
     Extension {
         /// The extension; empty if there is none.
-        found: String,
+        extension: String,
         /// The allowed extensions.
         allowed: Vec<String>,
     },
     /// The path is a FIFO, a socket or a device.
-    #[error("{path} is {what}, not a file")]
+    #[error("{path} is {file_type}, not a file")]
     Special {
         /// The requested path.
         path: String,
-        /// The kind of file.
-        what: &'static str,
+        /// The type of the file, with its article.
+        file_type: &'static str,
     },
     /// The path is a directory.
     #[error("{path} is a directory; use the path of a file in it")]
@@ -105,12 +105,12 @@ pub enum ReadResourceError {
         path: String,
     },
     /// Any other I/O error.
-    #[error("cannot read {path}: {why}")]
+    #[error("cannot read {path}: {reason}")]
     Io {
         /// The requested path.
         path: String,
         /// The cause.
-        why: String,
+        reason: String,
     },
 }
 
@@ -118,7 +118,7 @@ impl ReadResourceError {
     /// Returns the error code that tools report.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Unavailable(closed) => closed.code(),
+            Self::Unavailable(unavailable) => unavailable.code(),
             Self::Remote(error) => error.code(),
             Self::InvalidPath(_) => ErrorCode::InvalidParam,
             Self::Absolute
@@ -144,9 +144,9 @@ impl ReadResourceError {
             Errno::LOOP => Self::Link { path },
             Errno::XDEV => Self::Escape,
             // A socket cannot be opened, nor can a device without a driver.
-            Errno::NXIO | Errno::NODEV => Self::Special { path, what: "a socket or a device" },
+            Errno::NXIO | Errno::NODEV => Self::Special { path, file_type: "a socket or a device" },
             Errno::ACCESS | Errno::PERM => Self::Permission { path },
-            other => Self::Io { path, why: std::io::Error::from(other).kind().to_string() },
+            errno => Self::Io { path, reason: std::io::Error::from(errno).kind().to_string() },
         }
     }
 
@@ -155,10 +155,12 @@ impl ReadResourceError {
         let display_path = display_text(path);
         match error {
             ReadError::NotAFile(FileType::Directory) => Self::Directory { path: display_path },
-            ReadError::NotAFile(kind) => Self::Special { path: display_path, what: describe_file_type(kind) },
+            ReadError::NotAFile(kind) => {
+                Self::Special { path: display_path, file_type: describe_file_type(kind) }
+            }
             ReadError::TooLarge(bytes) => Self::TooLarge { path: display_path, bytes, limit },
             ReadError::Changing => {
-                Self::Io { path: display_path, why: "the file changed while it was read".to_owned() }
+                Self::Io { path: display_path, reason: "the file changed while it was read".to_owned() }
             }
             ReadError::Os(error) => Self::from_errno(path, error),
         }

@@ -43,13 +43,13 @@ fn listing(skill: &Skill, kind: Option<ResourceKind>) -> Result<FileListing, Rea
     if !skill.root().is_dir() {
         let mut contents = FileListing::for_skill(skill);
         if let Some(kind) = kind {
-            let below = format!("{}/", kind.dir_name());
-            contents.files.retain(|file| file.path.starts_with(&below));
+            let prefix = format!("{}/", kind.dir_name());
+            contents.files.retain(|file| file.path.starts_with(&prefix));
         }
         return Ok(contents);
     }
-    let below = kind.map_or("", ResourceKind::dir_name);
-    Ok(FileListing::in_dir(&open_skill_dir(skill)?, Path::new(below)))
+    let subdir = kind.map_or("", ResourceKind::dir_name);
+    Ok(FileListing::in_dir(&open_skill_dir(skill)?, Path::new(subdir)))
 }
 
 /// Returns the file that was probably meant by a path that does not exist.
@@ -58,8 +58,8 @@ pub(super) fn suggest_file(skill: &Skill, path: &str) -> Option<String> {
     let files = || contents.files.iter().map(|file| file.path.as_str());
     let name = |path: &str| path.rsplit('/').next().map(str::to_lowercase);
     files()
-        .find(|known| known.to_lowercase() == path.to_lowercase())
+        .find(|candidate| candidate.to_lowercase() == path.to_lowercase())
         .or_else(|| suggest::nearest(path, files()))
-        .or_else(|| files().find(|known| name(known) == name(path)))
+        .or_else(|| files().find(|candidate| name(candidate) == name(path)))
         .map(display_text)
 }

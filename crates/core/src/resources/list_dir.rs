@@ -20,7 +20,7 @@ pub struct ChildEntry {
     pub bytes: Option<u64>,
 }
 
-/// Lists a directory of a skill, sorted by name; an empty path stands for the skill's own directory. Omits
+/// Lists a directory of a skill, sorted by name; an empty path means the skill's own directory. Omits
 /// everything that is never read: symlinks, special files, and names that are not Unicode.
 ///
 /// ```
@@ -44,22 +44,22 @@ pub fn list_dir(skill: &Skill, path: &str) -> Result<Vec<ChildEntry>, ReadResour
     if is_git_path(&inner) {
         return Err(not_found());
     }
-    let found = match skill.root().is_dir() {
+    let children = match skill.root().is_dir() {
         true => from_disk(skill, &inner)?,
         false => from_listing(&FileListing::for_skill(skill), &inner).ok_or_else(not_found)?,
     };
-    Ok(found.into_iter().map(|(name, bytes)| ChildEntry { name, bytes }).collect())
+    Ok(children.into_iter().map(|(name, bytes)| ChildEntry { name, bytes }).collect())
 }
 
 /// Derives the children of a directory from a list of all files, which contains no empty directories.
 fn from_listing(listing: &FileListing, inner: &str) -> Option<BTreeMap<String, Option<u64>>> {
-    let below = if inner.is_empty() { String::new() } else { format!("{inner}/") };
+    let prefix = if inner.is_empty() { String::new() } else { format!("{inner}/") };
     let mut children = BTreeMap::new();
     for file in &listing.files {
-        let Some(rest) = file.path.strip_prefix(&below) else { continue };
-        match rest.split_once('/') {
+        let Some(inner_path) = file.path.strip_prefix(&prefix) else { continue };
+        match inner_path.split_once('/') {
             Some((dir, _)) => children.insert(dir.to_owned(), None),
-            None => children.insert(rest.to_owned(), Some(file.bytes)),
+            None => children.insert(inner_path.to_owned(), Some(file.bytes)),
         };
     }
     (!children.is_empty()).then_some(children)

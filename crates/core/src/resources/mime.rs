@@ -11,8 +11,9 @@ pub(super) fn guess_mime_type(path: &str, bytes: &[u8]) -> &'static str {
     let is_text = !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok();
     let name = path.rsplit('/').next().unwrap_or_default();
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
-    let known = TEXT_EXTENSIONS.iter().find(|(known, _)| *known == extension).map(|(_, mime)| *mime);
-    match known {
+    let from_extension =
+        TEXT_EXTENSIONS.iter().find(|(listed, _)| *listed == extension).map(|(_, mime)| *mime);
+    match from_extension {
         Some(mime) if is_text => mime,
         // A text extension on binary data says nothing about its type.
         Some(_) | None if !is_text => "application/octet-stream",
@@ -28,8 +29,8 @@ pub(super) fn guess_mime_type(path: &str, bytes: &[u8]) -> &'static str {
 /// ```
 pub fn mime_type_for_path(path: &str) -> Option<&'static str> {
     let (_, extension) = path.rsplit('/').next()?.rsplit_once('.')?;
-    let mut known = TEXT_EXTENSIONS.iter().chain(BINARY_EXTENSIONS);
-    known.find(|(known, _)| extension.eq_ignore_ascii_case(known)).map(|(_, mime)| *mime)
+    let mut types = TEXT_EXTENSIONS.iter().chain(BINARY_EXTENSIONS);
+    types.find(|(listed, _)| extension.eq_ignore_ascii_case(listed)).map(|(_, mime)| *mime)
 }
 
 /// The magic numbers of binary files.

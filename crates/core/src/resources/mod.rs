@@ -148,12 +148,12 @@ fn from_remote(
 fn from_binary(skill: &DiscoveredSkill, inner: &RelativePath) -> Result<Vec<u8>, ReadResourceError> {
     let files = open::find_bundled(skill).map(|skill| skill.files).unwrap_or_default();
     let path = inner.as_str();
-    if let Some((_, bytes)) = files.iter().find(|(known, _)| *known == path) {
+    if let Some((_, bytes)) = files.iter().find(|(file, _)| *file == path) {
         return Ok(bytes.to_vec());
     }
-    let is_inside = |known: &str| known.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+    let is_inside = |file: &str| file.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
     let path = display_text(path);
-    Err(if files.iter().any(|(known, _)| is_inside(known)) {
+    Err(if files.iter().any(|(file, _)| is_inside(file)) {
         ReadResourceError::Directory { path }
     } else {
         ReadResourceError::NotFound { path, nearest: None }
@@ -184,7 +184,7 @@ fn open_skill_dir(skill: &Skill) -> Result<Dir, ReadResourceError> {
 fn dir_error(skill: &Skill, error: Errno) -> ReadResourceError {
     match error {
         Errno::NOENT | Errno::NOTDIR | Errno::LOOP => ReadResourceError::Gone { name: display_name(skill) },
-        other => ReadResourceError::from_errno("the skill's directory", other),
+        errno => ReadResourceError::from_errno("the skill's directory", errno),
     }
 }
 

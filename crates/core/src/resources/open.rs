@@ -17,19 +17,19 @@ use prowess_fs::{Dir, Errno, Fingerprint, ReadError, Stat, read_with_fingerprint
 pub(crate) const FILE_MAX: u64 = 16 * 1024 * 1024;
 
 /// Returns the bundled skill, if this is one.
-pub(crate) fn find_bundled(found: &DiscoveredSkill) -> Option<&'static BundledSkill> {
-    if !found.root().is_embedded() {
+pub(crate) fn find_bundled(discovered: &DiscoveredSkill) -> Option<&'static BundledSkill> {
+    if !discovered.root().is_embedded() {
         return None;
     }
-    BUNDLED.iter().find(|skill| skill.id == found.id())
+    BUNDLED.iter().find(|skill| skill.id == discovered.id())
 }
 
 /// Opens the skill's directory.
-pub(crate) fn open_dir(found: &DiscoveredSkill) -> Result<Dir, Errno> {
-    if found.is_outside_known_dirs() {
+pub(crate) fn open_dir(skill: &DiscoveredSkill) -> Result<Dir, Errno> {
+    if skill.is_outside_known_dirs() {
         return Err(Errno::LOOP);
     }
-    Dir::open_resolved(&found.canonical_dir())
+    Dir::open_resolved(&skill.canonical_dir())
 }
 
 /// Opens a file of the skill.
@@ -38,15 +38,15 @@ pub(crate) fn open_dir(found: &DiscoveredSkill) -> Result<Dir, Errno> {
 /// Without symlinks and `..`, the file is inside the directory. If this fails, or if the path may leave the
 /// directory, the directory is opened first: the error then distinguishes the two, and the kernel keeps the
 /// path inside.
-pub(super) fn open_file(found: &DiscoveredSkill, inner: &str) -> Result<(OwnedFd, Stat), OpenFileError> {
+pub(super) fn open_file(skill: &DiscoveredSkill, inner: &str) -> Result<(OwnedFd, Stat), OpenFileError> {
     let stays_inside = !inner.starts_with('/') && inner.split('/').all(|segment| segment != "..");
     if stays_inside
-        && !found.is_outside_known_dirs()
-        && let Ok(opened) = Dir::open_file_resolved(&found.canonical_file(inner))
+        && !skill.is_outside_known_dirs()
+        && let Ok(opened) = Dir::open_file_resolved(&skill.canonical_file(inner))
     {
         return Ok(opened);
     }
-    let dir = open_dir(found).map_err(OpenFileError::Dir)?;
+    let dir = open_dir(skill).map_err(OpenFileError::Dir)?;
     dir.open_file(Path::new(inner)).map_err(OpenFileError::File)
 }
 
@@ -67,8 +67,8 @@ impl OpenFileError {
 }
 
 /// Opens `SKILL.md`, which may be a symlink to a known directory.
-pub(crate) fn open_skill_md(found: &DiscoveredSkill) -> Result<(OwnedFd, Stat), Errno> {
-    match found.link() {
+pub(crate) fn open_skill_md(skill: &DiscoveredSkill) -> Result<(OwnedFd, Stat), Errno> {
+    match skill.link() {
         Some(SkillLink { is_known: false, .. }) => Err(Errno::LOOP),
         Some(SkillLink { target, is_dir: false, is_known: true }) => {
             let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
@@ -76,19 +76,19 @@ pub(crate) fn open_skill_md(found: &DiscoveredSkill) -> Result<(OwnedFd, Stat), 
             };
             Dir::open_resolved(parent)?.open_file(Path::new(name))
         }
-        _ => open_file(found, found.file.as_str()).map_err(OpenFileError::errno),
+        _ => open_file(skill, skill.file.as_str()).map_err(OpenFileError::errno),
     }
 }
 
 /// Returns the paths of the files in the skill's directory. Lists the directories again only after one of them
 /// changed.
-pub(crate) fn list_paths(found: &DiscoveredSkill) -> Result<Arc<FilePaths>, Errno> {
-    if let Some(kept) = found.content.files() {
-        return Ok(kept);
+pub(crate) fn list_paths(skill: &DiscoveredSkill) -> Result<Arc<FilePaths>, Errno> {
+    if let Some(cached) = skill.content.files() {
+        return Ok(cached);
     }
     let now = unix_now();
-    let files = Arc::new(FileListing::paths(&open_dir(found)?));
-    found.content.keep_files(&files, now);
+    let files = Arc::new(FileListing::paths(&open_dir(skill)?));
+    skill.content.keep_files(&files, now);
     Ok(files)
 }
 
@@ -101,20 +101,20 @@ pub(crate) struct SkillMd {
 }
 
 /// Reads `SKILL.md`.
-pub(crate) fn read_skill_md(found: &DiscoveredSkill) -> Result<SkillMd, ReadError> {
-    if let Some(skill) = find_bundled(found) {
-        return Ok(SkillMd { bytes: skill.skill_md().to_vec(), is_unchanged: true });
+pub(crate) fn read_skill_md(skill: &DiscoveredSkill) -> Result<SkillMd, ReadError> {
+    if let Some(bundled) = find_bundled(skill) {
+        return Ok(SkillMd { bytes: bundled.skill_md().to_vec(), is_unchanged: true });
     }
-    if let Some(bytes) = found.content.skill_md()
-        && Fingerprint::from_path(&found.canonical_file(found.file.as_str())) == Some(found.fingerprint)
+    if let Some(bytes) = skill.content.skill_md()
+        && Fingerprint::from_path(&skill.canonical_file(skill.file.as_str())) == Some(skill.fingerprint)
     {
         return Ok(SkillMd { bytes: bytes.to_vec(), is_unchanged: true });
     }
-    let (file, stat) = open_skill_md(found)?;
+    let (file, stat) = open_skill_md(skill)?;
     let (bytes, fingerprint) = read_with_fingerprint(&file, &stat, FILE_MAX)?;
-    let is_unchanged = found.settled && fingerprint == found.fingerprint;
+    let is_unchanged = skill.settled && fingerprint == skill.fingerprint;
     if is_unchanged {
-        found.content.keep_skill_md(&bytes);
+        skill.content.keep_skill_md(&bytes);
     }
     Ok(SkillMd { bytes, is_unchanged })
 }

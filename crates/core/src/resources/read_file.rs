@@ -1,4 +1,4 @@
-//! The `ReadFile` tool of document 000: reads any text file below the run directory, by extension.
+//! The `ReadFile` tool of preset `app` (document 000): reads any text file below the run directory, by extension.
 //!
 //! Invariants: a path is resolved against the run directory and stays below it, symlinks that leave it are
 //! rejected, nothing is executed, and the hard size limit applies.
@@ -103,10 +103,13 @@ impl ReadFileTool {
 
     fn check_extension(&self, path: &str) -> Result<(), ReadResourceError> {
         let name = path.rsplit('/').next().unwrap_or_default();
-        let extension = name.rfind('.').map_or("", |at| &name[at..]);
+        let extension = name.rfind('.').map_or("", |dot| &name[dot..]);
         if self.extensions.iter().any(|allowed| allowed.eq_ignore_ascii_case(extension)) {
             return Ok(());
         }
-        Err(ReadResourceError::Extension { found: display_text(extension), allowed: self.extensions.clone() })
+        Err(ReadResourceError::Extension {
+            extension: display_text(extension),
+            allowed: self.extensions.clone(),
+        })
     }
 }

@@ -54,21 +54,22 @@ impl SkillFiles {
 
     /// Returns the file at a path, with the normalized path.
     ///
-    /// Symlinks are rejected, whatever their target.
+    /// All symlinks are rejected, even those to files of the skill.
     pub fn file(&self, path: &str) -> Result<(String, &LoadedFile), ReadResourceError> {
         let inner = RelativePath::parse(path)?;
         if let Some(file) = self.files.get(inner.as_str()) {
             return Ok((inner.into_string(), file));
         }
-        let is_inside =
-            |known: &String| known.strip_prefix(inner.as_str()).is_some_and(|r| r.starts_with('/'));
+        let is_inside = |file_path: &String| {
+            file_path.strip_prefix(inner.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        };
         if inner.is_root() || self.files.keys().any(is_inside) {
             return Err(ReadResourceError::Directory { path: display_text(path) });
         }
-        let is_at_or_above = |known: &String| {
+        let is_at_or_above = |file_path: &String| {
             inner
                 .as_str()
-                .strip_prefix(known.as_str())
+                .strip_prefix(file_path.as_str())
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         if self.skipped.iter().any(is_at_or_above) {
@@ -79,7 +80,8 @@ impl SkillFiles {
     }
 }
 
-/// Reads all files of a skill, and verifies them against the lock file and pinned trust.
+/// Reads all files of a skill, and verifies them against the lock file and, if trust is pinned, against the files
+/// that the user trusted.
 ///
 /// Only enabled local skills are read: files of remote skills are never executed. The bytes that are hashed
 /// here are the ones that are returned, so nothing can change in between.
@@ -131,15 +133,15 @@ struct FileCollector {
 }
 
 impl FileCollector {
-    fn add_dir(&mut self, dir: &Dir, below: &Path, depth: usize) -> Result<(), ReadResourceError> {
-        let here = below.to_string_lossy();
+    fn add_dir(&mut self, dir: &Dir, parent: &Path, depth: usize) -> Result<(), ReadResourceError> {
+        let parent_text = parent.to_string_lossy();
         let entries =
-            dir.entries(2 * FILES_MAX).map_err(|error| ReadResourceError::from_errno(&here, error))?;
+            dir.entries(2 * FILES_MAX).map_err(|error| ReadResourceError::from_errno(&parent_text, error))?;
         if entries.truncated || depth > DEPTH_MAX {
-            return Err(skill_too_large(&here));
+            return Err(skill_too_large(&parent_text));
         }
         for entry in entries.entries {
-            let (name, path) = (Path::new(&*entry.name), below.join(&*entry.name));
+            let (name, path) = (Path::new(&*entry.name), parent.join(&*entry.name));
             match (entry.kind, path.to_str()) {
                 (EntryKind::Dir, _) if is_git_path(&path) => {}
                 (EntryKind::Dir, _) => {

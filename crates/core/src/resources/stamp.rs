@@ -31,17 +31,17 @@ impl SkillStamp {
 
     /// Returns `true` if a file changed since the earlier stamp, or exists in only one of the two.
     pub fn differs_at(&self, earlier: &Self, path: &str) -> bool {
-        self.print(path) != earlier.print(path)
+        self.fingerprint(path) != earlier.fingerprint(path)
     }
 
-    fn print(&self, path: &str) -> Option<&Fingerprint> {
+    fn fingerprint(&self, path: &str) -> Option<&Fingerprint> {
         let mut files = self.files.iter();
-        files.find(|(known, _)| **known == *Path::new(path)).map(|(_, print)| print)
+        files.find(|(file_path, _)| **file_path == *Path::new(path)).map(|(_, fingerprint)| fingerprint)
     }
 
     /// Returns the number of files and their total size in bytes.
     pub fn size(&self) -> (usize, u64) {
-        (self.files.len(), self.files.iter().map(|(_, print)| print.size()).sum())
+        (self.files.len(), self.files.iter().map(|(_, fingerprint)| fingerprint.size()).sum())
     }
 }
 
@@ -72,16 +72,16 @@ pub fn stamp_skill(skill: &Skill) -> Result<SkillStamp, ReadResourceError> {
     let mut settled = !matches!(skill.link(), Some(SkillLink { is_dir: false, .. }));
     let (mut files, now) = (Vec::new(), unix_now());
     let bounds = WalkLimits { depth: DEPTH_MAX, entries: 2 * FILES_MAX, enter: |path| !is_git_path(path) };
-    walk(&open_skill_dir(skill)?, bounds, &mut |met| match met {
+    walk(&open_skill_dir(skill)?, bounds, &mut |event| match event {
         WalkEvent::Entry { path, .. } if is_git_path(path) => Ok(()),
         WalkEvent::Entry { dir, name, path, kind: EntryKind::File } => {
             let display_path = path.to_string_lossy();
             let stat = dir
                 .stat(Path::new(name))
                 .map_err(|error| ReadResourceError::from_errno(&display_path, error))?;
-            let print = Fingerprint::from_stat(&stat);
-            settled &= print.is_settled(now);
-            files.push((path.into(), print));
+            let fingerprint = Fingerprint::from_stat(&stat);
+            settled &= fingerprint.is_settled(now);
+            files.push((path.into(), fingerprint));
             if files.len() > FILES_MAX { Err(skill_too_large(&display_path)) } else { Ok(()) }
         }
         WalkEvent::Entry { .. } => Ok(()),

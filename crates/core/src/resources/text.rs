@@ -27,8 +27,9 @@ pub(crate) fn truncate_bytes(text: &mut Vec<u8>, limit: u64) -> Option<Truncatio
     if total <= limit {
         return None;
     }
-    let is_continuation = |at: &usize| text.get(*at).is_some_and(|byte| byte & 0xC0 == 0x80);
-    let end = (limit.saturating_sub(3)..=limit).rev().find(|at| !is_continuation(at)).unwrap_or(limit);
+    let is_continuation = |offset: &usize| text.get(*offset).is_some_and(|byte| byte & 0xC0 == 0x80);
+    let end =
+        (limit.saturating_sub(3)..=limit).rev().find(|offset| !is_continuation(offset)).unwrap_or(limit);
     text.truncate(end);
     Some(Truncation { shown: end as u64, total: total as u64 })
 }
@@ -49,16 +50,16 @@ pub(crate) fn truncate_text(text: &mut String, limit: u64) -> Option<Truncation>
 /// compiler can vectorize: nearly all text has none.
 pub(crate) fn has_controls(text: &[u8]) -> bool {
     const BLOCK: usize = 256;
-    let suspicious = |block: &[u8]| block.iter().fold(false, |found, byte| found | is_suspicious(*byte));
-    let control = |at: usize| match text.get(at) {
-        Some(0xC2) => text.get(at + 1).is_none_or(|next| *next < 0xA0),
+    let suspicious = |block: &[u8]| block.iter().fold(false, |any, byte| any | is_suspicious(*byte));
+    let control = |offset: usize| match text.get(offset) {
+        Some(0xC2) => text.get(offset + 1).is_none_or(|next| *next < 0xA0),
         Some(byte) => is_suspicious(*byte),
         None => false,
     };
     let blocks = text.chunks(BLOCK).enumerate();
     blocks
         .into_iter()
-        .any(|(at, block)| suspicious(block) && (at * BLOCK..at * BLOCK + block.len()).any(control))
+        .any(|(index, block)| suspicious(block) && (index * BLOCK..index * BLOCK + block.len()).any(control))
 }
 
 /// Removes terminal escape sequences and control characters except line breaks and tabs, in place. Returns how
@@ -70,13 +71,13 @@ pub fn strip_escapes(text: &mut String, mark: usize) -> usize {
         return 0;
     }
     let mut state = EscapeState::Text;
-    let (mut at, mut removed) = (0, 0);
+    let (mut offset, mut removed) = (0, 0);
     text.retain(|c| {
         let keep = state.keeps(c);
-        if !keep && at < mark {
+        if !keep && offset < mark {
             removed += c.len_utf8();
         }
-        at += c.len_utf8();
+        offset += c.len_utf8();
         keep
     });
     removed

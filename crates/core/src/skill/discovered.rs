@@ -40,25 +40,25 @@ impl PartialEq for DiscoveredSkill {
     fn eq(&self, other: &Self) -> bool {
         let Self {
             root,
-            relative_dir: inner,
+            relative_dir,
             file,
             fingerprint,
             settled: _,
             manifest,
             diagnostics,
             link,
-            canonical_path: real,
+            canonical_path,
             remote,
             content: _,
         } = self;
         *fingerprint == other.fingerprint
-            && *inner == other.relative_dir
+            && *relative_dir == other.relative_dir
             && *root == other.root
             && *file == other.file
             && *manifest == other.manifest
             && *diagnostics == other.diagnostics
             && *link == other.link
-            && *real == other.canonical_path
+            && *canonical_path == other.canonical_path
             && *remote == other.remote
     }
 }
@@ -140,7 +140,7 @@ impl DiscoveredSkill {
     /// directory are one skill.
     pub fn canonical_dir(&self) -> PathBuf {
         match &self.canonical_path {
-            Some(real) => real.to_path_buf(),
+            Some(path) => path.to_path_buf(),
             None => self.root.canonical().join(&self.relative_dir),
         }
     }
@@ -148,13 +148,13 @@ impl DiscoveredSkill {
     /// Returns the path of a file in the canonical directory, with a single allocation: every file read calls
     /// it.
     pub(crate) fn canonical_file(&self, file: &str) -> PathBuf {
-        let (above, dir) = match &self.canonical_path {
-            Some(real) => (&**real, Path::new("")),
+        let (parent, dir) = match &self.canonical_path {
+            Some(path) => (&**path, Path::new("")),
             None => (self.root.canonical(), &*self.relative_dir),
         };
-        let length = above.as_os_str().len() + dir.as_os_str().len() + file.len() + 2;
+        let length = parent.as_os_str().len() + dir.as_os_str().len() + file.len() + 2;
         let mut path = PathBuf::with_capacity(length);
-        path.push(above);
+        path.push(parent);
         path.push(dir);
         path.push(file);
         path

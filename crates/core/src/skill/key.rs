@@ -9,8 +9,8 @@ use super::DiscoveredSkill;
 use crate::policy::SkillIdentity;
 
 /// What a skill is called in a registry: its name, or the name of its directory if that is the policy's
-/// [`SkillIdentity`]. [`Snapshot::get`](crate::Snapshot::get) finds skills by key, and at most one skill counts
-/// under each key.
+/// [`SkillIdentity`]. [`Snapshot::get`](crate::Snapshot::get) finds skills by key, and at most one skill is
+/// available under each key.
 ///
 /// ```
 /// use prowess::{Policy, Registry};

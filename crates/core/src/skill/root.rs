@@ -30,7 +30,7 @@ impl Root {
         Self { canonical: path.clone(), path, scope: Scope::Bundled, base: None, kind: RootKind::Embedded }
     }
 
-    /// The skills of the server with this label. The canonical path cannot exist, so nothing can be read
+    /// Returns the root for the server with this label. Its canonical path cannot exist, so nothing can be read
     /// through it by mistake.
     pub(crate) fn remote(label: &str) -> Self {
         let path = PathBuf::from(format!("mcp:{label}"));

@@ -6,7 +6,7 @@ use super::Skill;
 use crate::lock_file::{LOCK_FILE_NAME, ReadLockError};
 use crate::shell::{quote, quote_path};
 
-/// Whether a skill is offered to models and, if not, why not. Every discovered skill has a status.
+/// Whether a skill is offered to models and, if not, the reason. Every discovered skill has a status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SkillStatus {
     /// Offered.
@@ -15,9 +15,9 @@ pub enum SkillStatus {
     Disabled(DisabledReason),
     /// Commands that it requires are missing.
     Unavailable(Vec<Box<str>>),
-    /// Not disclosed until the user trusts it.
+    /// Hidden from models until the user trusts it.
     Untrusted(UntrustedReason),
-    /// It differs from the installed files, or cannot be compared with them.
+    /// It was changed after it was installed, or its lock file cannot be read.
     Modified(ModifiedReason),
     /// Another skill of the same name takes precedence.
     Shadowed(ShadowedBy),
@@ -25,7 +25,7 @@ pub enum SkillStatus {
     Invalid,
 }
 
-/// Why a skill does not count as the one that was installed.
+/// Why an installed skill counts as modified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModifiedReason {
     /// Its files differ from the lock file. Lists the files.
@@ -56,7 +56,7 @@ pub enum UntrustedReason {
     Project(PathBuf),
     /// It is in a git repository nested in a trusted directory, to which trust does not extend.
     NestedRepository(PathBuf),
-    /// It changed after the project was trusted with `--pinned`.
+    /// It changed after the project was trusted with `--pinned`, which binds trust to the current files.
     Changed(PathBuf),
     /// It was added after the project was trusted with `--pinned`.
     Added(PathBuf),
@@ -152,11 +152,11 @@ impl Skill {
                 "modified since it was installed: {difference}; to accept the changes: prowess verify {} --accept",
                 quote(&self.name())
             ),
-            SkillStatus::Shadowed(ShadowedBy { path: by, same_dir: true }) => {
-                format!("same directory as {}", by.display())
+            SkillStatus::Shadowed(ShadowedBy { path: other, same_dir: true }) => {
+                format!("same directory as {}", other.display())
             }
-            SkillStatus::Shadowed(ShadowedBy { path: by, same_dir: false }) => {
-                format!("shadowed by {}", by.display())
+            SkillStatus::Shadowed(ShadowedBy { path: other, same_dir: false }) => {
+                format!("shadowed by {}", other.display())
             }
             SkillStatus::Invalid => self
                 .diagnostics()

@@ -1,28 +1,29 @@
-//! The reasons why nothing of a skill may be handed out.
+//! The reasons why a skill can be neither activated nor read.
 
 use super::Skill;
 use super::status::{ModifiedReason, SkillStatus, UntrustedReason};
 use crate::error_code::ErrorCode;
 
-/// The reason why a skill is not disclosed. Messages never contain a path of this machine.
+/// The reason why a skill can be neither activated nor read. Models read the messages, so they never contain a
+/// path of this machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResourceUnavailable {
     /// The skill is switched off.
-    #[error("skill {name} is disabled: {why}")]
+    #[error("skill {name} is disabled: {reason}")]
     Disabled {
         /// The skill's name.
         name: String,
         /// Which setting disables it.
-        why: String,
+        reason: String,
     },
     /// The user has not trusted the skill.
-    #[error("skill {name} is not trusted: {why}")]
+    #[error("skill {name} is not trusted: {reason}")]
     Untrusted {
         /// The skill's name.
         name: String,
         /// What is not trusted.
-        why: &'static str,
+        reason: &'static str,
     },
     /// Commands that the skill requires are missing.
     #[error("skill {name} is unavailable: missing commands: {}", missing.join(", "))]
@@ -50,20 +51,20 @@ pub enum ResourceUnavailable {
         difference: String,
     },
     /// The lock file that would name the skill cannot be read.
-    #[error("skill {name} cannot be verified: {why}")]
+    #[error("skill {name} cannot be verified: {reason}")]
     Lock {
         /// The skill's name.
         name: String,
         /// Why the lock file cannot be read.
-        why: String,
+        reason: String,
     },
     /// The skill has errors and cannot be loaded.
-    #[error("skill {name} cannot be loaded: {why}")]
+    #[error("skill {name} cannot be loaded: {reason}")]
     Invalid {
         /// The skill's name.
         name: String,
         /// The first error.
-        why: String,
+        reason: String,
     },
 }
 
@@ -87,14 +88,14 @@ impl ResourceUnavailable {
         let name = display_name(skill);
         Some(match skill.status() {
             SkillStatus::Enabled => return None,
-            SkillStatus::Disabled(_) => Self::Disabled { name, why: skill.reason().unwrap_or_default() },
+            SkillStatus::Disabled(_) => Self::Disabled { name, reason: skill.reason().unwrap_or_default() },
             SkillStatus::Unavailable(missing) => Self::Unavailable {
                 name,
                 missing: missing.iter().map(|command| display_text(command)).collect(),
             },
-            SkillStatus::Untrusted(why) => Self::Untrusted {
+            SkillStatus::Untrusted(untrusted) => Self::Untrusted {
                 name,
-                why: match why {
+                reason: match untrusted {
                     UntrustedReason::Project(_) => "its project is not trusted",
                     UntrustedReason::NestedRepository(_) => "its git repository is not trusted",
                     UntrustedReason::Changed(_) => "it changed since it was trusted",
@@ -108,10 +109,10 @@ impl ResourceUnavailable {
                 Self::Modified { name, difference: difference.clone() }
             }
             SkillStatus::Modified(ModifiedReason::Lock(error)) => {
-                Self::Lock { name, why: display_text(&error.without_dir()) }
+                Self::Lock { name, reason: display_text(&error.without_dir()) }
             }
             SkillStatus::Shadowed(_) => Self::Shadowed { name },
-            SkillStatus::Invalid => Self::Invalid { name, why: invalid_reason(skill) },
+            SkillStatus::Invalid => Self::Invalid { name, reason: invalid_reason(skill) },
         })
     }
 

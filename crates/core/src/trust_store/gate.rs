@@ -32,19 +32,19 @@ pub(crate) struct Repositories(Mutex<HashMap<PathBuf, bool>>);
 
 impl Repositories {
     fn is_repository(&self, directory: &Path) -> bool {
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(is_repository) = known().get(directory) {
+        let cache = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(is_repository) = cache().get(directory) {
             return *is_repository;
         }
         let is_repository = is_repository(directory);
-        known().insert(directory.to_owned(), is_repository);
+        cache().insert(directory.to_owned(), is_repository);
         is_repository
     }
 
     /// Returns `true` if no `.git` was created or removed since.
     pub(crate) fn is_unchanged(&self) -> bool {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.iter().all(|(directory, was)| is_repository(directory) == *was)
+        let checked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        checked.iter().all(|(directory, was_repository)| is_repository(directory) == *was_repository)
     }
 }
 
@@ -60,7 +60,7 @@ struct ProjectRoot<'a> {
 }
 
 impl<'a> TrustGate<'a> {
-    /// `links` are the canonical directories that the configuration allows symlinks to.
+    /// Creates a gate. `links` are the canonical directories that the configuration allows symlinks to.
     pub(crate) fn new(trust: &'a TrustDecisions, roots: &'a [Arc<Root>], links: &[PathBuf]) -> Self {
         let records: HashMap<_, _> =
             trust.state.folders.iter().map(|record| (record.path.as_path(), record)).collect();
@@ -86,37 +86,37 @@ impl<'a> TrustGate<'a> {
     /// needs.
     pub(crate) fn untrusted_reason(
         &self,
-        found: &DiscoveredSkill,
+        skill: &DiscoveredSkill,
         hash: &TreeHasher,
     ) -> Option<UntrustedReason> {
-        let project = self.projects.iter().find(|project| project.root == found.root());
+        let project = self.projects.iter().find(|project| project.root == skill.root());
         let reason = project.and_then(|project| {
-            let dir = found.root().canonical().join(found.relative_dir());
-            let decision = match project.has_inner_decisions || self.in_nested_repository(&dir, found.root())
+            let dir = skill.root().canonical().join(skill.relative_dir());
+            let decision = match project.has_inner_decisions || self.in_nested_repository(&dir, skill.root())
             {
                 true => nearest(&self.records, &dir, &self.repositories),
                 false => project.decision.clone(),
             };
-            self.apply(found, decision, project.base, hash)
+            self.apply(skill, decision, project.base, hash)
         });
-        let is_linked = found.link().is_some() || project.is_some_and(|project| !project.inside);
-        reason.or_else(|| if is_linked { self.untrusted_target(found, hash) } else { None })
+        let is_linked = skill.link().is_some() || project.is_some_and(|project| !project.inside);
+        reason.or_else(|| if is_linked { self.untrusted_target(skill, hash) } else { None })
     }
 
     /// Returns why the target of a symlink is not trusted; `None` if it is.
-    fn untrusted_target(&self, found: &DiscoveredSkill, hash: &TreeHasher) -> Option<UntrustedReason> {
-        let target = found.link().map_or_else(|| found.canonical_dir(), |link| link.target.clone());
+    fn untrusted_target(&self, skill: &DiscoveredSkill, hash: &TreeHasher) -> Option<UntrustedReason> {
+        let target = skill.link().map_or_else(|| skill.canonical_dir(), |link| link.target.clone());
         if self.allowed_targets.iter().any(|dir| target.starts_with(dir)) {
             return None;
         }
         let holder = self.projects.iter().find(|project| target.starts_with(project.root.canonical()));
         let decision = nearest(&self.records, &target, &self.repositories);
-        self.apply(found, decision, holder.map_or(&target, |project| project.base), hash)
+        self.apply(skill, decision, holder.map_or(&target, |project| project.base), hash)
     }
 
     fn apply(
         &self,
-        found: &DiscoveredSkill,
+        skill: &DiscoveredSkill,
         decision: TrustDecision<'_>,
         dir: &Path,
         hash: &TreeHasher,
@@ -129,7 +129,7 @@ impl<'a> TrustGate<'a> {
             TrustDecision::Recorded(record) if !record.trusted => {
                 Some(UntrustedReason::Project(record.path.clone()))
             }
-            TrustDecision::Recorded(record) if record.pinned => check_pinned(found, record, hash),
+            TrustDecision::Recorded(record) if record.pinned => check_pinned(skill, record, hash),
             TrustDecision::Recorded(_) => None,
         }
     }
@@ -143,19 +143,19 @@ impl<'a> TrustGate<'a> {
 
     /// Returns `true` if a skill is in a git repository that begins below its root.
     fn in_nested_repository(&self, dir: &Path, root: &Root) -> bool {
-        let mut below = dir.ancestors().take_while(|above| *above != root.canonical());
-        below.any(|directory| self.repositories.is_repository(directory))
+        let mut dirs = dir.ancestors().take_while(|dir| *dir != root.canonical());
+        dirs.any(|directory| self.repositories.is_repository(directory))
     }
 
     /// Returns the tree hash of a directory, or `None` if it cannot be read. Each directory is read once.
     pub(crate) fn hash(&self, dir: &Path) -> Option<String> {
         let hashed = || self.hashed.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = hashed().get(dir).cloned();
+        let cached = hashed().get(dir).cloned();
         // Do not hold the lock while hashing: other threads hash other directories.
-        known.unwrap_or_else(|| {
-            let now = tree_hash_resolved(dir).ok();
-            hashed().insert(dir.to_owned(), now.clone());
-            now
+        cached.unwrap_or_else(|| {
+            let computed = tree_hash_resolved(dir).ok();
+            hashed().insert(dir.to_owned(), computed.clone());
+            computed
         })
     }
 }
@@ -163,14 +163,15 @@ impl<'a> TrustGate<'a> {
 /// Returns the tree hash of a directory, or `None` if it cannot be read.
 type TreeHasher<'h> = dyn Fn(&Path) -> Option<String> + 'h;
 
-/// Returns why a skill does not match its pin; `None` if it does. A directory without a hash does not match.
-fn check_pinned(found: &DiscoveredSkill, record: &TrustRecord, hash: &TreeHasher) -> Option<UntrustedReason> {
-    let dir = found.canonical_dir();
+/// Returns why a skill differs from the files that the user trusted; `None` if it does not. A directory without a
+/// hash differs.
+fn check_pinned(skill: &DiscoveredSkill, record: &TrustRecord, hash: &TreeHasher) -> Option<UntrustedReason> {
+    let dir = skill.canonical_dir();
     if record.is_pinned_to(&dir, None).is_none() {
         return Some(UntrustedReason::Added(record.path.clone()));
     }
-    let same = record.is_pinned_to(&dir, hash(&dir).as_deref()).unwrap_or(false);
-    (!same).then(|| UntrustedReason::Changed(record.path.clone()))
+    let is_unchanged = record.is_pinned_to(&dir, hash(&dir).as_deref()).unwrap_or(false);
+    (!is_unchanged).then(|| UntrustedReason::Changed(record.path.clone()))
 }
 
 /// Returns the decision that applies to a directory.
@@ -179,5 +180,5 @@ fn nearest<'a>(
     dir: &Path,
     repositories: &Repositories,
 ) -> TrustDecision<'a> {
-    find_decision(dir, |above| records.get(above).copied(), |directory| repositories.is_repository(directory))
+    find_decision(dir, |dir| records.get(dir).copied(), |directory| repositories.is_repository(directory))
 }

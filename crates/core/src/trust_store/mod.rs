@@ -43,13 +43,13 @@ impl TrustCheck {
     }
 
     /// Returns `true` if the files of a skill may be read now. `hash` returns their tree hash, which pinned trust needs.
-    pub(crate) fn may_read(&self, found: &DiscoveredSkill, hash: impl Fn() -> Option<String>) -> bool {
-        self.trust == ProjectTrust::NotNeeded || self.untrusted_reason(found, hash).is_none()
+    pub(crate) fn may_read(&self, skill: &DiscoveredSkill, hash: impl Fn() -> Option<String>) -> bool {
+        self.trust == ProjectTrust::NotNeeded || self.untrusted_reason(skill, hash).is_none()
     }
 
-    /// Returns `true` if the files of a skill may run now. A pin holds even if the policy needs no trust.
-    pub(crate) fn may_run(&self, found: &DiscoveredSkill, hash: impl Fn() -> Option<String>) -> bool {
-        match self.untrusted_reason(found, hash) {
+    /// Returns `true` if the files of a skill may run now. Pinned trust binds even if the policy needs no trust.
+    pub(crate) fn may_run(&self, skill: &DiscoveredSkill, hash: impl Fn() -> Option<String>) -> bool {
+        match self.untrusted_reason(skill, hash) {
             None => true,
             Some(UntrustedReason::Changed(_) | UntrustedReason::Added(_)) => false,
             Some(_) => self.trust == ProjectTrust::NotNeeded,
@@ -58,27 +58,27 @@ impl TrustCheck {
 
     fn untrusted_reason(
         &self,
-        found: &DiscoveredSkill,
+        skill: &DiscoveredSkill,
         hash: impl Fn() -> Option<String>,
     ) -> Option<UntrustedReason> {
-        let needs_trust = found.root().base().is_some() || found.link().is_some();
-        if !found.root().is_dir() || !needs_trust {
+        let needs_trust = skill.root().base().is_some() || skill.link().is_some();
+        if !skill.root().is_dir() || !needs_trust {
             return None;
         }
         let decisions = self.load();
         let gate = TrustGate::new(&decisions, &self.roots, &self.configured_targets);
-        gate.untrusted_reason(found, &|_| hash())
+        gate.untrusted_reason(skill, &|_| hash())
     }
 
     fn load(&self) -> Arc<TrustDecisions> {
-        let now = TrustFile::path(&self.host).and_then(|path| Fingerprint::from_path(&path));
+        let current = TrustFile::path(&self.host).and_then(|path| Fingerprint::from_path(&path));
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         match &*loaded {
-            Some((then, decisions)) if *then == now => Arc::clone(decisions),
+            Some((cached, decisions)) if *cached == current => Arc::clone(decisions),
             _ => {
                 let decisions = Arc::new(TrustDecisions::load(&self.host));
-                let is_settled = now.is_none_or(|now| now.is_settled(unix_now()));
-                *loaded = is_settled.then(|| (now, Arc::clone(&decisions)));
+                let is_settled = current.is_none_or(|current| current.is_settled(unix_now()));
+                *loaded = is_settled.then(|| (current, Arc::clone(&decisions)));
                 decisions
             }
         }

@@ -69,8 +69,8 @@ impl TrustFile {
         let Some(path) = Self::path(host) else { return Default::default() };
         match user_state::read_state(&path) {
             Ok(state) => (state, None),
-            Err(why) => {
-                let message = format!("cannot read the trust state ({why}); no project is trusted");
+            Err(reason) => {
+                let message = format!("cannot read the trust state ({reason}); no project is trusted");
                 let help = "fix the file, or delete it and trust your projects again";
                 (
                     Self::default(),
@@ -96,8 +96,8 @@ impl TrustFile {
 
     /// Removes the decision about exactly this directory.
     pub(crate) fn remove(&mut self, path: &Path) -> Option<TrustRecord> {
-        let at = self.folders.iter().position(|record| record.path == path)?;
-        Some(self.folders.remove(at))
+        let index = self.folders.iter().position(|record| record.path == path)?;
+        Some(self.folders.remove(index))
     }
 }
 
@@ -129,8 +129,8 @@ pub(super) fn find_decision<'a>(
     is_repository: impl Fn(&Path) -> bool,
 ) -> TrustDecision<'a> {
     let Some(record) = dir.ancestors().find_map(record_at) else { return TrustDecision::None };
-    let nested = dir.ancestors().take_while(|above| *above != record.path);
-    match nested.into_iter().find(|above| is_repository(above)) {
+    let nested = dir.ancestors().take_while(|ancestor| *ancestor != record.path);
+    match nested.into_iter().find(|ancestor| is_repository(ancestor)) {
         Some(repository) if record.trusted => TrustDecision::NestedRepository(repository.to_owned()),
         _ => TrustDecision::Recorded(record),
     }
@@ -151,7 +151,7 @@ pub(super) fn is_repository(dir: &Path) -> bool {
 pub fn untrust(dir: &Path, host: &HostEnv) -> Result<Option<TrustRecord>, TrustError> {
     let path = canonicalize_dir(dir).unwrap_or_else(|_| canonicalize_existing_part(dir));
     TrustFile::update(host, |state| {
-        let before = state.nearest_record(&path).filter(|record| record.trusted).cloned();
+        let previous = state.nearest_record(&path).filter(|record| record.trusted).cloned();
         state.remove(&path);
         if state.nearest_record(&path).is_some_and(|record| record.trusted) {
             // A directory above is trusted, so exclude this one.
@@ -159,7 +159,7 @@ pub fn untrust(dir: &Path, host: &HostEnv) -> Result<Option<TrustRecord>, TrustE
             let skills = BTreeMap::new();
             state.folders.push(TrustRecord { path: path.clone(), trusted, pinned, at: now(), skills });
         }
-        before
+        previous
     })
 }
 
@@ -177,9 +177,9 @@ pub(crate) fn canonicalize_dir(dir: &Path) -> Result<PathBuf, TrustError> {
 /// revoked.
 pub(super) fn canonicalize_existing_part(dir: &Path) -> PathBuf {
     let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
-    let existing = dir.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
+    let existing = dir.ancestors().find_map(|ancestor| Some((ancestor, fs::canonicalize(ancestor).ok()?)));
     match existing {
-        Some((above, canonical)) => canonical.join(dir.strip_prefix(above).unwrap_or(Path::new(""))),
+        Some((ancestor, canonical)) => canonical.join(dir.strip_prefix(ancestor).unwrap_or(Path::new(""))),
         None => dir,
     }
 }

@@ -155,11 +155,11 @@ fn s001_19_changes_since_discovery_are_reported_without_a_path() {
         "huge",
         "root gone",
     ]
-    .map(|what| {
+    .map(|case| {
         let env = env(Preset::SkillTool, SKILL);
         let (snapshot, file) = (env.snapshot(), env.path("skills/a/SKILL.md"));
         fs::remove_file(&file).unwrap();
-        match what {
+        match case {
             "fifo" => assert!(Command::new("mkfifo").arg(&file).status().unwrap().success()),
             "directory" => fs::create_dir(&file).unwrap(),
             "emptied" => fs::write(&file, "").unwrap(),
@@ -176,7 +176,7 @@ fn s001_19_changes_since_discovery_are_reported_without_a_path() {
         }
         let error = activate(snapshot.get("a").unwrap(), None, &env.policy).unwrap_err();
         assert!(!error.to_string().contains("/tmp"), "{error}");
-        format!("{what}: {} {error}", error.code())
+        format!("{case}: {} {error}", error.code())
     })
     .to_vec();
     insta::assert_snapshot!(diagnostics.join("\n"));

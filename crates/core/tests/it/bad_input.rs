@@ -104,10 +104,10 @@ fn exploding_yaml_is_bounded() {
     let bombs = [
         ("aliases", {
             let mut yaml = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
-            for (one, next) in
+            for (previous, next) in
                 ["a", "b", "c", "d", "e", "f", "g"].iter().zip(["b", "c", "d", "e", "f", "g", "h"])
             {
-                yaml += &format!("{next}: &{next} [{}]\n", vec![format!("*{one}"); 9].join(", "));
+                yaml += &format!("{next}: &{next} [{}]\n", vec![format!("*{previous}"); 9].join(", "));
             }
             yaml
         }),

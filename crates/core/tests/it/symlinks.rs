@@ -218,10 +218,10 @@ fn groups_that_link_to_each_other_are_visited_once() {
 #[test]
 fn a_maze_of_symlinks_is_scanned_quickly() {
     let env = trusted();
-    for one in 0..30 {
-        env.skill(&format!(".agents/skills/g{one}/s{one}"));
-        for other in 0..30 {
-            env.symlink(&format!(".agents/skills/g{one}/to{other}"), &format!("../g{other}"));
+    for source in 0..30 {
+        env.skill(&format!(".agents/skills/g{source}/s{source}"));
+        for target in 0..30 {
+            env.symlink(&format!(".agents/skills/g{source}/to{target}"), &format!("../g{target}"));
         }
     }
     let snapshot = env.snapshot();

@@ -362,7 +362,7 @@ fn an_unreadable_state_trusts_nothing_and_is_not_overwritten() {
     let everything = |schema: u32| {
         format!("{{\"schema\":{schema},\"folders\":[{{\"path\":\"{far}\",\"trusted\":true}}]}}").into_bytes()
     };
-    for (bytes, why) in [
+    for (bytes, reason) in [
         (b"".to_vec(), "EOF while parsing"),
         (b"{".to_vec(), "EOF while parsing"),
         (b"\0\xff\xfe".to_vec(), "expected value"),
@@ -380,7 +380,7 @@ fn an_unreadable_state_trusts_nothing_and_is_not_overwritten() {
         let diagnostics = env.diagnostic_lines();
         let line = diagnostics.iter().find(|diagnostic| diagnostic.starts_with("SK096")).unwrap();
         assert!(line.starts_with("SK096 /home/.prowess/state/trust.json: cannot read the trust state ("));
-        assert!(line.contains(why) && line.ends_with("no project is trusted"), "{line}");
+        assert!(line.contains(reason) && line.ends_with("no project is trusted"), "{line}");
         let refused = trust::trust(&env.path(""), false, &env.policy, &env.host_env());
         assert!(matches!(refused, Err(TrustError::Unreadable(_))));
         assert!(matches!(trust::untrust(&env.path(""), &env.host_env()), Err(TrustError::Unreadable(_))));
@@ -397,14 +397,14 @@ fn a_state_that_is_not_a_file_trusts_nothing_and_does_not_block() {
         (|path| std::os::unix::fs::symlink("/dev/zero", path).unwrap(), "it is a symlink"),
         (|path| std::os::unix::fs::symlink("trust.json", path).unwrap(), "it is a symlink"),
     ];
-    for (make, why) in makes {
+    for (make, reason) in makes {
         let env = env();
         env.create_dir("~/.prowess/state");
         make(&env.path(STATE));
         assert_eq!(
             env.diagnostic_lines(),
             [format!(
-                "SK096 /home/.prowess/state/trust.json: cannot read the trust state ({why}); no project is trusted"
+                "SK096 /home/.prowess/state/trust.json: cannot read the trust state ({reason}); no project is trusted"
             )]
         );
         assert_eq!(names(&env.snapshot()), [] as [&str; 0]);

@@ -61,7 +61,7 @@ impl ApiFormat {
                 let mut data = parse_json::<OpenAiResponse>(response)?.data;
                 if data.iter().all(|vector| vector.index.is_some()) {
                     data.sort_by_key(|vector| vector.index);
-                    if data.iter().zip(0..).any(|(vector, at)| vector.index != Some(at)) {
+                    if data.iter().zip(0..).any(|(vector, index)| vector.index != Some(index)) {
                         return Err(EmbedError::Failed("returned vectors with invalid indexes".to_owned()));
                     }
                 }

@@ -26,7 +26,7 @@ const SKILLS_TIMEOUT: Duration = Duration::from_secs(60);
 /// A model behind a URL.
 #[derive(Debug)]
 pub struct Endpoint {
-    shape: ApiFormat,
+    format: ApiFormat,
     model: String,
     identity: String,
     http: Http,
@@ -37,15 +37,15 @@ pub struct Endpoint {
 impl Endpoint {
     /// Creates an endpoint. Nothing is sent yet.
     pub fn new(
-        shape: ApiFormat,
+        format: ApiFormat,
         address: &BaseUrl,
         model: &str,
         key: Option<ApiKey>,
         timeout: Duration,
     ) -> Self {
-        let http = Http::new(address, shape.path(), key);
-        let identity = format!("{} {address} {model}", shape.as_str());
-        Self { shape, model: model.to_owned(), identity, http, timeout }
+        let http = Http::new(address, format.path(), key);
+        let identity = format!("{} {address} {model}", format.as_str());
+        Self { format, model: model.to_owned(), identity, http, timeout }
     }
 }
 
@@ -66,10 +66,10 @@ impl Embedder for Endpoint {
             Purpose::Skills => SKILLS_TIMEOUT.max(self.timeout),
             Purpose::Message => self.timeout,
         };
-        let response = self.http.post(&self.shape.request(&self.model, &texts), timeout, texts.len())?;
-        self.shape.parse_vectors(&response, texts.len()).map_err(|error| match error {
-            EmbedError::Failed(why) => EmbedError::Failed(format!("{} {why}", self.http.host())),
-            other => other,
+        let response = self.http.post(&self.format.request(&self.model, &texts), timeout, texts.len())?;
+        self.format.parse_vectors(&response, texts.len()).map_err(|error| match error {
+            EmbedError::Failed(reason) => EmbedError::Failed(format!("{} {reason}", self.http.host())),
+            error => error,
         })
     }
 }

@@ -17,12 +17,12 @@ const COMPATIBILITY_MAX: usize = 500;
 /// The maximum length of a trigger pattern, in characters.
 const PATTERN_MAX: usize = 1_000;
 
-/// Reads one field into `more`.
+/// Reads one field into `optional`.
 pub(super) fn read_field(
     key: &str,
     node: &Node<'_>,
     rules: &Rules,
-    more: &mut OptionalFields,
+    optional: &mut OptionalFields,
     sink: &mut DiagnosticSink<'_>,
 ) {
     // `license:` without a value is the same as no license.
@@ -31,20 +31,20 @@ pub(super) fn read_field(
     }
     let mut field = Field { key, node, sink, level: rules.field_form, duplicates: rules.duplicate_keys };
     match key {
-        "license" => more.license = field.text(),
-        "compatibility" => more.compatibility = field.compatibility(),
-        "metadata" => more.metadata = field.metadata(),
-        "allowed-tools" => more.allowed_tools = field.allowed_tools(),
-        "version" => more.version = field.version(),
-        "toolsets" => more.toolsets = field.toolsets(),
-        "scripts" => more.scripts = field.scripts(),
-        "triggers" => more.triggers = field.triggers(),
-        "default_enabled" => more.default_enabled = field.boolean(),
-        "brief_description" => more.brief_description = field.visible_text(),
-        "disable-model-invocation" => more.disable_model_invocation = field.boolean().unwrap_or_default(),
-        "user-invocable" => more.user_invocable = field.boolean(),
-        "argument-hint" => more.argument_hint = field.argument_hint(),
-        _ => more.unknown.push((key.into(), node.value())),
+        "license" => optional.license = field.text(),
+        "compatibility" => optional.compatibility = field.compatibility(),
+        "metadata" => optional.metadata = field.metadata(),
+        "allowed-tools" => optional.allowed_tools = field.allowed_tools(),
+        "version" => optional.version = field.version(),
+        "toolsets" => optional.toolsets = field.toolsets(),
+        "scripts" => optional.scripts = field.scripts(),
+        "triggers" => optional.triggers = field.triggers(),
+        "default_enabled" => optional.default_enabled = field.boolean(),
+        "brief_description" => optional.brief_description = field.visible_text(),
+        "disable-model-invocation" => optional.disable_model_invocation = field.boolean().unwrap_or_default(),
+        "user-invocable" => optional.user_invocable = field.boolean(),
+        "argument-hint" => optional.argument_hint = field.argument_hint(),
+        _ => optional.unknown.push((key.into(), node.value())),
     }
 }
 
@@ -57,8 +57,8 @@ struct Field<'f, 's> {
 }
 
 impl Field<'_, '_> {
-    fn report_type(&mut self, wanted: &str, help: &str) {
-        let message = format!("{} is {}, not {wanted}", self.key, self.node.describe());
+    fn report_type(&mut self, expected: &str, help: &str) {
+        let message = format!("{} is {}, not {expected}", self.key, self.node.describe());
         self.sink.report(self.level, Code::FieldForm, self.node.span, message, help);
     }
 
@@ -191,10 +191,10 @@ impl Field<'_, '_> {
         let toolsets = self.string_list();
         let is_valid = |toolset: &str| {
             let (path, export) = toolset.split_once(':').unwrap_or((toolset, "program"));
-            let inside = !path.is_empty()
+            let is_inside = !path.is_empty()
                 && !path.starts_with('/')
                 && !path.split(['/', '\\']).any(|part| part == "..");
-            inside
+            is_inside
                 && !export.is_empty()
                 && export.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$')
         };
@@ -245,8 +245,8 @@ impl Field<'_, '_> {
                 "keywords" => triggers.keywords = field.string_list(),
                 "verbs" => triggers.verbs = field.string_list(),
                 "patterns" => triggers.patterns = field.patterns(),
-                other => {
-                    let message = format!("unknown trigger {}", hidden::escape_for_display(other));
+                unknown => {
+                    let message = format!("unknown trigger {}", hidden::escape_for_display(unknown));
                     let level = self.level.min(RuleLevel::Warn);
                     self.sink.report(
                         level,
@@ -265,8 +265,8 @@ impl Field<'_, '_> {
         let mut patterns = self.string_list();
         patterns.retain(|pattern| {
             let length = pattern.chars().count();
-            let fits = length <= PATTERN_MAX;
-            if !fits {
+            let is_short_enough = length <= PATTERN_MAX;
+            if !is_short_enough {
                 let message = format!("a pattern has {length} characters; at most {PATTERN_MAX} are allowed");
                 self.sink.report(
                     self.level.min(RuleLevel::Warn),
@@ -276,7 +276,7 @@ impl Field<'_, '_> {
                     "shorten it",
                 );
             }
-            fits
+            is_short_enough
         });
         patterns
     }
@@ -358,8 +358,9 @@ fn is_semantic_version(version: &str) -> bool {
     let (version, build) =
         version.split_once('+').map_or((version, None), |(core, build)| (core, Some(build)));
     let (core, pre) = version.split_once('-').map_or((version, None), |(core, pre)| (core, Some(pre)));
-    let number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
-    let word = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-    let words = |text: Option<&str>| text.is_none_or(|text| text.split('.').all(word));
-    core.split('.').count() == 3 && core.split('.').all(number) && words(pre) && words(build)
+    let is_number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
+    let is_word =
+        |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    let are_words = |text: Option<&str>| text.is_none_or(|text| text.split('.').all(is_word));
+    core.split('.').count() == 3 && core.split('.').all(is_number) && are_words(pre) && are_words(build)
 }

@@ -99,16 +99,16 @@ impl Manifest {
     /// ```
     pub fn brief_description(&self) -> &str {
         self.optional_fields()
-            .and_then(|more| more.brief_description.as_deref())
+            .and_then(|optional| optional.brief_description.as_deref())
             .unwrap_or(first_sentence(&self.description))
     }
 
-    /// `license`.
+    /// Returns `license`.
     pub fn license(&self) -> Option<&str> {
         self.optional_fields()?.license.as_deref()
     }
 
-    /// `compatibility`.
+    /// Returns `compatibility`.
     pub fn compatibility(&self) -> Option<&str> {
         self.optional_fields()?.compatibility.as_deref()
     }
@@ -117,13 +117,13 @@ impl Manifest {
     pub fn metadata(&self) -> impl Iterator<Item = (&str, &str)> {
         self.optional_fields()
             .into_iter()
-            .flat_map(|more| more.metadata.iter())
+            .flat_map(|optional| optional.metadata.iter())
             .map(|(key, value)| (key.as_ref(), value.as_ref()))
     }
 
     /// Returns one entry of `metadata`, such as `author` or `version`.
     pub fn metadata_value(&self, key: &str) -> Option<&str> {
-        self.metadata().find(|(known, _)| *known == key).map(|(_, value)| value)
+        self.metadata().find(|(entry_key, _)| *entry_key == key).map(|(_, value)| value)
     }
 
     /// Returns the environment variables listed in `metadata.env`, in order and without duplicates. Variables
@@ -136,7 +136,7 @@ impl Manifest {
             .split_whitespace()
             .filter(|name| is_requestable_env(name))
         {
-            if !names.iter().any(|known| known == name) {
+            if !names.iter().any(|listed| listed == name) {
                 names.push(name.to_owned());
             }
         }
@@ -170,35 +170,35 @@ impl Manifest {
 
     /// Returns `toolsets`, each `path:Export` or the path of a program.
     pub fn toolsets(&self) -> &[Box<str>] {
-        self.optional_fields().map_or(&[], |more| &more.toolsets)
+        self.optional_fields().map_or(&[], |optional| &optional.toolsets)
     }
 
     /// Returns `scripts`, as written.
     pub fn scripts(&self) -> &[Value] {
-        self.optional_fields().map_or(&[], |more| &more.scripts)
+        self.optional_fields().map_or(&[], |optional| &optional.scripts)
     }
 
-    /// `triggers`.
+    /// Returns `triggers`.
     pub fn triggers(&self) -> Option<&Triggers> {
         self.optional_fields()?.triggers.as_ref()
     }
 
     /// Returns `default_enabled`: whether a bundled skill is enabled by default.
     pub fn default_enabled(&self) -> bool {
-        self.optional_fields().and_then(|more| more.default_enabled).unwrap_or(true)
+        self.optional_fields().and_then(|optional| optional.default_enabled).unwrap_or(true)
     }
 
     /// Returns `disable-model-invocation`: whether the skill is available to users, but hidden from the model.
     pub fn disable_model_invocation(&self) -> bool {
-        self.optional_fields().is_some_and(|more| more.disable_model_invocation)
+        self.optional_fields().is_some_and(|optional| optional.disable_model_invocation)
     }
 
     /// Returns `user-invocable`: whether the skill is listed for users.
     pub fn user_invocable(&self) -> bool {
-        self.optional_fields().and_then(|more| more.user_invocable).unwrap_or(true)
+        self.optional_fields().and_then(|optional| optional.user_invocable).unwrap_or(true)
     }
 
-    /// `argument-hint`.
+    /// Returns `argument-hint`.
     pub fn argument_hint(&self) -> Option<&str> {
         self.optional_fields()?.argument_hint.as_deref()
     }
@@ -207,7 +207,7 @@ impl Manifest {
     pub fn unknown_fields(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.optional_fields()
             .into_iter()
-            .flat_map(|more| more.unknown.iter())
+            .flat_map(|optional| optional.unknown.iter())
             .map(|(key, value)| (key.as_ref(), value))
     }
 
@@ -231,15 +231,15 @@ fn split_words(text: Option<&str>) -> impl Iterator<Item = &str> {
 fn first_sentence(text: &str) -> &str {
     let text = text.trim();
     let mut characters = text.char_indices().peekable();
-    while let Some((at, c)) = characters.next() {
+    while let Some((offset, c)) = characters.next() {
         let ends = match c {
             '。' | '！' | '？' => true,
             '.' | '!' | '?' => characters.peek().is_none_or(|(_, next)| next.is_whitespace()),
-            '\n' => return text[..at].trim_end(),
+            '\n' => return text[..offset].trim_end(),
             _ => false,
         };
         if ends {
-            return &text[..at + c.len_utf8()];
+            return &text[..offset + c.len_utf8()];
         }
     }
     text

@@ -64,7 +64,7 @@ pub(crate) fn read_manifest(
 impl KnownKeys {
     /// Returns `true` if the key is known.
     pub fn contains(self, key: &str) -> bool {
-        self.iter().any(|known| known == key)
+        self.iter().any(|known_key| known_key == key)
     }
 
     /// Returns the known keys.
@@ -93,10 +93,10 @@ fn name_line(dir_name: Option<&str>) -> String {
 }
 
 fn report_duplicates(entries: &[(Node<'_>, Node<'_>)], rules: &Rules, sink: &mut DiagnosticSink<'_>) {
-    let mut seen = HashSet::with_capacity(entries.len());
+    let mut keys = HashSet::with_capacity(entries.len());
     for (key, _) in entries {
         let text = key_text(key);
-        if !seen.insert(text) {
+        if !keys.insert(text) {
             let message =
                 format!("duplicate key {}; the last value is used", hidden::escape_for_display(text));
             sink.report(rules.duplicate_keys, Code::DuplicateKey, key.span, message, "delete one of them");
@@ -109,7 +109,7 @@ fn report_unknown_key(key: &str, span: Span, rules: &Rules, sink: &mut Diagnosti
         return;
     }
     let help = match nearest(key, rules.known_keys.iter()) {
-        Some(known) => format!("did you mean {known}?"),
+        Some(similar) => format!("did you mean {similar}?"),
         None if KnownKeys::All.contains(key) => "this preset does not support it".to_owned(),
         None => "move it under metadata, where every key is allowed".to_owned(),
     };
@@ -197,9 +197,9 @@ fn check_name_form(name: &SkillName, span: Span, rules: &Rules, sink: &mut Diagn
         suggestion => format!("write name: {suggestion} ({letters}, digits and single hyphens)"),
     };
     // A name that could be a path is always rejected: some code may join it to one.
-    let path = violations.contains(&NameViolation::Path);
+    let may_be_path = violations.contains(&NameViolation::Path);
     let (level, code) =
-        if path { (RuleLevel::Reject, Code::NamePath) } else { (rules.name_form, Code::NameForm) };
+        if may_be_path { (RuleLevel::Reject, Code::NamePath) } else { (rules.name_form, Code::NameForm) };
     sink.report(level, code, span, format!("the name {name} is not well formed: {reasons}"), &help);
 }
 

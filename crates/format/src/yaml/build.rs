@@ -33,12 +33,12 @@ pub enum YamlError {
         message: String,
     },
     /// The document exceeds the budget.
-    #[error("{what} exceeds the limit of {limit}")]
+    #[error("{quantity} exceeds the limit of {limit}")]
     Limit {
         /// The byte offset of the error.
         offset: usize,
         /// The quantity that exceeds the limit.
-        what: &'static str,
+        quantity: &'static str,
         /// The limit.
         limit: usize,
     },
@@ -212,15 +212,15 @@ impl<'s> Builder<'s> {
         Ok(())
     }
 
-    fn limit_error(&self, span: Span, what: &'static str, limit: usize) -> YamlError {
-        YamlError::Limit { offset: span.start as usize, what, limit }
+    fn limit_error(&self, span: Span, quantity: &'static str, limit: usize) -> YamlError {
+        YamlError::Limit { offset: span.start as usize, quantity, limit }
     }
 
     fn syntax_error(&self, error: &ScanError) -> YamlError {
         let offset = error.marker().byte_offset().unwrap_or_default().min(self.source.len());
         let message = error.info();
         if message.contains("nesting") || message.contains("recursion") {
-            return YamlError::Limit { offset, what: "nesting", limit: self.budget.depth };
+            return YamlError::Limit { offset, quantity: "nesting", limit: self.budget.depth };
         }
         YamlError::Syntax { offset, message }
     }
@@ -262,8 +262,8 @@ mod tests {
     #[test]
     fn bombs_exceed_a_limit() {
         let laughs = (1..9).fold("a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned(), |text, n| {
-            let one = format!("*a{}", n - 1);
-            text + &format!("a{n}: &a{n} [{}]\n", [one.as_str(); 9].join(","))
+            let alias = format!("*a{}", n - 1);
+            text + &format!("a{n}: &a{n} [{}]\n", [alias.as_str(); 9].join(","))
         });
         for bomb in
             [laughs, "[".repeat(40_000), "- ".repeat(20_000), "{a: ".repeat(10_000), "? ".repeat(9_999)]
@@ -278,7 +278,7 @@ mod tests {
         let chain = (1..60)
             .fold("a0: &a0 [x]\n".to_owned(), |text, n| text + &format!("a{n}: &a{n} [*a{}]\n", n - 1));
         let error = parse(&chain, YamlBudget::DEFAULT).unwrap_err();
-        assert!(matches!(error, YamlError::Limit { what: "nesting", .. }), "{error:?}");
+        assert!(matches!(error, YamlError::Limit { quantity: "nesting", .. }), "{error:?}");
     }
 
     #[test]

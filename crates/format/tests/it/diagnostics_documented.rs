@@ -139,8 +139,8 @@ fn decode(text: &str) -> Vec<u8> {
             "\\u{}".len() + hex.len()
         } else if let Some((inside, _)) = rest.strip_prefix('⟨').and_then(|inside| inside.split_once('⟩'))
         {
-            let (what, times) = inside.split_once(" × ").unwrap();
-            decoded.extend(what.repeat(times.replace(',', "").parse().unwrap()).bytes());
+            let (text, times) = inside.split_once(" × ").unwrap();
+            decoded.extend(text.repeat(times.replace(',', "").parse().unwrap()).bytes());
             "⟨⟩".len() + inside.len()
         } else {
             decoded.extend(c.to_string().bytes());

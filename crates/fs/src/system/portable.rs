@@ -101,8 +101,8 @@ pub(crate) fn exchange(from: NameAt<'_>, to: NameAt<'_>) -> Option<Result<(), Er
     })
 }
 
-fn is_dir(at: NameAt<'_>) -> Result<bool, Errno> {
-    let stat = statat(at.dir, at.name, AtFlags::SYMLINK_NOFOLLOW)?;
+fn is_dir(entry: NameAt<'_>) -> Result<bool, Errno> {
+    let stat = statat(entry.dir, entry.name, AtFlags::SYMLINK_NOFOLLOW)?;
     Ok(FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
 }
 

@@ -31,8 +31,8 @@ pub(crate) enum NameSource {
     Directory,
 }
 
-/// Finds the skills in a source, sorted by directory. A skill inside another one belongs to that one, unless
-/// `nested`.
+/// Finds the skills in a source, sorted by directory. A skill inside another skill is part of that skill, unless
+/// `nested` is set.
 pub fn find_candidates(tree: &dyn SourceTree, nested: bool) -> Result<Vec<Candidate>, PackageError> {
     find_candidates_named(tree, nested, NameSource::Manifest)
 }
@@ -44,29 +44,29 @@ pub(crate) fn find_candidates_named(
 ) -> Result<Vec<Candidate>, PackageError> {
     let entries = tree.entries();
     let dirs: Vec<(usize, &[u8])> =
-        entries.iter().enumerate().filter_map(|(at, entry)| Some((at, skill_dir(entry)?))).collect();
-    let known: HashSet<&[u8]> = dirs.iter().map(|(_, dir)| *dir).collect();
-    let mut found: Vec<Candidate> = Vec::new();
-    for (at, dir) in dirs {
-        if !nested && ancestors(dir).any(|outer| known.contains(outer)) {
+        entries.iter().enumerate().filter_map(|(index, entry)| Some((index, skill_dir(entry)?))).collect();
+    let skill_dirs: HashSet<&[u8]> = dirs.iter().map(|(_, dir)| *dir).collect();
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for (index, dir) in dirs {
+        if !nested && ancestors(dir).any(|outer| skill_dirs.contains(outer)) {
             continue;
         }
         let Ok(text) = std::str::from_utf8(dir) else { continue };
         let (name, description) = match names {
             NameSource::Directory if !text.is_empty() => (last_component(text), String::new()),
             // The root of a source has no name.
-            NameSource::Directory | NameSource::Manifest => read_name_and_description(tree, at, text)?,
+            NameSource::Directory | NameSource::Manifest => read_name_and_description(tree, index, text)?,
         };
         let entries = entries_below(entries, dir);
-        found.push(Candidate { dir: text.to_owned(), name, description, entries });
+        candidates.push(Candidate { dir: text.to_owned(), name, description, entries });
     }
-    found.sort_by(|a, b| a.dir.cmp(&b.dir));
-    Ok(found)
+    candidates.sort_by(|a, b| a.dir.cmp(&b.dir));
+    Ok(candidates)
 }
 
 /// Returns the directories that contain a directory, up to the root.
 fn ancestors(dir: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let slashes = dir.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &dir[..at]);
+    let slashes = dir.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(slash, _)| &dir[..slash]);
     let root = (!dir.is_empty()).then(|| &dir[..0]);
     slashes.chain(root)
 }
@@ -89,10 +89,10 @@ fn entries_below(entries: &[SourceEntry], dir: &[u8]) -> Range<usize> {
     if dir.is_empty() {
         return 0..entries.len();
     }
-    let mut below = dir.to_vec();
-    below.push(b'/');
-    let start = entries.partition_point(|entry| entry.path.as_ref() < below.as_slice());
-    let length = entries[start..].partition_point(|entry| entry.path.starts_with(&below));
+    let mut prefix = dir.to_vec();
+    prefix.push(b'/');
+    let start = entries.partition_point(|entry| entry.path.as_ref() < prefix.as_slice());
+    let length = entries[start..].partition_point(|entry| entry.path.starts_with(&prefix));
     start..start + length
 }
 
@@ -103,7 +103,7 @@ fn last_component(dir: &str) -> String {
 /// Returns the name and the description. Errors are ignored: the manifest is checked when the skill is installed.
 fn read_name_and_description(
     tree: &dyn SourceTree,
-    at: usize,
+    index: usize,
     dir: &str,
 ) -> Result<(String, String), PackageError> {
     let fallback = last_component(dir);
@@ -111,10 +111,10 @@ fn read_name_and_description(
         SourceEntryKind::File { bytes, .. } => bytes,
         _ => 0,
     };
-    if tree.entries().get(at).is_none_or(|entry| size(entry) > FILE_MAX) {
+    if tree.entries().get(index).is_none_or(|entry| size(entry) > FILE_MAX) {
         return Ok((fallback, String::new()));
     }
-    let bytes = tree.read_entry(at)?;
+    let bytes = tree.read_entry(index)?;
     Ok(match parse(&bytes, None, &Rules::standard()) {
         ParseOutcome { document: Some(document), .. } => {
             let manifest = document.manifest;

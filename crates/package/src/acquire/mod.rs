@@ -1,4 +1,5 @@
-//! Fetches a source: its files, its skills, and the origin that the lock file records.
+//! Fetches a source (a repository, directory, archive or site): its files, its skills, and the origin that the lock
+//! file records.
 
 pub(crate) mod candidate;
 mod site;
@@ -62,7 +63,7 @@ pub(crate) fn acquire_source(
     work: &Arc<Task>,
 ) -> Result<AcquiredSource, PackageError> {
     let mut commit = None;
-    let mut named = None;
+    let mut source_reference = None;
     if reference.is_some() && !matches!(source, Source::Git { .. }) {
         return Err(PackageError::InvalidArgument {
             message: "only a repository has branches, tags and commits".to_owned(),
@@ -70,8 +71,8 @@ pub(crate) fn acquire_source(
         });
     }
     let contents = match source {
-        Source::Git { reference: own, .. } => {
-            named.clone_from(own);
+        Source::Git { reference: requested, .. } => {
+            source_reference.clone_from(requested);
             std::fs::create_dir_all(scratch).map_err(PackageError::io("create", scratch))?;
             let source = git_source(source, reference, file_urls)?;
             let fetched = git::fetch_commit(&source, scratch, &GitOptions::default(), work)?;
@@ -84,8 +85,10 @@ pub(crate) fn acquire_source(
         }
         Source::Archive(path) => {
             work.begin_step("unpacking", 0);
-            let named = |error: PackageError| name_archive(error, &path.display().to_string());
-            SourceContents::Tree(Box::new(archive::open_archive(path).map_err(|error| named(error.into()))?))
+            let add_name = |error: PackageError| name_archive(error, &path.display().to_string());
+            SourceContents::Tree(Box::new(
+                archive::open_archive(path).map_err(|error| add_name(error.into()))?,
+            ))
         }
         Source::ArchiveUrl(url) => {
             work.begin_step("receiving", 0);
@@ -97,7 +100,7 @@ pub(crate) fn acquire_source(
             SourceContents::Site(SkillSite::open(url, work)?)
         }
     };
-    Ok(AcquiredSource { source: source.clone(), contents, commit, reference: named })
+    Ok(AcquiredSource { source: source.clone(), contents, commit, reference: source_reference })
 }
 
 /// Adds the name of the archive to an error.
@@ -129,7 +132,7 @@ fn git_source(
     reference: Option<&str>,
     file_urls: FileUrls,
 ) -> Result<GitSource, PackageError> {
-    let Source::Git { url, reference: own, subdir: inner, .. } = source else {
+    let Source::Git { url, reference: source_reference, subdir, .. } = source else {
         return Err(PackageError::InvalidArgument {
             message: "the source is not a repository".to_owned(),
             hint: String::new(),
@@ -151,11 +154,11 @@ fn git_source(
     };
     let url = GitUrl::parse(url, local)
         .map_err(|error| invalid(error.to_string(), error.hint().map(str::to_owned)))?;
-    let reference = reference.or(own.as_deref()).map(GitRef::parse).transpose();
+    let reference = reference.or(source_reference.as_deref()).map(GitRef::parse).transpose();
     let reference = reference.map_err(|error| {
         invalid(error.to_string(), Some("pass a branch, a tag, or a full commit id of 40 digits".to_owned()))
     })?;
-    Ok(GitSource { url, reference, subdir: inner.clone() })
+    Ok(GitSource { url, reference, subdir: subdir.clone() })
 }
 
 impl AcquiredSource {
@@ -192,7 +195,7 @@ impl AcquiredSource {
             Source::Git { url, .. } => {
                 Source::Git { url: url.clone(), reference: None, subdir: None, skill: None }.to_string()
             }
-            // Others who clone the project do not have our directories, only those in the project.
+            // A clone of the project has only the directories in it, so paths in the project are relative.
             Source::Directory(path) | Source::Archive(path) => relative(path),
             Source::ArchiveUrl(_) | Source::Site(_) => self.source.to_string(),
         };

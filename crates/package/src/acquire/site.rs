@@ -78,7 +78,7 @@ impl SkillSite {
             for file in self.index.fetch_skill(entry, &self.http)?.files() {
                 let path = format!("{}/{}", candidate.dir, file.path);
                 let path = InnerPath::parse(path.as_bytes())
-                    .map_err(|why| PackageError::InvalidPath { path: path.clone(), reason: why })?;
+                    .map_err(|reason| PackageError::InvalidPath { path: path.clone(), reason })?;
                 files.push(MemoryFile { path, ..file.clone() });
             }
         }

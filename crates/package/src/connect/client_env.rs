@@ -56,7 +56,8 @@ impl ClientEnv {
         ["XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"];
 
     fn variable(&self, name: &str) -> Option<&Path> {
-        let value = self.variables.iter().find(|(known, _)| known == name).map(|(_, path)| path.as_path());
+        let value =
+            self.variables.iter().find(|(variable, _)| variable == name).map(|(_, path)| path.as_path());
         // A relative path depends on the directory in which the client is started.
         value.filter(|path| path.is_absolute())
     }

@@ -38,12 +38,17 @@ impl ConfigDiff {
     /// ```
     pub fn between(before: &str, after: &str) -> Self {
         let (old, new): (Vec<_>, Vec<_>) = (before.lines().collect(), after.lines().collect());
-        let first = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-        let most = old.len().min(new.len()) - first;
-        let last =
-            old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count().min(most);
-        let removed = old.get(first..old.len() - last).unwrap_or_default();
-        let added = new.get(first..new.len() - last).unwrap_or_default();
+        let prefix = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+        let common_max = old.len().min(new.len()) - prefix;
+        let suffix = old
+            .iter()
+            .rev()
+            .zip(new.iter().rev())
+            .take_while(|(old, new)| old == new)
+            .count()
+            .min(common_max);
+        let removed = old.get(prefix..old.len() - suffix).unwrap_or_default();
+        let added = new.get(prefix..new.len() - suffix).unwrap_or_default();
         let comma = match (removed, added) {
             ([removed, ..], [added, ..]) => {
                 removed.len().max(added.len()) > 0 && differs_by_comma(removed, added)
@@ -64,15 +69,15 @@ impl ConfigDiff {
                 removed.chain(added.iter().map(|line| DiffLine::Added(clip(line)))).collect()
             }
         };
-        Self { line: first + 1 + usize::from(comma), changes_comma: comma, lines }
+        Self { line: prefix + 1 + usize::from(comma), changes_comma: comma, lines }
     }
 }
 
 /// Returns `true` if the lines differ by exactly one comma.
-fn differs_by_comma(one: &str, other: &str) -> bool {
-    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
-    let same = short.bytes().zip(long.bytes()).take_while(|(short, long)| short == long).count();
-    long.as_bytes().get(same) == Some(&b',') && short.get(same..) == long.get(same + 1..)
+fn differs_by_comma(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    let common = short.bytes().zip(long.bytes()).take_while(|(short, long)| short == long).count();
+    long.as_bytes().get(common) == Some(&b',') && short.get(common..) == long.get(common + 1..)
 }
 
 /// Returns two lines, or only their changed parts if they are long.
@@ -81,22 +86,23 @@ fn changed_parts(removed: &str, added: &str) -> (String, String) {
     if old.len().max(new.len()) <= FULL_LINE_MAX {
         return (removed.to_owned(), added.to_owned());
     }
-    let first = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-    let most = old.len().min(new.len()) - first;
-    let last = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count().min(most);
+    let prefix = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let common_max = old.len().min(new.len()) - prefix;
+    let suffix =
+        old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count().min(common_max);
     let part = |line: &[char]| {
         let (from, to) =
-            (first.saturating_sub(CONTEXT_CHARS), (line.len() - last + CONTEXT_CHARS).min(line.len()));
+            (prefix.saturating_sub(CONTEXT_CHARS), (line.len() - suffix + CONTEXT_CHARS).min(line.len()));
         let inner: String = line.get(from..to).unwrap_or_default().iter().collect();
-        let (before, after) = (if from > 0 { "…" } else { "" }, if to < line.len() { "…" } else { "" });
-        format!("{before}{inner}{after}")
+        let (leading, trailing) = (if from > 0 { "…" } else { "" }, if to < line.len() { "…" } else { "" });
+        format!("{leading}{inner}{trailing}")
     };
     (part(&old), part(&new))
 }
 
 fn clip(line: &str) -> String {
     match line.char_indices().nth(FULL_LINE_MAX) {
-        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
         None => line.to_owned(),
     }
 }

@@ -79,25 +79,25 @@ pub(super) fn build_entry(
 }
 
 /// Merges the new entry into an existing one: our fields, and the fields that others added.
-pub(super) fn merge_entry(present: &Value, wanted: &Value, server: &ServerSpec) -> Value {
-    let (Value::Map(present), Value::Map(wanted)) = (present, wanted) else { return wanted.clone() };
+pub(super) fn merge_entry(existing: &Value, new: &Value, server: &ServerSpec) -> Value {
+    let (Value::Map(existing), Value::Map(new)) = (existing, new) else { return new.clone() };
     let get = |entries: &[(Box<str>, Value)], key: &str| {
-        entries.iter().find(|(known, _)| known.as_ref() == key).map(|(_, value)| value.clone())
+        entries.iter().find(|(entry_key, _)| entry_key.as_ref() == key).map(|(_, value)| value.clone())
     };
     let is_obsolete = |key: &str, value: &Value| match server {
         ServerSpec::Stdio { .. } => HTTP_FIELDS.contains(&key) || (key == "type" && *value != text("stdio")),
         ServerSpec::Http { .. } => STDIO_FIELDS.contains(&key) || key == "type",
     };
     let mut merged: Vec<(Box<str>, Value)> = Vec::new();
-    for (key, value) in present {
-        let ours = get(wanted, key);
+    for (key, value) in existing {
+        let ours = get(new, key);
         match ours {
             Some(ours) if !USER_FIELDS.contains(&key.as_ref()) => merged.push((key.clone(), ours)),
             None if is_obsolete(key, value) => {}
             _ => merged.push((key.clone(), value.clone())),
         }
     }
-    let missing = wanted.iter().filter(|(key, _)| get(present, key).is_none());
+    let missing = new.iter().filter(|(key, _)| get(existing, key).is_none());
     merged.extend(missing.cloned());
     Value::Map(merged)
 }

@@ -74,10 +74,10 @@ pub enum ConnectError {
 
 fn describe_file_error(error: &EditFileError) -> String {
     match error {
-        EditFileError::Io { path, what, source } => {
-            format!("cannot {what} {}: {}", path.display(), io_error::describe_io_error(source))
+        EditFileError::Io { path, operation, source } => {
+            format!("cannot {operation} {}: {}", path.display(), io_error::describe_io_error(source))
         }
-        other => other.to_string(),
+        error => error.to_string(),
     }
 }
 

@@ -85,23 +85,23 @@ pub fn plan_install(
     name: &ServerName,
     server: &ServerSpec,
 ) -> Result<ConnectPlan, ConnectError> {
-    let wanted = entry_format::build_entry(client, name, server)?;
-    let (file, before, found) = find_entry(env, client, scope, name)?;
+    let new_entry = entry_format::build_entry(client, name, server)?;
+    let (file, before, existing) = find_entry(env, client, scope, name)?;
     let text = before.clone().unwrap_or_default();
-    let (action, wanted) = match &found {
-        None => (ConnectAction::Add, wanted),
-        Some(found) => match entry_format::merge_entry(&found.value, &wanted, server) {
-            merged if merged == found.value => (ConnectAction::Keep, merged),
+    let (action, new_entry) = match &existing {
+        None => (ConnectAction::Add, new_entry),
+        Some(existing) => match entry_format::merge_entry(&existing.value, &new_entry, server) {
+            merged if merged == existing.value => (ConnectAction::Keep, merged),
             merged => (ConnectAction::Replace, merged),
         },
     };
     let after = match action {
         ConnectAction::Keep => text,
-        _ => entry::put(&text, client.form, [client.section, name.as_str()], &wanted)
+        _ => entry::put(&text, client.form, [client.section, name.as_str()], &new_entry)
             .map_err(|source| ConnectError::Entry { path: file.clone(), source })?,
     };
-    let present = found.map(|found| (found.value, found.line));
-    Ok(ConnectPlan { client, scope, name: name.clone(), file, action, current: present, before, after })
+    let current = existing.map(|existing| (existing.value, existing.line));
+    Ok(ConnectPlan { client, scope, name: name.clone(), file, action, current, before, after })
 }
 
 /// Plans how to remove an entry from a client's configuration.
@@ -111,11 +111,11 @@ pub fn plan_uninstall(
     scope: InstallScope,
     name: &ServerName,
 ) -> Result<ConnectPlan, ConnectError> {
-    let (file, before, found) = find_entry(env, client, scope, name)?;
+    let (file, before, existing) = find_entry(env, client, scope, name)?;
     let text = before.clone().unwrap_or_default();
-    let action = match &found {
+    let action = match &existing {
         None => ConnectAction::Absent,
-        Some(found) if entry_format::is_ours(&found.value) => ConnectAction::Remove,
+        Some(existing) if entry_format::is_ours(&existing.value) => ConnectAction::Remove,
         Some(_) => ConnectAction::RemoveOther,
     };
     let mut after = entry::remove(&text, client.form, [client.section, name.as_str()])
@@ -124,8 +124,8 @@ pub fn plan_uninstall(
     if after.is_empty() && client.form == ConfigFormat::Json && file.is_symlink() {
         after = "{}\n".to_owned();
     }
-    let present = found.map(|found| (found.value, found.line));
-    Ok(ConnectPlan { client, scope, name: name.clone(), file, action, current: present, before, after })
+    let current = existing.map(|existing| (existing.value, existing.line));
+    Ok(ConnectPlan { client, scope, name: name.clone(), file, action, current, before, after })
 }
 
 type EntryLookup = (PathBuf, Option<String>, Option<FoundEntry>);
@@ -142,10 +142,10 @@ pub(super) fn find_entry(
     let files = env.files(client, scope)?;
     for path in &files {
         let Some(text) = read_config(path)? else { continue };
-        let found = entry::find(&text, client.form, [client.section, name.as_str()])
+        let entry = entry::find(&text, client.form, [client.section, name.as_str()])
             .map_err(|source| ConnectError::Entry { path: path.clone(), source })?;
-        if found.is_some() {
-            return Ok((path.clone(), Some(text), found));
+        if entry.is_some() {
+            return Ok((path.clone(), Some(text), entry));
         }
         existing.get_or_insert((path.clone(), Some(text), None));
     }

@@ -97,7 +97,7 @@ impl ServerSpec {
     /// assert_eq!(url("https://skills.example.com/team/mcp"), "https://skills.example.com/team/mcp");
     /// ```
     pub fn http(url: &str, token: Option<TokenVariable>) -> Result<Self, ConnectError> {
-        let invalid = |why: &'static str| ConnectError::InvalidUrl { reason: why };
+        let invalid = |reason: &'static str| ConnectError::InvalidUrl { reason };
         let mut parsed = Url::parse(url).map_err(|_| invalid("it cannot be parsed"))?;
         if !matches!(parsed.scheme(), "http" | "https") {
             return Err(invalid("the scheme must be http or https"));

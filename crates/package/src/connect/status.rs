@@ -51,8 +51,8 @@ pub fn connection_status(
     scope: InstallScope,
     name: &ServerName,
 ) -> Result<ConnectionStatus, ConnectError> {
-    let (file, _, found) = find_entry(env, client, scope, name)?;
-    let entry = found.map(|found| found.value);
+    let (file, _, existing) = find_entry(env, client, scope, name)?;
+    let entry = existing.map(|existing| existing.value);
     let is_ours = entry.as_ref().is_some_and(is_ours);
     Ok(ConnectionStatus { file, entry, is_ours })
 }
@@ -62,8 +62,9 @@ impl ClientEnv {
     /// `PATH` finds it and `by_name`, else its path on `PATH`, which survives upgrades, else `executable`.
     pub fn command(&self, executable: &Path, by_name: bool) -> PathBuf {
         let name = "prowess";
-        let found = programs_on_path(name, &self.host.path).next().filter(|path| same_file(path, executable));
-        match found {
+        let on_path =
+            programs_on_path(name, &self.host.path).next().filter(|path| same_file(path, executable));
+        match on_path {
             Some(_) if by_name => PathBuf::from(name),
             Some(path) => path,
             None => executable.to_owned(),
@@ -71,7 +72,7 @@ impl ClientEnv {
     }
 }
 
-fn same_file(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
-    real(one).is_some_and(|one| real(other) == Some(one))
+fn same_file(a: &Path, b: &Path) -> bool {
+    let canonical = |path: &Path| std::fs::canonicalize(path).ok();
+    canonical(a).is_some_and(|a| canonical(b) == Some(a))
 }

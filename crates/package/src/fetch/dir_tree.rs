@@ -41,16 +41,17 @@ impl DirTree {
             WalkLimits { depth: DEPTH_MAX, entries: ENTRIES_MAX, enter: |path| !path.ends_with(".git") };
         let mut entries = Vec::new();
         let mut length = 0;
-        walk(&root, bounds, &mut |met| {
-            let (dir, name, entry_path, kind) = match met {
+        walk(&root, bounds, &mut |event| {
+            let (dir, name, entry_path, kind) = match event {
                 WalkEvent::Entry { name, .. } if name == ".git" => return Ok(()),
                 WalkEvent::Entry { dir, name, path, kind } => (dir, name, path, kind),
-                WalkEvent::Skipped(below, SkipReason::Unreadable(error)) => {
-                    return Err(read_error(below, error));
+                WalkEvent::Skipped(skipped, SkipReason::Unreadable(error)) => {
+                    return Err(read_error(skipped, error));
                 }
-                WalkEvent::Skipped(below, SkipReason::TooDeep) => {
-                    let what = format!("{} is nested deeper than {DEPTH_MAX} directories", below.display());
-                    return Err(too_large(what));
+                WalkEvent::Skipped(skipped, SkipReason::TooDeep) => {
+                    let message =
+                        format!("{} is nested deeper than {DEPTH_MAX} directories", skipped.display());
+                    return Err(too_large(message));
                 }
                 WalkEvent::Skipped(_, SkipReason::TooManyEntries) => {
                     return Err(too_large(format!("{} has more than {ENTRIES_MAX} entries", path.display())));
@@ -78,8 +79,8 @@ impl SourceTree for DirTree {
         &self.entries
     }
 
-    fn read_entry(&self, at: usize) -> Result<Vec<u8>, SourceReadError> {
-        let Some(entry) = self.entries.get(at) else {
+    fn read_entry(&self, index: usize) -> Result<Vec<u8>, SourceReadError> {
+        let Some(entry) = self.entries.get(index) else {
             let message = "the directory has no such file".into();
             return Err(SourceReadError { code: ErrorCode::InternalError, message });
         };

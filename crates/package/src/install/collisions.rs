@@ -12,21 +12,21 @@ pub(crate) fn check_collisions<'p>(paths: impl Iterator<Item = &'p InnerPath>) -
     let mut seen: HashMap<String, (&str, bool)> = HashMap::new();
     for path in paths {
         let path = path.as_str();
-        let ends = path.match_indices('/').map(|(at, _)| (at, false)).chain([(path.len(), true)]);
+        let ends = path.match_indices('/').map(|(slash, _)| (slash, false)).chain([(path.len(), true)]);
         for (end, is_file) in ends {
             let name = &path[..end];
             let folded: String = name.nfkc().flat_map(char::to_lowercase).collect();
             match seen.get(&folded) {
                 // The same directory, on the path of another file.
-                Some((known, false)) if !is_file && *known == name => {}
-                Some((known, true)) if is_file && *known == name => {
+                Some((existing, false)) if !is_file && *existing == name => {}
+                Some((existing, true)) if is_file && *existing == name => {
                     return Err(PackageError::DuplicatePath(name.to_owned()));
                 }
-                Some((known, _)) if *known == name => {
+                Some((existing, _)) if *existing == name => {
                     return Err(PackageError::FileDirConflict(name.to_owned()));
                 }
-                Some((known, _)) => {
-                    return Err(PackageError::CaseCollision((*known).to_owned(), name.to_owned()));
+                Some((existing, _)) => {
+                    return Err(PackageError::CaseCollision((*existing).to_owned(), name.to_owned()));
                 }
                 None => {
                     seen.insert(folded, (name, is_file));

@@ -105,13 +105,10 @@ impl Prompter for FixedAnswers {
         Ok((0..candidates.len()).collect())
     }
 
-    fn resolve_conflict(
-        &mut self,
-        resolve_conflict: &InstallConflict<'_>,
-    ) -> Result<OnConflict, PackageError> {
+    fn resolve_conflict(&mut self, conflict: &InstallConflict<'_>) -> Result<OnConflict, PackageError> {
         match self.overwrite {
             true => Ok(OnConflict::Overwrite),
-            false => Err(PackageError::AlreadyExists(resolve_conflict.dir.to_owned())),
+            false => Err(PackageError::AlreadyExists(conflict.dir.to_owned())),
         }
     }
 
@@ -137,14 +134,14 @@ fn read_upload(upload: &Upload) -> Result<MemoryTree, PackageError> {
 
 /// Builds a tree from files with untrusted paths.
 fn tree_from_files(files: &[(String, Vec<u8>)]) -> Result<MemoryTree, PackageError> {
-    let limit = |what: String, limit| Err(PackageError::Limit { what, limit });
+    let limit = |subject: String, limit| Err(PackageError::Limit { subject, limit });
     if files.len() > FILES_MAX {
         return limit("the number of files".to_owned(), FILES_MAX as u64);
     }
-    let (mut total, mut accepted) = (0, Vec::with_capacity(files.len()));
+    let (mut total, mut memory_files) = (0, Vec::with_capacity(files.len()));
     for (raw, bytes) in files {
         let path = InnerPath::parse(raw.as_bytes())
-            .map_err(|why| PackageError::InvalidPath { path: raw.clone(), reason: why })?;
+            .map_err(|reason| PackageError::InvalidPath { path: raw.clone(), reason })?;
         total += bytes.len() as u64;
         if bytes.len() as u64 > FILE_MAX {
             return limit(format!("the size of {path}"), FILE_MAX);
@@ -152,14 +149,14 @@ fn tree_from_files(files: &[(String, Vec<u8>)]) -> Result<MemoryTree, PackageErr
         if total > TOTAL_MAX {
             return limit("the size of all files".to_owned(), TOTAL_MAX);
         }
-        accepted.push(MemoryFile { path, executable: false, bytes: bytes.clone() });
+        memory_files.push(MemoryFile { path, executable: false, bytes: bytes.clone() });
     }
-    let mut paths: Vec<&InnerPath> = accepted.iter().map(|file| &file.path).collect();
+    let mut paths: Vec<&InnerPath> = memory_files.iter().map(|file| &file.path).collect();
     paths.sort();
     if let Some([duplicate, _]) = paths.array_windows().find(|[a, b]| a == b) {
         return Err(PackageError::DuplicatePath(duplicate.to_string()));
     }
-    Ok(MemoryTree::new(accepted))
+    Ok(MemoryTree::new(memory_files))
 }
 
 fn find_only_skill(tree: &MemoryTree, upload: &Upload) -> Result<Candidate, PackageError> {
@@ -168,8 +165,8 @@ fn find_only_skill(tree: &MemoryTree, upload: &Upload) -> Result<Candidate, Pack
         0 => Err(PackageError::NoSkills(display_name(upload))),
         1 => Ok(candidates.remove(0)),
         _ => {
-            let there = candidates.into_iter().map(|candidate| candidate.name).collect();
-            Err(PackageError::MultipleSkills { source_text: display_name(upload), available: there })
+            let available = candidates.into_iter().map(|candidate| candidate.name).collect();
+            Err(PackageError::MultipleSkills { source_text: display_name(upload), available })
         }
     }
 }

@@ -176,7 +176,7 @@ pub fn plan_install(
                     }
                     return Ok(*item);
                 }
-                Decision::RetryAs(other) => prepared = prepare(candidate, Some(&other))?,
+                Decision::RetryAs(name) => prepared = prepare(candidate, Some(&name))?,
             }
         };
         match prepared.and_then(&mut plan_item) {
@@ -230,30 +230,30 @@ fn choose_skills(
     if candidates.is_empty() {
         return Err(PackageError::NoSkills(source));
     }
-    let wanted = match &request.skills {
+    let requested = match &request.skills {
         SkillChoice::All => return Ok(candidates),
         SkillChoice::Named(names) => names,
         SkillChoice::Ask if candidates.len() == 1 => return Ok(candidates),
         SkillChoice::Ask => {
             let chosen = prompter.pick_skills(&source, &candidates)?;
-            return Ok(chosen.into_iter().filter_map(|at| candidates.get(at).cloned()).collect());
+            return Ok(chosen.into_iter().filter_map(|index| candidates.get(index).cloned()).collect());
         }
     };
     // A skill that is selected by name may be inside another one.
     let nested = acquired.candidates(true, names)?;
     let mut chosen: Vec<Candidate> = Vec::new();
-    for name in wanted {
+    for name in requested {
         let matches = |candidate: &&Candidate| {
             let last = candidate.dir.rsplit('/').next().unwrap_or_default();
             candidate.name == *name || last == name || candidate.dir == *name
         };
-        let mut found = candidates.iter().filter(matches).chain(nested.iter().filter(matches));
-        let Some(first) = found.next() else {
-            let there = nested.into_iter().map(|candidate| candidate.name).collect();
+        let mut matching = candidates.iter().filter(matches).chain(nested.iter().filter(matches));
+        let Some(first) = matching.next() else {
+            let available = nested.into_iter().map(|candidate| candidate.name).collect();
             return Err(PackageError::SkillNotInSource {
                 name: name.clone(),
                 source_text: source,
-                available: there,
+                available,
             });
         };
         if !chosen.contains(first) {
@@ -305,11 +305,11 @@ pub(crate) fn decide_action(
         Some(before) if exists => check_installed(target, before)?.1 != InstalledState::Unchanged,
         _ => false,
     };
-    let same = |before: &LockEntry| {
+    let is_same = |before: &LockEntry| {
         // The time of the installation and later grants do not matter.
         let (installed_at, granted) = (after.installed_at.clone(), after.granted.clone());
-        let known = LockEntry { installed_at, granted, ..before.clone() };
-        !modified && exists && known == after
+        let comparable = LockEntry { installed_at, granted, ..before.clone() };
+        !modified && exists && comparable == after
     };
     // The same bytes from another source need no change. Another reference of the same source does, because it
     // determines later updates.
@@ -325,7 +325,7 @@ pub(crate) fn decide_action(
         !is_link && HashedTree::from_dir(&dir).is_ok_and(|tree| tree.hash() == after.tree)
     };
     let action = match (exists, &before) {
-        (_, Some(before)) if same(before) || same_bytes(before) => PlanAction::Keep,
+        (_, Some(before)) if is_same(before) || same_bytes(before) => PlanAction::Keep,
         (false, _) => PlanAction::Add,
         // The directory has the same files; only the lock file changes.
         (true, None) if is_copy() => PlanAction::Replace,

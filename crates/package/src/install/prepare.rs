@@ -109,8 +109,8 @@ pub(crate) fn prepare_skill_as(
     let Some(manifest) = manifest else { return Err(PackageError::NoSkills(candidate.dir.clone())) };
     let own_name = manifest_name(&manifest.bytes);
     let mut renamed_from = None;
-    if let (Some(name), Some(own)) = (name, &own_name)
-        && name != own
+    if let (Some(name), Some(own_name)) = (name, &own_name)
+        && name != own_name
     {
         let hint = "install it under its own name, or copy it and edit the name";
         let rejected = || PackageError::InvalidArgument {
@@ -118,7 +118,7 @@ pub(crate) fn prepare_skill_as(
             hint: hint.to_owned(),
         };
         manifest.bytes = rename_skill(&manifest.bytes, name).ok_or_else(rejected)?;
-        renamed_from = Some(own.clone());
+        renamed_from = Some(own_name.clone());
     }
     if own_name.is_none() {
         // Report errors of the manifest rather than its missing name.
@@ -126,7 +126,7 @@ pub(crate) fn prepare_skill_as(
     }
     let name = dir.map(str::to_owned).or(own_name).unwrap_or_else(|| candidate.name.clone());
     let name = parse_dir_name(&name)?;
-    let (own, diagnostics) = check_manifest(&manifest.bytes, Some(&name), checks.rules, candidate)?;
+    let (parsed, diagnostics) = check_manifest(&manifest.bytes, Some(&name), checks.rules, candidate)?;
     let dir = stage.new_dir(&name);
     let hashed = write_files(&dir, &files)?;
     let audited =
@@ -136,9 +136,9 @@ pub(crate) fn prepare_skill_as(
     Ok(PreparedSkill {
         name,
         renamed_from,
-        title: own.name().to_string(),
-        description: own.description().to_owned(),
-        required_variables: prowess::grants::needed_variables(&own),
+        title: parsed.name().to_string(),
+        description: parsed.description().to_owned(),
+        required_variables: prowess::grants::needed_variables(&parsed),
         dir_in_source: candidate.dir.clone(),
         tree: hashed,
         diagnostics,
@@ -160,14 +160,14 @@ fn read_files(
     let entries = tree.entries();
     let prefix_length = if candidate.dir.is_empty() { 0 } else { candidate.dir.len() + 1 };
     let mut paths: Vec<(usize, InnerPath, bool)> = Vec::with_capacity(candidate.entries.len());
-    for at in candidate.entries.clone() {
-        let Some(entry) = entries.get(at) else { continue };
+    for index in candidate.entries.clone() {
+        let Some(entry) = entries.get(index) else { continue };
         let raw = entry.path.get(prefix_length..).unwrap_or_default();
         let path = || String::from_utf8_lossy(raw).into_owned();
         let executable = match entry.kind {
             SourceEntryKind::File { bytes, .. } if bytes > FILE_MAX => {
-                let what = format!("the size of {}", prowess_format::hidden::escape_for_display(&path()));
-                return Err(PackageError::Limit { what, limit: FILE_MAX });
+                let subject = format!("the size of {}", prowess_format::hidden::escape_for_display(&path()));
+                return Err(PackageError::Limit { subject, limit: FILE_MAX });
             }
             SourceEntryKind::File { executable, .. } => executable,
             SourceEntryKind::Link => return Err(PackageError::NotAFile { path: path(), kind: "a symlink" }),
@@ -179,23 +179,23 @@ fn read_files(
             }
         };
         let inner =
-            InnerPath::parse(raw).map_err(|why| PackageError::InvalidPath { path: path(), reason: why })?;
-        paths.push((at, inner, executable));
+            InnerPath::parse(raw).map_err(|reason| PackageError::InvalidPath { path: path(), reason })?;
+        paths.push((index, inner, executable));
         if paths.len() > FILES_MAX {
-            let what = format!("the number of files of {}", display_name(candidate));
-            return Err(PackageError::Limit { what, limit: FILES_MAX as u64 });
+            let subject = format!("the number of files of {}", display_name(candidate));
+            return Err(PackageError::Limit { subject, limit: FILES_MAX as u64 });
         }
     }
     check_collisions(paths.iter().map(|(_, path, _)| path))?;
     let mut files = Vec::with_capacity(paths.len());
     let mut total = 0;
-    for (at, path, executable) in paths {
+    for (index, path, executable) in paths {
         work.check_cancelled()?;
-        let bytes = tree.read_entry(at)?;
+        let bytes = tree.read_entry(index)?;
         total += bytes.len() as u64;
         if total > TOTAL_MAX {
-            let what = format!("the size of {}", display_name(candidate));
-            return Err(PackageError::Limit { what, limit: TOTAL_MAX });
+            let subject = format!("the size of {}", display_name(candidate));
+            return Err(PackageError::Limit { subject, limit: TOTAL_MAX });
         }
         files.push(StagedFile { path, executable, bytes });
     }
@@ -211,7 +211,7 @@ fn manifest_name(bytes: &[u8]) -> Option<String> {
 
 /// Validates the name of a directory.
 pub(crate) fn parse_dir_name(name: &str) -> Result<String, PackageError> {
-    let invalid = |why: String| PackageError::InvalidName { name: name.to_owned(), reason: why };
+    let invalid = |reason: String| PackageError::InvalidName { name: name.to_owned(), reason };
     let parsed = SkillName::parse(name).map_err(|error| invalid(error.to_string()))?;
     let name = parsed.as_str();
     if name.contains('/') {
@@ -260,17 +260,17 @@ fn write_files(dir: &Path, files: &[StagedFile]) -> Result<HashedTree, PackageEr
         _ => failed(error),
     })?;
     let mut tree = HashedTree::default();
-    let mut last = dir.to_owned();
+    let mut last_parent = dir.to_owned();
     for file in files {
         let path = dir.join(file.path.as_str());
         let parent = path.parent().unwrap_or(dir);
-        if parent != last {
+        if parent != last_parent {
             fs::create_dir_all(parent).map_err(failed)?;
-            last = parent.to_owned();
+            last_parent = parent.to_owned();
         }
         let mode = if file.executable { 0o755 } else { 0o644 };
-        let written = prowess_fs::create_new(&path, mode);
-        written.and_then(|mut file_handle| file_handle.write_all(&file.bytes)).map_err(failed)?;
+        let created = prowess_fs::create_new(&path, mode);
+        created.and_then(|mut file_handle| file_handle.write_all(&file.bytes)).map_err(failed)?;
         tree.add(file.path.as_str(), file.executable, &file.bytes);
     }
     Ok(tree)

@@ -7,10 +7,10 @@ use prowess_format::{ParseOutcome, Rules, parse};
 pub(crate) fn rename_skill(source: &[u8], name: &str) -> Option<Vec<u8>> {
     let FenceSearch::Found(fences) = fence::find_fences(source, Extent::Whole) else { return None };
     let yaml = source.get(fences.yaml.clone())?;
-    let mut at = fences.yaml.start;
+    let mut offset = fences.yaml.start;
     let line = yaml.split_inclusive(|byte| *byte == b'\n').find_map(|line| {
-        let start = at;
-        at += line.len();
+        let start = offset;
+        offset += line.len();
         (line.starts_with(b"name:")).then_some((start, line))
     });
     let (start, line) = line?;

@@ -61,15 +61,15 @@ pub fn plan_restore(
             _ => missing.push(locked),
         }
     }
-    let at = |locked: &LockEntry| locked.commit.clone().or_else(|| locked.reference.clone());
-    for (number, group) in group_by_source(missing, at).into_iter().enumerate() {
+    let pinned_reference = |locked: &LockEntry| locked.commit.clone().or_else(|| locked.reference.clone());
+    for (number, group) in group_by_source(missing, pinned_reference).into_iter().enumerate() {
         let scratch = plan.stage()?.scratch().join(number.to_string());
-        let (found, _) = group.acquire(&group.skills, &scratch, target, file_urls, work)?;
+        let (selected, _) = group.acquire(&group.skills, &scratch, target, file_urls, work)?;
         for locked in group.skills {
-            let candidate = find_locked(&found, locked)?;
+            let candidate = find_locked(&selected, locked)?;
             let name = Some(locked.name.as_str());
             let stage = plan.stage()?;
-            let prepared = prepare_skill(&*found.tree, candidate, name, checks, stage, work)?;
+            let prepared = prepare_skill(&*selected.tree, candidate, name, checks, stage, work)?;
             if prepared.tree.hash() != locked.tree {
                 let comparison = prowess::lock::compare_with_lock(locked, &Ok(prepared.tree));
                 return Err(PackageError::SourceChanged {
@@ -108,8 +108,8 @@ pub fn plan_restore(
 /// Returns `true` if a locked skill comes from a source, ignoring the reference.
 fn is_from(locked: &LockEntry, source: &Source, target: &InstallTarget) -> bool {
     match (parse_locked_source(&locked.source, target), source) {
-        (Ok(Source::Git { url: own, .. }), Source::Git { url, .. }) => own == *url,
-        (Ok(own), source) => own == *source,
+        (Ok(Source::Git { url: locked_url, .. }), Source::Git { url, .. }) => locked_url == *url,
+        (Ok(locked_source), source) => locked_source == *source,
         (Err(_), _) => false,
     }
 }

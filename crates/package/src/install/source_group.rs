@@ -21,20 +21,22 @@ pub(crate) struct SourceGroup<'l> {
     pub(crate) skills: Vec<&'l LockEntry>,
 }
 
-/// Groups skills. `at` returns the reference to fetch for each.
+/// Groups skills by source. `reference_for` returns the reference to fetch for a skill.
 pub(crate) fn group_by_source<'l>(
     skills: impl IntoIterator<Item = &'l LockEntry>,
-    at: impl Fn(&LockEntry) -> Option<String>,
+    reference_for: impl Fn(&LockEntry) -> Option<String>,
 ) -> Vec<SourceGroup<'l>> {
     let mut groups: Vec<SourceGroup<'l>> = Vec::new();
     for locked in skills {
-        let wanted = at(locked);
-        match groups.iter_mut().find(|group| group.source_text == locked.source && group.reference == wanted)
+        let reference = reference_for(locked);
+        match groups
+            .iter_mut()
+            .find(|group| group.source_text == locked.source && group.reference == reference)
         {
             Some(group) => group.skills.push(locked),
             None => groups.push(SourceGroup {
                 source_text: locked.source.clone(),
-                reference: wanted,
+                reference,
                 skills: vec![locked],
             }),
         }
@@ -66,10 +68,10 @@ impl SourceGroup<'_> {
         parse_locked_source(&self.source_text, target)
     }
 
-    /// Fetches the source and selects those of the wanted skills that it still contains.
+    /// Fetches the source and selects those of the requested skills that it still contains.
     pub(crate) fn acquire(
         &self,
-        wanted: &[&LockEntry],
+        requested: &[&LockEntry],
         scratch: &Path,
         target: &InstallTarget,
         file_urls: FileUrls,
@@ -78,7 +80,7 @@ impl SourceGroup<'_> {
         let acquired =
             acquire_source(&self.source(target)?, self.reference.as_deref(), file_urls, scratch, work)?;
         let origin = SourceOrigin { reference: self.reference.clone(), ..acquired.origin(target) };
-        let dirs: HashSet<&str> = wanted.iter().map(|locked| dir_in_source(locked)).collect();
+        let dirs: HashSet<&str> = requested.iter().map(|locked| dir_in_source(locked)).collect();
         let mut candidates = acquired.candidates(true, NameSource::Directory)?;
         candidates.retain(|candidate| dirs.contains(candidate.dir.as_str()));
         Ok((acquired.select(candidates)?, origin))
@@ -92,13 +94,13 @@ fn dir_in_source(locked: &LockEntry) -> &str {
 
 /// Returns the skill in the directory that the lock file names.
 pub(crate) fn find_locked<'f>(
-    found: &'f SelectedSkills,
+    selected: &'f SelectedSkills,
     locked: &LockEntry,
 ) -> Result<&'f Candidate, PackageError> {
-    let wanted = dir_in_source(locked);
-    let at = found.skills.binary_search_by(|candidate| candidate.dir.as_str().cmp(wanted));
-    at.ok().and_then(|at| found.skills.get(at)).ok_or_else(|| {
-        let file = if wanted.is_empty() { "SKILL.md".to_owned() } else { format!("{wanted}/SKILL.md") };
+    let dir = dir_in_source(locked);
+    let index = selected.skills.binary_search_by(|candidate| candidate.dir.as_str().cmp(dir));
+    index.ok().and_then(|index| selected.skills.get(index)).ok_or_else(|| {
+        let file = if dir.is_empty() { "SKILL.md".to_owned() } else { format!("{dir}/SKILL.md") };
         let name = prowess_format::hidden::escape_for_display(&locked.name);
         PackageError::FetchFailed {
             code: prowess::ErrorCode::NotFound,

@@ -17,8 +17,8 @@ use crate::install_target::commit::TrustPolicy;
 use crate::install_target::verify::{InstalledState, check_installed};
 use crate::task::Task;
 
-/// Plans the update of skills; all if `names` is empty. Then a skill that cannot be updated is skipped with the
-/// reason and does not prevent the others.
+/// Plans the update of the skills with these names. If `names` is empty, plans to update all skills, and a skill that
+/// cannot be updated is skipped with the reason.
 pub fn plan_update(
     names: &[String],
     target: &InstallTarget,
@@ -51,15 +51,16 @@ pub(crate) fn select_locked<'l>(
     }
     let mut chosen = Vec::new();
     for name in names {
-        let found: Vec<_> = lock.skills.iter().filter(|locked| locked.name == *name).collect();
-        if found.is_empty() {
-            let known = lock.skills.iter().map(|locked| locked.name.as_str());
-            let near = prowess_format::suggest::nearest(name, known);
-            let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+        let entries: Vec<_> = lock.skills.iter().filter(|locked| locked.name == *name).collect();
+        if entries.is_empty() {
+            let installed_names = lock.skills.iter().map(|locked| locked.name.as_str());
+            let suggestion = prowess_format::suggest::nearest(name, installed_names);
+            let suggestion =
+                suggestion.map(|suggestion| format!("; did you mean {suggestion}?")).unwrap_or_default();
             let name = prowess_format::hidden::escape_for_display(name);
-            return Err(PackageError::NotFound(format!("no installed skill is named {name}{near}")));
+            return Err(PackageError::NotFound(format!("no installed skill is named {name}{suggestion}")));
         }
-        chosen.extend(found);
+        chosen.extend(entries);
     }
     Ok(chosen)
 }
@@ -121,10 +122,10 @@ impl Updater<'_> {
         }
         let scratch = self.plan.stage()?.scratch().join(self.plan.items.len().to_string());
         let target = &self.plan.target;
-        let (found, origin) = group.acquire(&outdated, &scratch, target, self.file_urls, self.work)?;
+        let (selected, origin) = group.acquire(&outdated, &scratch, target, self.file_urls, self.work)?;
         self.work.begin_step("checking", outdated.len() as u64);
         for locked in outdated {
-            match self.update_skill(locked, &found, &origin) {
+            match self.update_skill(locked, &selected, &origin) {
                 Ok(item) => self.plan.items.push(item),
                 Err(error) if !self.strict && is_isolated(&error) => {
                     self.add_failed(locked, &error)?;
@@ -139,14 +140,14 @@ impl Updater<'_> {
     fn update_skill(
         &mut self,
         before: &LockEntry,
-        found: &SelectedSkills,
+        selected: &SelectedSkills,
         origin: &SourceOrigin,
     ) -> Result<PlanItem, PackageError> {
         let target = &self.plan.target;
-        let candidate = find_locked(found, before)?;
+        let candidate = find_locked(selected, before)?;
         let stage = self.plan.stage()?;
         let name = Some(before.name.as_str());
-        let prepared = prepare_skill(&*found.tree, candidate, name, self.checks, stage, self.work)?;
+        let prepared = prepare_skill(&*selected.tree, candidate, name, self.checks, stage, self.work)?;
         if let Some(new_name) =
             prepared.renamed_from.as_ref().filter(|name| before.renamed_from.as_ref() != Some(*name))
         {
@@ -167,8 +168,8 @@ impl Updater<'_> {
                     _ => "it is a symlink".to_owned(),
                 };
                 if !self.strict {
-                    let why = format!("modified locally: {difference}");
-                    return self.item(before, PlanAction::Skip(why));
+                    let reason = format!("modified locally: {difference}");
+                    return self.item(before, PlanAction::Skip(reason));
                 }
                 let conflict = InstallConflict {
                     prepared: &prepared,
@@ -245,7 +246,7 @@ fn is_isolated(error: &PackageError) -> bool {
 
 /// Returns the error for a skill that was renamed at its source.
 fn renamed_at_source(before: &LockEntry, new_name: &str) -> PackageError {
-    let (name, now) = (before.name.clone(), new_name.to_owned());
+    let (name, new_name) = (before.name.clone(), new_name.to_owned());
     let mut install = format!("prowess install {}", quote(&before.source));
     if let Some(path) = &before.path {
         install.push_str(&format!(" --skill {}", quote(path)));
@@ -253,10 +254,10 @@ fn renamed_at_source(before: &LockEntry, new_name: &str) -> PackageError {
     if let Some(reference) = &before.reference {
         install.push_str(&format!(" --ref {}", quote(reference)));
     }
-    PackageError::RenamedAtSource { name, new_name: now, install }
+    PackageError::RenamedAtSource { name, new_name, install }
 }
 
-/// Returns a description of the pinned reference; `None` for a branch.
+/// Returns a description of a reference that is pinned, that is, not updated: a tag or a commit. `None` for a branch.
 fn describe_pin(resolved: &ResolvedRef) -> Option<String> {
     match resolved {
         ResolvedRef::Head(_) | ResolvedRef::Branch(_) => None,
@@ -268,10 +269,10 @@ fn describe_pin(resolved: &ResolvedRef) -> Option<String> {
 fn pin_reason(pin: &str, locked: &LockEntry, commit: &str) -> String {
     let short = |commit: &str| commit.get(..12).unwrap_or(commit).to_owned();
     match &locked.commit {
-        Some(known) if known != commit => {
+        Some(locked_commit) if locked_commit != commit => {
             format!(
                 "{pin}, which has moved from {} to {}; install it again to update",
-                short(known),
+                short(locked_commit),
                 short(commit)
             )
         }

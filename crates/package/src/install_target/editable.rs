@@ -23,7 +23,7 @@ pub enum NotEditableReason {
     /// It belongs to the project.
     #[error("it belongs to the project; edit it there")]
     Project,
-    /// It was installed as a plugin.
+    /// It is a plugin: a skill that `skills.plugins` in `~/.agent/config.yaml` lists.
     #[error("it is a plugin; install it again to change it")]
     Plugin,
     /// It was found through a symlink.

@@ -45,7 +45,7 @@ impl InstallScope {
         let is_project = !is_home && markers.iter().any(|marker| host.project.join(marker).exists());
         let has_user_root = user_root(policy, host).is_some();
         match policy.preset {
-            // Document 002 installs plugins for the user; document 000 only has the application's directory.
+            // Preset `harness` installs plugins for the user; preset `app` only has the application's directory.
             Preset::Harness => Self::User,
             _ if is_project || host.git_root().is_some() || !has_user_root => Self::Project,
             _ => Self::User,
@@ -74,7 +74,7 @@ pub struct InstallTarget {
     pub(crate) host: HostEnv,
     /// Whether skills in it require trust.
     pub(crate) needs_trust: bool,
-    /// The configuration of document 002, in which plugins are recorded.
+    /// The configuration of preset `harness`, in which plugins are recorded.
     pub(crate) plugin_config: Option<PathBuf>,
     /// The user's grants, which are recorded in the lock file.
     run_policy: RunPolicy,
@@ -156,12 +156,12 @@ impl InstallTarget {
 
     /// Returns the directories of many lock entries. Each parent directory is resolved once.
     pub(crate) fn dirs(&self, all: &[LockEntry]) -> Result<Vec<PathBuf>, PackageError> {
-        let mut known: HashSet<PathBuf> = HashSet::new();
+        let mut checked_parents: HashSet<PathBuf> = HashSet::new();
         let resolve = |locked: &LockEntry| {
             let dir = self.unresolved_dir(locked)?;
-            if let Some(parent) = dir.parent().filter(|parent| !known.contains(*parent)) {
+            if let Some(parent) = dir.parent().filter(|parent| !checked_parents.contains(*parent)) {
                 self.check_contained(&dir)?;
-                known.insert(parent.to_owned());
+                checked_parents.insert(parent.to_owned());
             }
             Ok(dir)
         };
@@ -196,7 +196,7 @@ impl InstallTarget {
             path.ok_or_else(|| self.bad_entry(dir, "is not inside the project or your home directory"))?;
         if self.project.is_some() {
             InnerPath::parse(dir.as_bytes())
-                .map_err(|why| self.bad_entry(dir, &format!("is not a valid path: {why}")))?;
+                .map_err(|error| self.bad_entry(dir, &format!("is not a valid path: {error}")))?;
         }
         Ok(path)
     }
@@ -262,11 +262,11 @@ fn user_root(policy: &Policy, host: &HostEnv) -> Option<PathBuf> {
 
 /// Rejects a directory that is outside of the project or in its `.git` because of symlinks. It need not exist.
 fn check_within(base: &Path, dir: &Path) -> Result<(), PackageError> {
-    let outside = |why| PackageError::OutsideProject { path: dir.to_owned(), reason: why };
+    let outside = |reason| PackageError::OutsideProject { path: dir.to_owned(), reason };
     let existing = dir.ancestors().find(|ancestor| fs::symlink_metadata(ancestor).is_ok()).unwrap_or(dir);
-    let real = fs::canonicalize(existing).map_err(|_| outside("it is a dangling symlink"))?;
+    let canonical = fs::canonicalize(existing).map_err(|_| outside("it is a dangling symlink"))?;
     let base = fs::canonicalize(base).map_err(PackageError::io("find", base))?;
-    let Ok(inner) = real.strip_prefix(base) else {
+    let Ok(inner) = canonical.strip_prefix(base) else {
         return Err(outside("a symlink points out of the project"));
     };
     match inner.components().any(|component| component == Component::Normal(".git".as_ref())) {

@@ -1,4 +1,4 @@
-//! Updates the record of plugins of document 002, `skills.plugins` in `~/.agent/config.yaml`.
+//! Updates the list of plugins of preset `harness`: the skills that `skills.plugins` in `~/.agent/config.yaml` names.
 
 use std::path::PathBuf;
 
@@ -44,23 +44,28 @@ fn apply_changes(
     let mut text = text.to_owned();
     for change in changes {
         let name = change.folder.rsplit('/').next().unwrap_or(&change.folder);
-        let known = harness::plugins(&text)?;
-        let known =
-            known.into_iter().map(|(plugin, _)| plugin).find(|plugin| plugin.effective_name() == name);
-        if known.is_some() {
+        let existing = harness::plugins(&text)?;
+        let existing =
+            existing.into_iter().map(|(plugin, _)| plugin).find(|plugin| plugin.effective_name() == name);
+        if existing.is_some() {
             text = harness::remove_plugin(&text, name)?;
         }
         if let Some(after) = &change.after {
-            let plugin = new_record(after, known.as_ref(), before.entry(&change.folder).is_some(), now);
+            let plugin = new_record(after, existing.as_ref(), before.entry(&change.folder).is_some(), now);
             text = harness::add_plugin(&text, &plugin)?;
         }
     }
     Ok(text)
 }
 
-fn new_record(after: &LockEntry, known: Option<&HarnessPlugin>, is_update: bool, now: &str) -> HarnessPlugin {
+fn new_record(
+    after: &LockEntry,
+    existing: Option<&HarnessPlugin>,
+    is_update: bool,
+    now: &str,
+) -> HarnessPlugin {
     // An update does not enable a disabled plugin.
-    let enabled = known.is_none_or(|known| known.enabled) || !is_update;
+    let enabled = existing.is_none_or(|existing| existing.enabled) || !is_update;
     HarnessPlugin {
         url: after.source.clone(),
         reference: after.reference.clone(),

@@ -31,28 +31,28 @@ impl Stage {
     /// Creates a stage in a directory of skills, after removing abandoned ones. The caller holds the lock.
     pub(crate) fn create(root: &Path) -> Result<Self, PackageError> {
         let failed = || PackageError::io("create", root);
-        let created: Vec<PathBuf> =
+        let created_dirs: Vec<PathBuf> =
             root.ancestors().take_while(|dir| !dir.exists()).map(Into::into).collect();
         fs::create_dir_all(root).map_err(failed())?;
         remove_abandoned(root);
         let path = match create_unique_dir(root) {
             Ok(path) => path,
             Err(error) => {
-                remove_empty(&created);
+                remove_empty(&created_dirs);
                 return Err(PackageError::io("write to", root)(error));
             }
         };
         match try_lock(&path.join("owner")) {
             Ok(Some(owner)) => Ok(Self {
                 path,
-                created_dirs: created.into_iter().rev().collect(),
+                created_dirs: created_dirs.into_iter().rev().collect(),
                 is_kept: false,
                 _owner: owner,
             }),
             result => {
                 // Only the original error is reported.
                 let _ = fs::remove_dir_all(&path);
-                remove_empty(&created);
+                remove_empty(&created_dirs);
                 let busy = || std::io::ErrorKind::ResourceBusy.into();
                 Err(PackageError::io("write to", root)(result.err().unwrap_or_else(busy)))
             }
@@ -86,8 +86,8 @@ impl Drop for Stage {
         }
         // If removing fails, the next run removes it.
         let _ = fs::remove_dir_all(&self.path);
-        let created: Vec<PathBuf> = self.created_dirs.iter().rev().cloned().collect();
-        remove_empty(&created);
+        let innermost_first: Vec<PathBuf> = self.created_dirs.iter().rev().cloned().collect();
+        remove_empty(&innermost_first);
     }
 }
 

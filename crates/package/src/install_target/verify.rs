@@ -98,11 +98,12 @@ pub fn verify_skills(target: &InstallTarget) -> Result<Vec<VerifiedSkill>, Packa
     for (verified, locked) in verified.iter_mut().zip(lock.skills) {
         verified.locked = Some(locked);
     }
-    let known: HashSet<&Path> = verified.iter().map(|verified| verified.dir.as_path()).collect();
-    let mut roots: HashSet<&Path> = known.iter().filter_map(|dir| dir.parent()).collect();
+    let locked_dirs: HashSet<&Path> = verified.iter().map(|verified| verified.dir.as_path()).collect();
+    let mut roots: HashSet<&Path> = locked_dirs.iter().filter_map(|dir| dir.parent()).collect();
     roots.insert(&target.root);
-    let others: Vec<VerifiedSkill> = roots.into_iter().flat_map(|root| find_unlocked(root, &known)).collect();
-    verified.extend(others);
+    let unlocked: Vec<VerifiedSkill> =
+        roots.into_iter().flat_map(|root| find_unlocked(root, &locked_dirs)).collect();
+    verified.extend(unlocked);
     verified.sort_by(|a, b| (&a.name, &a.dir).cmp(&(&b.name, &b.dir)));
     Ok(verified)
 }
@@ -124,9 +125,9 @@ fn verify_entry(target: &InstallTarget, dir: &Path, locked: &LockEntry) -> Verif
         InstalledState::Missing => verified.status = VerificationStatus::Missing,
         InstalledState::Symlink => verified.status = VerificationStatus::Symlink,
         InstalledState::Modified(comparison) => {
-            let all = |wanted: FileChange| {
+            let all = |kind: FileChange| {
                 let mut changes = comparison.files.iter().map(|(_, change)| *change);
-                comparison.problem.is_none() && changes.all(|change| change == wanted)
+                comparison.problem.is_none() && changes.all(|change| change == kind)
             };
             verified.status = match comparison.files.iter().any(|(_, change)| *change == FileChange::Link) {
                 true => VerificationStatus::Symlink,
@@ -164,11 +165,11 @@ fn canonicalize(dir: &Path) -> Result<PathBuf, PackageError> {
 }
 
 /// Returns the skills of a directory that are not in the lock file.
-fn find_unlocked(root: &Path, known: &HashSet<&Path>) -> Vec<VerifiedSkill> {
+fn find_unlocked(root: &Path, locked_dirs: &HashSet<&Path>) -> Vec<VerifiedSkill> {
     let dirs = std::fs::read_dir(root).into_iter().flatten().filter_map(Result::ok);
     let is_unlocked = |path: &PathBuf| {
         let is_hidden = path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
-        !is_hidden && !known.contains(path.as_path()) && path.join("SKILL.md").exists()
+        !is_hidden && !locked_dirs.contains(path.as_path()) && path.join("SKILL.md").exists()
     };
     let verified = |dir: PathBuf| VerifiedSkill {
         name: dir.file_name().unwrap_or_default().to_string_lossy().into_owned(),

@@ -27,17 +27,17 @@ pub struct AgentSkill {
 pub fn find_agent_skills(agent: &'static KnownAgent, scope: AgentScope<'_>) -> Vec<AgentSkill> {
     let Some(dir) = scope.agent_dir(agent) else { return Vec::new() };
     let Ok(entries) = fs::read_dir(&dir) else { return Vec::new() };
-    let mut found: Vec<_> =
+    let mut skills: Vec<_> =
         entries.take(DIRS_MAX).filter_map(|entry| read_agent_skill(agent, &entry.ok()?.path())).collect();
-    found.sort_by(|a, b| a.name.cmp(&b.name));
-    found
+    skills.sort_by(|a, b| a.name.cmp(&b.name));
+    skills
 }
 
 fn read_agent_skill(agent: &'static KnownAgent, dir: &Path) -> Option<AgentSkill> {
     let name = dir.file_name()?.to_str().filter(|name| !name.starts_with('.'))?.to_owned();
     let has_skill = fs::symlink_metadata(dir.join("SKILL.md")).is_ok_and(|metadata| metadata.is_file());
-    let link = dir.is_symlink().then(|| fs::canonicalize(dir).ok()).flatten();
-    has_skill.then(|| AgentSkill { agent, name, dir: dir.to_owned(), link_target: link })
+    let link_target = dir.is_symlink().then(|| fs::canonicalize(dir).ok()).flatten();
+    has_skill.then(|| AgentSkill { agent, name, dir: dir.to_owned(), link_target })
 }
 
 #[cfg(test)]

@@ -25,20 +25,20 @@ pub struct SkillCopy {
 /// Finds the copies of an installed skill with this tree hash.
 pub fn find_copies(skill: &Path, tree: &str, scope: AgentScope<'_>) -> Vec<SkillCopy> {
     let Some(name) = skill.file_name() else { return Vec::new() };
-    let own = canonicalize_existing_part(skill);
-    let mut found: Vec<SkillCopy> = Vec::new();
+    let canonical = canonicalize_existing_part(skill);
+    let mut copies: Vec<SkillCopy> = Vec::new();
     for agent in AGENTS {
         let Some(Ok(dir)) = scope.agent_dir(agent).map(|dir| resolve_agent_dir(&dir, scope)) else {
             continue;
         };
-        let at = dir.join(name);
-        let is_known = || at == own || found.iter().any(|copy| copy.path == at);
-        let is_dir = fs::symlink_metadata(&at).is_ok_and(|metadata| metadata.is_dir());
-        if is_dir && !is_known() && HashedTree::from_dir(&at).is_ok_and(|copy| copy.hash() == tree) {
-            found.push(SkillCopy { agent, path: at });
+        let path = dir.join(name);
+        let is_known = || path == canonical || copies.iter().any(|copy| copy.path == path);
+        let is_dir = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
+        if is_dir && !is_known() && HashedTree::from_dir(&path).is_ok_and(|copy| copy.hash() == tree) {
+            copies.push(SkillCopy { agent, path });
         }
     }
-    found
+    copies
 }
 
 impl SkillCopy {
@@ -67,11 +67,11 @@ impl SkillCopy {
     }
 }
 
-pub(super) fn staging_path(at: &Path) -> PathBuf {
+pub(super) fn staging_path(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
-    name.push(at.file_name().unwrap_or_default());
+    name.push(path.file_name().unwrap_or_default());
     name.push(".prowess-new");
-    at.with_file_name(name)
+    path.with_file_name(name)
 }
 
 /// Copies a skill to a hidden staging path, replacing what a killed process left there.
@@ -93,7 +93,7 @@ fn copy_dir(from: &Path, to: &Path, depth: usize, budget: &mut CopyBudget) -> Re
         let path = path.to_owned();
         move |source| LinkError::Io { path, source }
     };
-    let not_copyable = |path: &Path, why| LinkError::NotCopyable { path: path.to_owned(), reason: why };
+    let not_copyable = |path: &Path, reason| LinkError::NotCopyable { path: path.to_owned(), reason };
     if depth > DEPTH_MAX {
         return Err(not_copyable(from, "it is nested too deeply"));
     }

@@ -134,51 +134,53 @@ pub fn plan_link_before_install(
     scope: AgentScope<'_>,
     mode: LinkMode,
 ) -> Result<LinkPlan, LinkError> {
-    let real = canonicalize_existing_part(skill);
+    let canonical = canonicalize_existing_part(skill);
     let name = skill.file_name().ok_or_else(|| LinkError::NoSkill(skill.to_owned()))?;
     let dir = scope.agent_dir(agent).ok_or(LinkError::NoHomeDir(agent.id))?;
     let dir = resolve_agent_dir(&dir, scope)?;
-    if real.parent() == Some(&dir) {
+    if canonical.parent() == Some(&dir) {
         return Ok(LinkPlan::SameDirectory);
     }
-    let at = dir.join(name);
-    match fs::symlink_metadata(&at) {
+    let path = dir.join(name);
+    match fs::symlink_metadata(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(match mode {
-            LinkMode::Symlink => LinkPlan::Symlink { target: relative_path(&dir, &real), path: at },
-            LinkMode::Copy => LinkPlan::Copy { path: at },
+            LinkMode::Symlink => LinkPlan::Symlink { target: relative_path(&dir, &canonical), path },
+            LinkMode::Copy => LinkPlan::Copy { path },
         }),
-        Err(source) => Err(LinkError::Io { path: at, source }),
-        Ok(metadata) if metadata.is_symlink() && is_ours(&at, &dir, &real) => Ok(LinkPlan::Exists(at)),
-        Ok(metadata) if metadata.is_dir() && mode == LinkMode::Copy && is_copy(&at, &real) => {
-            Ok(LinkPlan::Exists(at))
+        Err(source) => Err(LinkError::Io { path, source }),
+        Ok(metadata) if metadata.is_symlink() && is_ours(&path, &dir, &canonical) => {
+            Ok(LinkPlan::Exists(path))
         }
-        Ok(_) => Err(LinkError::Conflict(at)),
+        Ok(metadata) if metadata.is_dir() && mode == LinkMode::Copy && is_copy(&path, &canonical) => {
+            Ok(LinkPlan::Exists(path))
+        }
+        Ok(_) => Err(LinkError::Conflict(path)),
     }
 }
 
 /// Performs a plan. Does not overwrite a path that was created in the meantime.
 pub fn apply_link(skill: &Path, plan: &LinkPlan) -> Result<(), LinkError> {
-    let (at, link_target) = match plan {
+    let (path, link_target) = match plan {
         LinkPlan::SameDirectory | LinkPlan::Exists(_) => return Ok(()),
-        LinkPlan::Symlink { path: at, target: to } => (at, Some(to)),
-        LinkPlan::Copy { path: at } => (at, None),
+        LinkPlan::Symlink { path, target } => (path, Some(target)),
+        LinkPlan::Copy { path } => (path, None),
     };
-    let io = |path: &Path, source: io::Error| match source.kind() {
-        io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => LinkError::Conflict(at.clone()),
-        _ => LinkError::Io { path: path.to_owned(), source },
+    let link_error = |failed: &Path, source: io::Error| match source.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => LinkError::Conflict(path.clone()),
+        _ => LinkError::Io { path: failed.to_owned(), source },
     };
-    if let Some(dir) = at.parent() {
-        fs::create_dir_all(dir).map_err(|source| io(dir, source))?;
+    if let Some(dir) = path.parent() {
+        fs::create_dir_all(dir).map_err(|source| link_error(dir, source))?;
     }
     match link_target {
         // Creating a symlink is atomic and fails if the path exists.
-        Some(to) => prowess_fs::create_symlink(to, at).map_err(|source| io(at, source)),
+        Some(target) => prowess_fs::create_symlink(target, path).map_err(|source| link_error(path, source)),
         None => {
-            let staging = staging_path(at);
-            let result = copy_to_staging(skill, &staging).and_then(|()| match fs::symlink_metadata(at) {
+            let staging = staging_path(path);
+            let result = copy_to_staging(skill, &staging).and_then(|()| match fs::symlink_metadata(path) {
                 // A rename would replace an empty directory.
-                Ok(_) => Err(LinkError::Conflict(at.clone())),
-                Err(_) => fs::rename(&staging, at).map_err(|source| io(at, source)),
+                Ok(_) => Err(LinkError::Conflict(path.clone())),
+                Err(_) => fs::rename(&staging, path).map_err(|source| link_error(path, source)),
             });
             if result.is_err() {
                 let _ = fs::remove_dir_all(&staging);
@@ -190,9 +192,9 @@ pub fn apply_link(skill: &Path, plan: &LinkPlan) -> Result<(), LinkError> {
 
 /// Removes an agent's symlink to a skill and returns its path. Anything else is not removed.
 pub fn unlink(skill: &Path, agent: &KnownAgent, scope: AgentScope<'_>) -> Result<Option<PathBuf>, LinkError> {
-    let Some(at) = find_link(skill, agent, scope)? else { return Ok(None) };
-    fs::remove_file(&at).map_err(|source| LinkError::Io { path: at.clone(), source })?;
-    Ok(Some(at))
+    let Some(path) = find_link(skill, agent, scope)? else { return Ok(None) };
+    fs::remove_file(&path).map_err(|source| LinkError::Io { path: path.clone(), source })?;
+    Ok(Some(path))
 }
 
 /// Returns the path of an agent's symlink to a skill.
@@ -205,34 +207,35 @@ pub fn find_link(
     let (Ok(dir), Some(name)) = (resolve_agent_dir(&dir, scope), skill.file_name()) else {
         return Ok(None);
     };
-    let at = dir.join(name);
-    Ok(is_ours(&at, &dir, &canonicalize_existing_part(skill)).then_some(at))
+    let path = dir.join(name);
+    Ok(is_ours(&path, &dir, &canonicalize_existing_part(skill)).then_some(path))
 }
 
 /// Returns the agents that have a skill through a symlink or because they read its directory.
 pub fn agents_with(skill: &Path, scope: AgentScope<'_>) -> Vec<&'static KnownAgent> {
-    let Ok(real) = fs::canonicalize(skill) else { return Vec::new() };
-    let has = |agent: &&KnownAgent| {
+    let Ok(canonical) = fs::canonicalize(skill) else { return Vec::new() };
+    let has_skill = |agent: &&KnownAgent| {
         let dir = scope.agent_dir(agent);
-        let at = dir.and_then(|dir| Some(dir.join(skill.file_name()?)));
-        at.is_some_and(|at| resolves_to(&at, &real))
+        let path = dir.and_then(|dir| Some(dir.join(skill.file_name()?)));
+        path.is_some_and(|path| resolves_to(&path, &canonical))
     };
-    AGENTS.iter().filter(has).collect()
+    AGENTS.iter().filter(has_skill).collect()
 }
 
 /// Returns `true` if the path is a symlink to the skill, which may not exist.
-fn is_ours(at: &Path, dir: &Path, real: &Path) -> bool {
-    fs::read_link(at).is_ok_and(|target| target == relative_path(dir, real) || resolves_to(at, real))
+fn is_ours(path: &Path, dir: &Path, canonical: &Path) -> bool {
+    fs::read_link(path)
+        .is_ok_and(|target| target == relative_path(dir, canonical) || resolves_to(path, canonical))
 }
 
 /// Returns `true` if two directories have the same contents.
-fn is_copy(one: &Path, other: &Path) -> bool {
+fn is_copy(a: &Path, b: &Path) -> bool {
     let tree = |dir| HashedTree::from_dir(dir).ok().map(|tree| tree.hash());
-    tree(one).is_some_and(|hash| tree(other) == Some(hash))
+    tree(a).is_some_and(|hash| tree(b) == Some(hash))
 }
 
-fn resolves_to(path: &Path, real: &Path) -> bool {
-    fs::canonicalize(path).is_ok_and(|found| found == real)
+fn resolves_to(path: &Path, canonical: &Path) -> bool {
+    fs::canonicalize(path).is_ok_and(|resolved| resolved == canonical)
 }
 
 /// Returns the agent's directory without symlinks; it may not exist. In a project, it must be inside the project.
@@ -250,14 +253,14 @@ pub(super) fn resolve_agent_dir(dir: &Path, scope: AgentScope<'_>) -> Result<Pat
 pub(super) fn canonicalize_existing_part(path: &Path) -> PathBuf {
     let existing = path.ancestors().find_map(|ancestor| Some((ancestor, fs::canonicalize(ancestor).ok()?)));
     match existing {
-        Some((ancestor, real)) => real.join(path.strip_prefix(ancestor).unwrap_or(Path::new(""))),
+        Some((ancestor, canonical)) => canonical.join(path.strip_prefix(ancestor).unwrap_or(Path::new(""))),
         None => path.to_owned(),
     }
 }
 
 /// Returns the relative path from one directory to another, both without symlinks.
 fn relative_path(from: &Path, to: &Path) -> PathBuf {
-    let shared = from.components().zip(to.components()).take_while(|(one, other)| one == other).count();
+    let shared = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
     let up = from.components().skip(shared).map(|_| Component::ParentDir);
     up.chain(to.components().skip(shared)).collect()
 }

@@ -111,9 +111,9 @@ pub fn read_skills_lock(path: &Path) -> Result<Vec<SkillsLockEntry>, ReadSkillsL
 pub fn parse_skills_lock(bytes: &[u8]) -> Result<Vec<SkillsLockEntry>, ReadSkillsLockError> {
     let lock: Value =
         serde_json::from_slice(bytes).map_err(|error| ReadSkillsLockError::Json(error.to_string()))?;
-    let invalid = |at: &str, why: &str| ReadSkillsLockError::InvalidValue {
-        path: at.to_owned(),
-        problem: why.to_owned(),
+    let invalid = |path: &str, problem: &str| ReadSkillsLockError::InvalidValue {
+        path: path.to_owned(),
+        problem: problem.to_owned(),
     };
     let lock = lock.as_object().ok_or_else(|| invalid("the file", "is not an object"))?;
     match lock.get("version") {
@@ -137,7 +137,7 @@ fn parse_entry(name: &str, entry: &Value) -> Result<SkillsLockEntry, ReadSkillsL
         if key.is_empty() { format!("skills.{name}") } else { format!("skills.{name}.{key}") }
     };
     let invalid =
-        |key: &str, why: String| ReadSkillsLockError::InvalidValue { path: value_path(key), problem: why };
+        |key: &str, problem: String| ReadSkillsLockError::InvalidValue { path: value_path(key), problem };
     // The name becomes the name of a directory.
     if InnerPath::parse(name.as_bytes()).is_err() || name.contains('/') || name.starts_with('.') {
         return Err(invalid("", "is not a valid skill name".to_owned()));
@@ -163,7 +163,7 @@ fn parse_entry(name: &str, entry: &Value) -> Result<SkillsLockEntry, ReadSkillsL
         source_url: text("sourceUrl")?,
         reference: text("ref")?,
         skill_path: match text("skillPath")? {
-            Some(path) => parse_skill_dir(&path).map_err(|why| invalid("skillPath", why))?,
+            Some(path) => parse_skill_dir(&path).map_err(|problem| invalid("skillPath", problem))?,
             None => None,
         },
         computed_hash: text("computedHash")?,

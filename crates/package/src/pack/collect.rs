@@ -23,7 +23,7 @@ pub(super) fn collect_skill(dir: &Path) -> Result<CollectedSkill, PackError> {
     let tree = DirTree::open(dir)?;
     let mut files = Vec::new();
     let mut total = 0;
-    for (at, entry) in tree.entries().iter().enumerate() {
+    for (index, entry) in tree.entries().iter().enumerate() {
         let path = parse_path(dir, entry)?;
         let SourceEntryKind::File { executable, .. } = entry.kind else {
             let entry = path.as_str().to_owned();
@@ -33,7 +33,7 @@ pub(super) fn collect_skill(dir: &Path) -> Result<CollectedSkill, PackError> {
         if path.as_str().rsplit('/').next() == Some(".DS_Store") {
             continue;
         }
-        let bytes = tree.read_entry(at)?;
+        let bytes = tree.read_entry(index)?;
         total += bytes.len() as u64;
         if files.len() >= FILES_MAX || total > TOTAL_MAX {
             return Err(PackError::TooLarge(dir.to_owned()));
@@ -45,15 +45,15 @@ pub(super) fn collect_skill(dir: &Path) -> Result<CollectedSkill, PackError> {
 }
 
 fn parse_path(dir: &Path, entry: &SourceEntry) -> Result<InnerPath, PackError> {
-    InnerPath::parse(&entry.path).map_err(|why| {
+    InnerPath::parse(&entry.path).map_err(|reason| {
         let entry = hidden::escape_for_display(&String::from_utf8_lossy(&entry.path)).into_owned();
-        PackError::InvalidPath { dir: dir.to_owned(), entry, reason: why }
+        PackError::InvalidPath { dir: dir.to_owned(), entry, reason }
     })
 }
 
 /// Returns the name and the description. Rejects an invalid manifest, and a name that cannot be used in an index.
 fn read_manifest(dir: &Path, files: &[MemoryFile]) -> Result<(String, String), PackError> {
-    let not_a_skill = |why: String| PackError::NotASkill { dir: dir.to_owned(), reason: why };
+    let not_a_skill = |reason: String| PackError::NotASkill { dir: dir.to_owned(), reason };
     let file = files.iter().find(|file| file.path.as_str() == "SKILL.md");
     let file = file.ok_or_else(|| not_a_skill("it has no SKILL.md".to_owned()))?;
     let parsed = parse(&file.bytes, None, &Rules::standard());

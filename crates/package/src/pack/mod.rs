@@ -51,11 +51,11 @@ pub fn skill_bytes(dir: &Path) -> Result<Vec<u8>, PackError> {
     Ok(build(dir)?.1)
 }
 
-/// Writes a `.skill` for a skill's directory: at `to`, or in it under the skill's name if it is a directory. An
-/// existing file is replaced atomically.
-pub fn pack_skill(dir: &Path, to: &Path) -> Result<PackedSkill, PackError> {
+/// Writes a `.skill` for a skill's directory: at `output`, or under the skill's name in `output` if that is a
+/// directory. An existing file is replaced atomically.
+pub fn pack_skill(dir: &Path, output: &Path) -> Result<PackedSkill, PackError> {
     let (skill, bytes) = build(dir)?;
-    let path = if to.is_dir() { to.join(format!("{}.skill", skill.name)) } else { to.to_owned() };
+    let path = if output.is_dir() { output.join(format!("{}.skill", skill.name)) } else { output.to_owned() };
     if is_inside(&path, dir) {
         return Err(PackError::OutputInsideSkill(path));
     }

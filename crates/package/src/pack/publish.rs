@@ -119,9 +119,9 @@ pub fn build_artifact(dir: &Path) -> Result<SkillArtifact, PackError> {
 /// Returns the index of these skills as JSON.
 pub fn build_index(artifacts: &[SkillArtifact]) -> Vec<u8> {
     let skills: Vec<PublishedSkill> = artifacts.iter().map(SkillArtifact::index_entry).collect();
-    let written = IndexFile { schema: SCHEMA, skills: &skills };
+    let index = IndexFile { schema: SCHEMA, skills: &skills };
     // Serializing cannot fail: there are no maps with invalid keys.
-    let mut json = serde_json::to_vec_pretty(&written).unwrap_or_default();
+    let mut json = serde_json::to_vec_pretty(&index).unwrap_or_default();
     json.push(b'\n');
     json
 }
@@ -138,7 +138,7 @@ fn skill_dirs(dir: &Path) -> Result<Vec<PathBuf>, PackError> {
         return Err(PackError::TooLarge(dir.to_owned()));
     }
     let is_skill = |name: &Path| opened.stat(&name.join("SKILL.md")).is_ok();
-    let found = entries.entries.iter().filter(|entry| entry.kind == EntryKind::Dir);
-    let found = found.map(|entry| Path::new(&*entry.name)).filter(|name| is_skill(name));
-    Ok(found.map(|name| dir.join(name)).collect())
+    let names = entries.entries.iter().filter(|entry| entry.kind == EntryKind::Dir);
+    let names = names.map(|entry| Path::new(&*entry.name)).filter(|name| is_skill(name));
+    Ok(names.map(|name| dir.join(name)).collect())
 }

@@ -12,7 +12,7 @@ const EARLIEST_DATE: u16 = 0x21;
 const MADE_BY: u16 = 3 << 8 | 20;
 const UTF8: u16 = 1 << 11;
 
-/// Writes a zip of the files, each path prefixed with `top`. The limits of skills ensure that no number overflows.
+/// Writes a zip of the files, each path prefixed with `prefix`. The limits of skills ensure that no number overflows.
 pub(super) fn write_zip(files: &[MemoryFile], prefix: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut directory = Vec::new();

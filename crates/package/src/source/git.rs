@@ -61,26 +61,26 @@ fn parse_scp(text: &str, user: &str, host: &str) -> Result<Source, ParseSourceEr
     Ok(Source::Git { url: url.to_owned(), reference, subdir: None, skill: None })
 }
 
-fn parse_owner_and_repo(whole: &str, text: &str, host: &str) -> Result<Source, ParseSourceError> {
-    let unknown = || ParseSourceError::Unknown(whole.chars().take(200).collect());
+fn parse_owner_and_repo(full_text: &str, text: &str, host: &str) -> Result<Source, ParseSourceError> {
+    let unknown = || ParseSourceError::Unknown(full_text.chars().take(200).collect());
     let (text, reference) = split_reference(text)?;
     let mut parts = text.trim_end_matches('/').splitn(3, '/');
-    let (Some(owner), Some(repo), inner) = (parts.next(), parts.next(), parts.next()) else {
+    let (Some(owner), Some(repo), subdir) = (parts.next(), parts.next(), parts.next()) else {
         return Err(unknown());
     };
     let (repo, skill) = match repo.split_once('@') {
-        Some((repo, skill)) if inner.is_none() => (repo, Some(parse_skill_name(skill)?)),
+        Some((repo, skill)) if subdir.is_none() => (repo, Some(parse_skill_name(skill)?)),
         Some(_) => return Err(unknown()),
         None => (repo, None),
     };
     if !is_owner(owner) || !is_repo(repo) {
         return Err(unknown());
     }
-    let inner = inner
-        .map(|inner| InnerPath::parse(inner.as_bytes()))
+    let subdir = subdir
+        .map(|subdir| InnerPath::parse(subdir.as_bytes()))
         .transpose()
         .map_err(ParseSourceError::InvalidPath)?;
-    Ok(Source::Git { url: format!("{host}{owner}/{repo}"), reference, subdir: inner, skill })
+    Ok(Source::Git { url: format!("{host}{owner}/{repo}"), reference, subdir, skill })
 }
 
 /// Parses the name of a skill. Rejects names that are not normalized.
@@ -134,24 +134,24 @@ pub(super) fn parse_reference(text: &str) -> Result<String, ParseSourceError> {
 pub(super) fn format_git_source(
     url: &str,
     reference: Option<&str>,
-    inner: Option<&InnerPath>,
+    subdir: Option<&InnerPath>,
     skill: Option<&str>,
 ) -> String {
     let short = |host: &str, name: &str| url.strip_prefix(host).map(|path| format!("{name}{path}"));
     let short = || short(GITHUB, "github:").or_else(|| short(GITLAB, "gitlab:"));
-    let mut text = match (inner, reference) {
-        (Some(inner), Some(reference)) => {
+    let mut text = match (subdir, reference) {
+        (Some(subdir), Some(reference)) => {
             let middle = if url.starts_with(GITHUB) { "/tree/" } else { "/-/tree/" };
             return [
                 url,
                 middle,
                 &utf8_percent_encode(reference, SEGMENT).to_string(),
                 "/",
-                &utf8_percent_encode(inner.as_str(), PATH).to_string(),
+                &utf8_percent_encode(subdir.as_str(), PATH).to_string(),
             ]
             .concat();
         }
-        (Some(inner), None) => format!("{}/{inner}", short().unwrap_or_else(|| url.to_owned())),
+        (Some(subdir), None) => format!("{}/{subdir}", short().unwrap_or_else(|| url.to_owned())),
         (None, _) => match (skill, short()) {
             (Some(skill), Some(short)) => format!("{short}@{skill}"),
             _ if url.starts_with("https://") && !web::is_repository(url) => format!("git+{url}"),

@@ -177,10 +177,10 @@ impl fmt::Display for Source {
         match self {
             Self::Directory(path) | Self::Archive(path) => write!(f, "{}", path.display()),
             Self::ArchiveUrl(url) | Self::Site(url) => write!(f, "{url}"),
-            Self::Git { url, reference, subdir: inner, skill } => f.write_str(&git::format_git_source(
+            Self::Git { url, reference, subdir, skill } => f.write_str(&git::format_git_source(
                 url,
                 reference.as_deref(),
-                inner.as_ref(),
+                subdir.as_ref(),
                 skill.as_deref(),
             )),
         }

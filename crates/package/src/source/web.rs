@@ -82,24 +82,24 @@ fn parse_tree_page(
     fragment: Option<&str>,
     kind: &str,
     reference: &str,
-    inner: &[&str],
+    subdir: &[&str],
 ) -> Result<Source, ParseSourceError> {
     if fragment.is_some() {
         return Err(ParseSourceError::DuplicateReference);
     }
-    let inner = match (kind, inner) {
-        ("tree", inner) | (_, [inner @ .., "SKILL.md"]) => inner,
+    let subdir = match (kind, subdir) {
+        ("tree", subdir) | (_, [subdir @ .., "SKILL.md"]) => subdir,
         _ => return Err(ParseSourceError::NotASkill),
     };
     let reference = Some(git::parse_reference(&percent_decode(reference)?)?);
-    let inner = match inner {
+    let subdir = match subdir {
         [] => None,
         segments => {
             let path = percent_decode(&segments.join("/"))?;
             Some(InnerPath::parse(path.as_bytes()).map_err(ParseSourceError::InvalidPath)?)
         }
     };
-    Ok(Source::Git { url: repository, reference, subdir: inner, skill: None })
+    Ok(Source::Git { url: repository, reference, subdir, skill: None })
 }
 
 /// Decodes percent-encoded characters.

@@ -51,7 +51,7 @@ pub(super) fn config_files(configuration: &Configuration, inputs: &ConfigInputs)
             Some(path) if *path == project.join(".prowess/config.toml") => {
                 (ConfigLayer::Project, ListDialect::Prowess)
             }
-            // The configuration file of document 004 has no such lists.
+            // The configuration file of preset `chat` has no such lists.
             Some(path) if is_chat && *path == project.join("config.toml") => return None,
             _ => (ConfigLayer::Explicit, ListDialect::Prowess),
         };
@@ -80,8 +80,8 @@ pub(super) fn editable_files(
         (false, _) => Ok(files),
         (true, ConfigScope::User) if inputs.host.home.is_none() => Err(SwitchError::NoHome),
         (true, ConfigScope::User) => {
-            let why = "your configuration file is passed with --config; omit --config to change it";
-            Err(SwitchError::NoConfigFile { reason: why })
+            let reason = "your configuration file is passed with --config; omit --config to change it";
+            Err(SwitchError::NoConfigFile { reason })
         }
         (true, ConfigScope::Project) => Err(SwitchError::NoConfigFile {
             reason: match configuration.policy.preset {
@@ -107,7 +107,7 @@ impl ConfigFile {
         ["skills", name]
     }
 
-    /// Returns `true` for the configuration file of document 002, which has plugins and its own keys for bundled
+    /// Returns `true` for the configuration file of preset `harness`, which has plugins and its own keys for bundled
     /// skills.
     pub(super) fn is_harness(&self) -> bool {
         self.dialect == ListDialect::Harness

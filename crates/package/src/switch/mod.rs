@@ -109,13 +109,13 @@ pub struct SwitchObstacle {
 }
 
 impl SwitchObstacle {
-    fn new(why: impl Into<String>) -> Self {
-        Self { reason: why.into(), location: None, source: None }
+    fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), location: None, source: None }
     }
 
-    fn at_location(why: &str, location: ConfigLocation) -> Self {
-        let why = format!("{why} ({} file {location})", location.layer.as_str());
-        Self { reason: why, location: Some(location), source: None }
+    fn at_location(reason: &str, location: ConfigLocation) -> Self {
+        let reason = format!("{reason} ({} file {location})", location.layer.as_str());
+        Self { reason, location: Some(location), source: None }
     }
 }
 

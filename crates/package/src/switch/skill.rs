@@ -23,7 +23,7 @@ struct SkillNames {
 
 impl SkillNames {
     fn matches(&self, name: &str) -> bool {
-        self.names.iter().any(|known| known == name)
+        self.names.iter().any(|listed| listed == name)
     }
 }
 
@@ -48,21 +48,21 @@ pub(super) fn switch_skill(
     scope: ConfigScope,
 ) -> Result<SwitchOutcome, SwitchError> {
     let (configuration, snapshot) = env.load();
-    let own = files::editable_files(&configuration, env.inputs, scope)?;
+    let editable = files::editable_files(&configuration, env.inputs, scope)?;
     let names = match find_skill(&snapshot, name) {
         Some(skill) => skill_names(skill),
         // The entry of a removed skill can still be deleted.
         None => SkillNames { key: name.to_owned(), names: vec![name.to_owned()], is_bundled: true },
     };
     if find_skill(&snapshot, name).is_none()
-        && (to == DesiredState::Disabled || disabling_entries(&own, &names).is_empty())
+        && (to == DesiredState::Disabled || disabling_entries(&editable, &names).is_empty())
     {
-        let known: Vec<_> = snapshot.all().iter().map(|skill| skill.name()).collect();
-        let near = suggest::nearest(name, known.iter().map(AsRef::as_ref)).map(ToOwned::to_owned);
-        return Err(SwitchError::SkillNotFound { name: name.to_owned(), suggestion: near });
+        let all_names: Vec<_> = snapshot.all().iter().map(|skill| skill.name()).collect();
+        let suggestion = suggest::nearest(name, all_names.iter().map(AsRef::as_ref)).map(ToOwned::to_owned);
+        return Err(SwitchError::SkillNotFound { name: name.to_owned(), suggestion });
     }
     let mut changed: Vec<PathBuf> = match to {
-        DesiredState::Disabled => disable(env, &own, &names)?.into_iter().collect(),
+        DesiredState::Disabled => disable(env, &editable, &names)?.into_iter().collect(),
         DesiredState::Enabled => enable(env, &names, name, scope)?,
     };
     changed.dedup();
@@ -84,17 +84,17 @@ pub(super) fn find_disabling_entry(env: &SwitchEnv<'_>, name: &str) -> Option<Sw
     find_obstacle(env, &configuration, skill, &skill_names(skill), DesiredState::Enabled)
 }
 
-/// Adds the skill to the list of disabled skills, unless it is disabled.
+/// Adds the skill to the list of disabled skills, unless one of these files already disables it.
 fn disable(
     env: &SwitchEnv<'_>,
-    own: &[ConfigFile],
+    editable: &[ConfigFile],
     names: &SkillNames,
 ) -> Result<Option<PathBuf>, SwitchError> {
-    if !disabling_entries(own, names).is_empty() {
+    if !disabling_entries(editable, names).is_empty() {
         return Ok(None);
     }
     let project = &env.inputs.host.project;
-    let harness = own.iter().rev().find(|file| file.is_harness());
+    let harness = editable.iter().rev().find(|file| file.is_harness());
     let plugin = harness.and_then(|file| {
         let (plugin, ..) = file.plugins().into_iter().find(|(plugin, ..)| names.matches(plugin))?;
         Some((file, plugin))
@@ -104,7 +104,7 @@ fn disable(
         (None, Some(file)) if names.is_bundled => {
             (file, file.add(project, SkillList::DisabledBundled, &names.key)?)
         }
-        _ => match file_for_list(own, SkillList::Disabled) {
+        _ => match file_for_list(editable, SkillList::Disabled) {
             Some(file) => (file, file.add(project, SkillList::Disabled, &names.key)?),
             None => return Ok(None),
         },
@@ -123,7 +123,7 @@ fn enable(
     let mut changed = Vec::new();
     for _ in 0..4 {
         let (configuration, snapshot) = env.load();
-        let own = files::editable_files(&configuration, env.inputs, scope)?;
+        let editable = files::editable_files(&configuration, env.inputs, scope)?;
         let all = files::config_files(&configuration, env.inputs);
         let disabled = match find_skill(&snapshot, name).map(Skill::status) {
             Some(SkillStatus::Disabled(disabled)) => *disabled,
@@ -136,7 +136,7 @@ fn enable(
         let before = changed.len();
         match disabled {
             DisabledReason::Configuration => {
-                for entry in disabling_entries(&own, names) {
+                for entry in disabling_entries(&editable, names) {
                     let (file, is_changed) = match &entry {
                         DisablingEntry::List(file, key, text, _) => (file, file.remove(project, *key, text)?),
                         DisablingEntry::Plugin(file, plugin, _) => {
@@ -147,7 +147,7 @@ fn enable(
                 }
             }
             DisabledReason::Default => {
-                if let Some(file) = file_for_list(&own, SkillList::Enabled)
+                if let Some(file) = file_for_list(&editable, SkillList::Enabled)
                     && file.add(project, SkillList::Enabled, &names.key)?
                 {
                     changed.push(file.path.clone());
@@ -155,7 +155,7 @@ fn enable(
             }
             DisabledReason::NotListed => {
                 let listing =
-                    own.iter().rev().find(|file| !file.entries(SkillList::EnabledBundled).is_empty());
+                    editable.iter().rev().find(|file| !file.entries(SkillList::EnabledBundled).is_empty());
                 if let Some(file) = listing
                     && file.add(project, SkillList::EnabledBundled, &names.key)?
                 {
@@ -209,7 +209,7 @@ fn find_obstacle(
         _ => return None,
     };
     let reason = skill.reason().unwrap_or_default();
-    let found = match disabled {
+    let entry = match disabled {
         DisabledReason::Configuration => {
             disabling_entries(&all, names).first().map(|entry| (entry.location().clone(), None))
         }
@@ -222,7 +222,7 @@ fn find_obstacle(
         }
         DisabledReason::Default | DisabledReason::TooMany(_) => None,
     };
-    Some(match found {
+    Some(match entry {
         Some((location, source)) => {
             SwitchObstacle { source, ..SwitchObstacle::at_location(&reason, location) }
         }

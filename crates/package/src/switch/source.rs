@@ -16,13 +16,13 @@ pub(super) fn switch_source(
 ) -> Result<SwitchOutcome, SwitchError> {
     let (configuration, snapshot) = env.load();
     let host = &env.inputs.host;
-    let own = files::editable_files(&configuration, env.inputs, scope)?;
-    let (written, path_to_match) = normalize_path(path, host);
+    let editable = files::editable_files(&configuration, env.inputs, scope)?;
+    let (config_path, path_to_match) = normalize_path(path, host);
     if !snapshot.roots().any(|root| matches_path(root, &path_to_match)) {
         let known = snapshot.roots().map(|root| display_root(root, host)).collect();
         return Err(SwitchError::SourceNotFound { source_path: path.to_owned(), known });
     }
-    let entry = format!("source:{written}");
+    let entry = format!("source:{config_path}");
     let project = &host.project;
     let is_match = |text: &str| {
         snapshot.roots().any(|root| matches_path(root, &path_to_match) && disables_root(root, text, host))
@@ -30,10 +30,10 @@ pub(super) fn switch_source(
     let mut changed: Vec<PathBuf> = Vec::new();
     match to {
         DesiredState::Disabled => {
-            let exists = own
+            let exists = editable
                 .iter()
                 .any(|file| file.entries(SkillList::Disabled).iter().any(|(text, _)| *text == entry));
-            if let (false, Some(file)) = (exists, file_for_list(&own, SkillList::Disabled))
+            if let (false, Some(file)) = (exists, file_for_list(&editable, SkillList::Disabled))
                 && file.add(project, SkillList::Disabled, &entry)?
             {
                 changed.push(file.path.clone());
@@ -48,7 +48,7 @@ pub(super) fn switch_source(
             if let (ConfigScope::Project, Some((_, location))) = (scope, location) {
                 return Err(SwitchError::ProjectCannotEnable { location });
             }
-            for file in &own {
+            for file in &editable {
                 for (text, _) in
                     file.entries(SkillList::Disabled).into_iter().filter(|(text, _)| is_match(text))
                 {
@@ -60,14 +60,8 @@ pub(super) fn switch_source(
         }
     }
     changed.dedup();
-    let in_the_way = find_obstacle(env, &is_match, to);
-    Ok(SwitchOutcome {
-        name: written,
-        changed_files: changed,
-        status: None,
-        reason: None,
-        obstacle: in_the_way,
-    })
+    let obstacle = find_obstacle(env, &is_match, to);
+    Ok(SwitchOutcome { name: config_path, changed_files: changed, status: None, reason: None, obstacle })
 }
 
 fn find_obstacle(
@@ -104,9 +98,9 @@ fn normalize_path(path: &str, host: &HostEnv) -> (String, PathBuf) {
     match (path.strip_prefix("~/"), home) {
         (Some(inner), Some(home)) => (path.to_owned(), home.join(inner)),
         _ => {
-            let below = home.and_then(|home| Path::new(path).strip_prefix(home).ok()?.to_str());
-            let written = below.map_or_else(|| path.to_owned(), |inner| format!("~/{inner}"));
-            (written, PathBuf::from(path))
+            let in_home = home.and_then(|home| Path::new(path).strip_prefix(home).ok()?.to_str());
+            let config_path = in_home.map_or_else(|| path.to_owned(), |inner| format!("~/{inner}"));
+            (config_path, PathBuf::from(path))
         }
     }
 }

@@ -1,5 +1,6 @@
-//! Accepts the edits of installed skills. Loading verifies installed skills against the lock file, so an edit
-//! through this crate is recorded as accepted, but earlier changes by others are not.
+//! Accepts the edits of installed skills. An installed skill is loaded only if its files match the lock file or are
+//! the ones that the user accepted, so each edit through this crate records the new files as accepted. Earlier
+//! changes by other programs are not accepted.
 
 use std::path::Path;
 
@@ -18,39 +19,39 @@ pub(super) struct AcceptedChange {
 
 impl AcceptedChange {
     /// Accepts a change before it is made, so that a killed process leaves no change without acceptance. `dir`
-    /// is the skill's directory, `real` the same without symlinks, and `file` the path, the mode and the contents
-    /// after the change.
+    /// is the skill's directory, `canonical` the same without symlinks, and `file` the path, the executable bit and
+    /// the contents after the change.
     pub(super) fn accept(
         target: &InstallTarget,
         dir: &Path,
-        real: &Path,
+        canonical: &Path,
         file: (&str, bool, &[u8]),
     ) -> Result<Self, UserSkillError> {
         let unchanged = Self { is_changed: false, previous: None };
         let lock = LockFile::read(&target.lock_path).map_err(PackageError::from)?;
         let Some(locked) = lock.entry(&target.lock_key(dir)) else { return Ok(unchanged) };
-        let before = lock::accepted_tree(&target.host, real);
-        let Ok(mut tree) = HashedTree::from_resolved_dir(real) else { return Ok(unchanged) };
+        let previous = lock::accepted_tree(&target.host, canonical);
+        let Ok(mut tree) = HashedTree::from_resolved_dir(canonical) else { return Ok(unchanged) };
         let current = tree.hash();
-        if current != locked.tree && before.as_ref() != Some(&current) {
+        if current != locked.tree && previous.as_ref() != Some(&current) {
             return Ok(unchanged);
         }
         let (path, executable, bytes) = file;
         tree.replace(path, executable, bytes);
-        let accepted = lock::accept_tree(&target.host, real, &tree.hash());
-        accepted.map_err(PackageError::io("accept", real))?;
-        Ok(Self { is_changed: true, previous: before })
+        let accepted = lock::accept_tree(&target.host, canonical, &tree.hash());
+        accepted.map_err(PackageError::io("accept", canonical))?;
+        Ok(Self { is_changed: true, previous })
     }
 
     /// Restores the previous acceptance.
-    pub(super) fn revert(&self, host: &HostEnv, real: &Path) {
+    pub(super) fn revert(&self, host: &HostEnv, canonical: &Path) {
         if !self.is_changed {
             return;
         }
         // Accepting a tree that does not exist does no harm.
         let _ = match &self.previous {
-            Some(before) => lock::accept_tree(host, real, before),
-            None => lock::forget_accepted(host, [real]),
+            Some(previous) => lock::accept_tree(host, canonical, previous),
+            None => lock::forget_accepted(host, [canonical]),
         };
     }
 }

@@ -13,7 +13,7 @@ use crate::interchange::link;
 pub fn delete_skill(skill: &Skill, policy: &Policy, host: &HostEnv) -> Result<(), UserSkillError> {
     let name = skill.name().into_owned();
     let target = InstallTarget::for_editing(skill, policy, host)
-        .map_err(|why| UserSkillError::NotEditable { name: name.clone(), reason: why })?;
+        .map_err(|reason| UserSkillError::NotEditable { name: name.clone(), reason })?;
     let dir = skill.dir();
     let plan = plan_remove(&[(&name, &dir)], &target)?;
     let trees: Vec<String> =

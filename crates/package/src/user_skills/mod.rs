@@ -3,7 +3,7 @@
 //! | module | subject |
 //! |---|---|
 //! | `create` | a new skill from an id, a name, a description and instructions |
-//! | `read` | reads a file of a skill, whatever the status of the skill |
+//! | `read` | reads a file of a skill, even if the skill is not available |
 //! | `write` | writes a file of a skill, unless another program changed it |
 //! | `accept` | accepts edits of installed skills |
 //! | `delete` | deletes a skill and its lock entry |

@@ -1,4 +1,4 @@
-//! Reads a file of a user's skill for editing, unmodified and whatever the status of the skill.
+//! Reads a file of a user's skill for editing, unmodified, even if the skill is not available.
 
 use std::path::Path;
 
@@ -18,11 +18,11 @@ pub fn read_skill_file(
     policy: &Policy,
     host: &HostEnv,
 ) -> Result<Vec<u8>, UserSkillError> {
-    let not_editable = |why| UserSkillError::NotEditable { name: skill.name().into_owned(), reason: why };
+    let not_editable = |reason| UserSkillError::NotEditable { name: skill.name().into_owned(), reason };
     InstallTarget::for_editing(skill, policy, host).map_err(not_editable)?;
     let parsed = InnerPath::parse(path.as_bytes());
-    let inner = parsed.map_err(|why| UserSkillError::InvalidPath { path: path.to_owned(), reason: why })?;
-    let failed = |code, why: String| UserSkillError::File { path: inner.to_string(), code, message: why };
+    let inner = parsed.map_err(|reason| UserSkillError::InvalidPath { path: path.to_owned(), reason })?;
+    let failed = |code, message: String| UserSkillError::File { path: inner.to_string(), code, message };
     let opened =
         Dir::open_resolved(&skill.canonical_dir()).and_then(|dir| dir.open_file(Path::new(inner.as_str())));
     let (file, stat) = opened.map_err(|error| failed(errno_to_code(error), describe_errno(error)))?;

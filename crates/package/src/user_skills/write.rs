@@ -57,12 +57,12 @@ pub fn write_skill_file(
     policy: &Policy,
     host: &HostEnv,
 ) -> Result<WrittenFile, UserSkillError> {
-    let not_editable = |why| UserSkillError::NotEditable { name: skill.name().into_owned(), reason: why };
+    let not_editable = |reason| UserSkillError::NotEditable { name: skill.name().into_owned(), reason };
     let install_target = InstallTarget::for_editing(skill, policy, host).map_err(not_editable)?;
     let parsed = InnerPath::parse(path.as_bytes());
-    let inner = parsed.map_err(|why| UserSkillError::InvalidPath { path: path.to_owned(), reason: why })?;
+    let inner = parsed.map_err(|reason| UserSkillError::InvalidPath { path: path.to_owned(), reason })?;
     if bytes.len() as u64 > FILE_MAX {
-        return Err(PackageError::Limit { what: format!("the size of {inner}"), limit: FILE_MAX }.into());
+        return Err(PackageError::Limit { subject: format!("the size of {inner}"), limit: FILE_MAX }.into());
     }
     let diagnostics = check_manifest(skill, &inner, bytes, &policy.manifest)?;
     install_target.check_writable()?;
@@ -116,7 +116,7 @@ fn check_limits(
     existing: Option<&ExistingFile>,
 ) -> Result<(), UserSkillError> {
     let contents = FileListing::for_skill(skill);
-    let limit = |what: &str, limit| Err(PackageError::Limit { what: what.to_owned(), limit }.into());
+    let limit = |subject: &str, limit| Err(PackageError::Limit { subject: subject.to_owned(), limit }.into());
     if existing.is_none() && (contents.truncated || contents.files.len() >= FILES_MAX) {
         return limit("the number of files", FILES_MAX as u64);
     }
@@ -161,12 +161,12 @@ impl TargetFile {
             Err(Errno::NOENT) => return Ok(None),
             Err(error) => return Err(target_error(&self.inner)(error)),
         };
-        let file_error = |code, why: &str| UserSkillError::File {
+        let file_error = |code, message: &str| UserSkillError::File {
             path: self.inner.to_string(),
             code,
-            message: why.to_owned(),
+            message: message.to_owned(),
         };
-        let read = match read_whole(&file, &stat, FILE_MAX) {
+        let digest = match read_whole(&file, &stat, FILE_MAX) {
             Ok(bytes) => Some(digest(&bytes)),
             Err(ReadError::TooLarge(_)) => None,
             Err(ReadError::NotAFile(FileType::Directory)) => {
@@ -179,11 +179,11 @@ impl TargetFile {
             Err(ReadError::Os(error)) => return Err(target_error(&self.inner)(error)),
         };
         let size = stat.size();
-        Ok(Some(ExistingFile { digest: read, size, mode: stat.permissions() & 0o777 }))
+        Ok(Some(ExistingFile { digest, size, mode: stat.permissions() & 0o777 }))
     }
 
-    fn concurrent_change(&self, now: Option<String>) -> UserSkillError {
-        UserSkillError::ConcurrentChange { path: self.inner.to_string(), current_digest: now }
+    fn concurrent_change(&self, current_digest: Option<String>) -> UserSkillError {
+        UserSkillError::ConcurrentChange { path: self.inner.to_string(), current_digest }
     }
 
     fn check_expected(
@@ -193,7 +193,7 @@ impl TargetFile {
     ) -> Result<(), UserSkillError> {
         let is_expected = match (expected, existing) {
             (ExpectedContent::Any, _) | (ExpectedContent::Absent, None) => true,
-            (ExpectedContent::Digest(wanted), Some(Some(existing))) => wanted == existing,
+            (ExpectedContent::Digest(digest), Some(Some(existing))) => digest == existing,
             (ExpectedContent::Absent, Some(_)) | (ExpectedContent::Digest(_), None | Some(None)) => false,
         };
         if is_expected { Ok(()) } else { Err(self.concurrent_change(existing.flatten().map(str::to_owned))) }
@@ -219,13 +219,13 @@ impl TargetFile {
                 Errno::NOENT => self.concurrent_change(None),
                 error => failed(error),
             })?;
-        let ExpectedContent::Digest(wanted) = expected else { return Ok(()) };
+        let ExpectedContent::Digest(expected_digest) = expected else { return Ok(()) };
         if put == MoveOutcome::Replaced {
             return Ok(());
         }
         // If the replaced file is not the one that the editor read, the exchange is undone.
         let replaced = prowess::read_bounded(staged, FILE_MAX).map(|bytes| digest(&bytes));
-        if replaced.as_ref() == Some(wanted) {
+        if replaced.as_ref() == Some(expected_digest) {
             return Ok(());
         }
         let undone = self.dir.move_in(staged, self.path(), ExpectedTarget::File);
@@ -248,10 +248,10 @@ fn stage_file(stage: &Stage, bytes: &[u8], mode: Option<u32>) -> std::io::Result
 fn target_error(inner: &InnerPath) -> impl Fn(Errno) -> UserSkillError + use<> {
     let path = inner.to_string();
     move |error| {
-        let why = match error {
+        let message = match error {
             Errno::NOTDIR => "a parent is not a directory".to_owned(),
             error => describe_errno(error),
         };
-        UserSkillError::File { path: path.clone(), code: errno_to_code(error), message: why }
+        UserSkillError::File { path: path.clone(), code: errno_to_code(error), message }
     }
 }

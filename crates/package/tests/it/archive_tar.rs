@@ -56,19 +56,19 @@ fn invalid_paths_are_rejected() {
         (b"a\xff", InnerPathError::NotUnicode),
         (b"", InnerPathError::Empty),
     ];
-    for (text, why) in cases {
+    for (text, reason) in cases {
         match entry_error(text, b'0', b"") {
-            ArchiveError::InvalidPath { why: found, .. } => assert_eq!(found, why, "{text:?}"),
+            ArchiveError::InvalidPath { reason: found, .. } => assert_eq!(found, reason, "{text:?}"),
             other => panic!("{text:?}: {other:?}"),
         }
     }
     // Long names have the same rules.
     let long = read_error(&[pax(b'x', &[("path", "../x")]), skill()]);
-    assert_eq!(long, ArchiveError::InvalidPath { name: name("../x"), why: InnerPathError::BadComponent });
+    assert_eq!(long, ArchiveError::InvalidPath { name: name("../x"), reason: InnerPathError::BadComponent });
     let long = read_error(&[tar_entry(b"././@LongLink", b'L', b"/abs\0"), skill()]);
-    assert_eq!(long, ArchiveError::InvalidPath { name: name("/abs"), why: InnerPathError::Absolute });
+    assert_eq!(long, ArchiveError::InvalidPath { name: name("/abs"), reason: InnerPathError::Absolute });
     let nul = read_error(&[pax(b'x', &[("path", "a\0b")]), skill()]);
-    assert!(matches!(nul, ArchiveError::InvalidPath { why: InnerPathError::Hidden, .. }), "{nul:?}");
+    assert!(matches!(nul, ArchiveError::InvalidPath { reason: InnerPathError::Hidden, .. }), "{nul:?}");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn truncated_archives_are_rejected() {
 
 #[test]
 fn trailing_bytes_are_rejected() {
-    let outside = ArchiveError::StrayBytes { what: "after its end" };
+    let outside = ArchiveError::StrayBytes { position: "after its end" };
     let archive = tar(&[skill()]);
     let evil = [archive.clone(), tar_entry(b"evil", b'0', b"")].concat();
     assert_eq!(read_archive(&gz(&evil)), Err(outside.clone()));

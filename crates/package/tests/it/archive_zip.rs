@@ -68,10 +68,10 @@ fn invalid_paths_are_rejected() {
         ("", InnerPathError::Empty),
         ("a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a", InnerPathError::TooDeep),
     ];
-    for (text, why) in cases {
+    for (text, reason) in cases {
         match entry_error(ZipEntry::stored(text, b"")) {
-            ArchiveError::InvalidPath { why: found, name } => {
-                assert_eq!(found, why, "{text:?}");
+            ArchiveError::InvalidPath { reason: found, name } => {
+                assert_eq!(found, reason, "{text:?}");
                 assert!(!name.contains(['\0', '\u{1b}', '\u{202e}']), "{name:?}");
             }
             other => panic!("{text:?}: {other:?}"),
@@ -80,7 +80,10 @@ fn invalid_paths_are_rejected() {
     assert_eq!(entry_error(ZipEntry::stored("../x", b"")).code(), ErrorCode::AccessDenied);
     let latin =
         ZipEntry { name: b"a\xe4".to_vec(), local_name: b"a\xe4".to_vec(), ..ZipEntry::stored("", b"") };
-    assert!(matches!(entry_error(latin), ArchiveError::InvalidPath { why: InnerPathError::NotUnicode, .. }));
+    assert!(matches!(
+        entry_error(latin),
+        ArchiveError::InvalidPath { reason: InnerPathError::NotUnicode, .. }
+    ));
 }
 
 #[test]
@@ -169,7 +172,7 @@ fn false_sizes_are_detected_when_inflating() {
     assert_eq!(read_error(zip([packed(4), skill()])), mismatch("x", Mismatch::Size));
     assert_eq!(
         read_error(zip([packed(-1), skill()])),
-        ArchiveError::StrayBytes { what: "between two entries" }
+        ArchiveError::StrayBytes { position: "between two entries" }
     );
     // Bytes after the end of the compressed data.
     let mut more = packed(3);
@@ -233,7 +236,7 @@ fn the_number_of_files_and_directories_is_limited() {
 #[test]
 fn stray_bytes_are_rejected() {
     let plain = || zip([skill()]);
-    let outside = |what| ArchiveError::StrayBytes { what };
+    let outside = |position| ArchiveError::StrayBytes { position };
     let before = outside("before the first entry");
     assert_eq!(read_error(Zip { prefix: b"#!/bin/sh\n".to_vec(), ..plain() }), before);
     assert_eq!(read_error(Zip { prefix: b"PK\x03\x04 not mine".to_vec(), ..plain() }), before);

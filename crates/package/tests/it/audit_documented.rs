@@ -34,7 +34,7 @@ fn section(rule: &Rule) -> String {
         section,
         "{}. It matters because {}. What to do: {}.\n",
         capitalize(rule.severity.as_str()),
-        rule.why,
+        rule.reason,
         rule.help
     )
     .unwrap();

@@ -189,7 +189,7 @@ fn symbolic_refs_out_of_the_repository_are_rejected() {
     fs::write(git.join("objects/info/alternates"), "/somewhere/else\n").unwrap();
     let error = fetch_local(&repository.path, None, None).unwrap_err();
     assert!(
-        matches!(&error, GitError::Unsupported { message: what } if what.contains("another one")),
+        matches!(&error, GitError::Unsupported { message } if message.contains("another one")),
         "{error:?}"
     );
 }

@@ -110,7 +110,7 @@ fn ssh_never_prompts() {
     let fixture = SshFixture::new(ProtocolVersions::All);
     let error = fixture.fetch(&fixture.url(), None, fixture.server.command_with_unknown_key()).unwrap_err();
     assert!(
-        matches!(&error, GitError::Ssh { reason: why, .. } if why.contains("Permission denied")),
+        matches!(&error, GitError::Ssh { reason, .. } if reason.contains("Permission denied")),
         "{error:?}"
     );
     let error = fixture.fetch(&fixture.url(), None, fixture.server.command_without_host_key()).unwrap_err();

@@ -46,16 +46,8 @@ impl CompletionIndex {
             text.push(SEPARATOR);
         }
         let sorted = (0..names.len() as u32).collect();
-        let (of_names, of_descriptions) = Default::default();
-        let mut index = Self {
-            names,
-            text,
-            starts,
-            sorted,
-            letters,
-            name_words: of_names,
-            description_words: of_descriptions,
-        };
+        let (name_words, description_words) = Default::default();
+        let mut index = Self { names, text, starts, sorted, letters, name_words, description_words };
         let mut sorted = std::mem::take(&mut index.sorted);
         sorted.sort_by_key(|number| index.name(*number));
         index.sorted = sorted;
@@ -64,14 +56,14 @@ impl CompletionIndex {
 
     /// Returns a folded name.
     fn name(&self, number: u32) -> &str {
-        let at = number as usize;
-        let start = self.starts.get(at).map_or(self.text.len(), |start| *start as usize);
-        let end = self.starts.get(at + 1).map_or(self.text.len(), |start| *start as usize);
+        let index = number as usize;
+        let start = self.starts.get(index).map_or(self.text.len(), |start| *start as usize);
+        let end = self.starts.get(index + 1).map_or(self.text.len(), |start| *start as usize);
         self.text.get(start..end).unwrap_or_default().trim_end_matches(SEPARATOR)
     }
 
-    /// Returns the accepted skills that complete the typed text: the name and the caller's index of each.
-    /// Descriptions are requested by index.
+    /// Returns the skills that complete the typed text and for which `is_wanted` returns `true`: the name and the
+    /// caller's index of each. Descriptions are requested by index.
     pub(crate) fn complete(
         &self,
         typed: &str,
@@ -79,51 +71,53 @@ impl CompletionIndex {
         description: impl Fn(usize) -> String,
     ) -> Vec<(&str, usize)> {
         let typed = fold_typed(typed);
-        let mut found = CompletionResults { index: self, is_wanted: &is_wanted, numbers: Vec::new() };
+        let mut results = CompletionResults { index: self, is_wanted: &is_wanted, numbers: Vec::new() };
         let skill_index =
             |number: u32| self.names.get(number as usize).map_or(0, |(_, skill_index)| *skill_index);
         let about = |number: u32| fold_description(&description(skill_index(number)));
         let all = || 0..self.names.len() as u32;
-        let (same, prefixed) = self.with_prefix(&typed);
-        found.add(same);
-        found.add(prefixed);
-        if !found.is_enough() {
+        let (exact, prefixed) = self.with_prefix(&typed);
+        results.add(exact);
+        results.add(prefixed);
+        if !results.is_enough() {
             let words = self.name_words.get_or_init(|| WordTable::new(all().map(|number| self.name(number))));
-            let has = |number: &u32| starts_word(&typed, self.name(*number));
+            let is_match = |number: &u32| starts_word(&typed, self.name(*number));
             match words.containing(&typed) {
-                Some(chosen) => found.add(chosen.numbers().filter(has)),
-                None => found.add(self.containing(&typed).filter(has)),
+                Some(chosen) => results.add(chosen.numbers().filter(is_match)),
+                None => results.add(self.containing(&typed).filter(is_match)),
             }
         }
-        if !found.is_enough() {
-            found.add(self.containing(&typed));
+        if !results.is_enough() {
+            results.add(self.containing(&typed));
         }
-        if !found.is_enough() {
+        if !results.is_enough() {
             let letters = LetterSet::from_word(&typed);
             let in_order = |number: &u32| {
-                self.letters.get(*number as usize).is_some_and(|of| letters.are_mostly_in(*of, 0))
+                self.letters
+                    .get(*number as usize)
+                    .is_some_and(|name_letters| letters.are_mostly_in(*name_letters, 0))
                     && is_subsequence(&typed, self.name(*number))
             };
-            found.add(all().filter(in_order));
+            results.add(all().filter(in_order));
         }
-        if !found.is_enough() {
+        if !results.is_enough() {
             let words = self.description_words.get_or_init(|| WordTable::new(all().map(about)));
-            let has = |number: &u32| starts_word(&typed, &about(*number));
+            let is_match = |number: &u32| starts_word(&typed, &about(*number));
             match words.containing(&typed) {
                 // For one short word, the result is exact.
                 Some(chosen) if !typed.contains(is_separator) && typed.len() < WORD_MAX => {
-                    found.add(chosen.numbers());
+                    results.add(chosen.numbers());
                 }
-                Some(chosen) => found.add(chosen.numbers().filter(has)),
-                None => found.add(all().filter(has)),
+                Some(chosen) => results.add(chosen.numbers().filter(is_match)),
+                None => results.add(all().filter(is_match)),
             }
         }
-        if found.numbers.is_empty() {
-            let nearly = self.name_words.get().and_then(|words| words.nearly_containing(&typed));
-            found.add(nearly.iter().flat_map(TextSet::numbers));
+        if results.numbers.is_empty() {
+            let similar = self.name_words.get().and_then(|words| words.nearly_containing(&typed));
+            results.add(similar.iter().flat_map(TextSet::numbers));
         }
         let named = |number: &u32| self.names.get(*number as usize).map(|(name, index)| (&**name, *index));
-        found.numbers.iter().filter_map(named).collect()
+        results.numbers.iter().filter_map(named).collect()
     }
 
     /// Returns the names equal to the typed text, and the others that start with it, each in order.
@@ -139,11 +133,12 @@ impl CompletionIndex {
     /// Returns the names that contain the typed text, in order.
     fn containing(&self, typed: &str) -> impl Iterator<Item = u32> {
         let finder = memmem::Finder::new(typed).into_owned();
-        let mut at = 0;
+        let mut search_start = 0;
         std::iter::from_fn(move || {
-            let hit = at + finder.find(self.text.as_bytes().get(at..).filter(|rest| !rest.is_empty())?)?;
-            let number = self.starts.partition_point(|start| *start as usize <= hit).checked_sub(1)?;
-            at = self.starts.get(number + 1).map_or(self.text.len(), |start| *start as usize);
+            let offset = search_start
+                + finder.find(self.text.as_bytes().get(search_start..).filter(|rest| !rest.is_empty())?)?;
+            let number = self.starts.partition_point(|start| *start as usize <= offset).checked_sub(1)?;
+            search_start = self.starts.get(number + 1).map_or(self.text.len(), |start| *start as usize);
             Some(number as u32)
         })
     }
@@ -162,14 +157,14 @@ impl<W: Fn(usize) -> bool> CompletionResults<'_, W> {
     }
 
     fn add(&mut self, numbers: impl IntoIterator<Item = u32>) {
-        let known = self.numbers.len();
+        let previous = self.numbers.len();
         for number in numbers {
             if self.is_enough() {
                 return;
             }
             let is_wanted =
                 || self.index.names.get(number as usize).is_some_and(|(_, index)| (self.is_wanted)(*index));
-            if !self.numbers[..known].contains(&number) && is_wanted() {
+            if !self.numbers[..previous].contains(&number) && is_wanted() {
                 self.numbers.push(number);
             }
         }

@@ -41,8 +41,8 @@ impl TextSet {
 
     /// Returns the numbers, in order.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
-        (0u32..).zip(&self.0).filter(|(_, bits)| **bits != 0).flat_map(|(at, bits)| {
-            (0..64).filter(move |bit| bits & (1u64 << bit) != 0).map(move |bit| at * 64 + bit)
+        (0u32..).zip(&self.0).filter(|(_, bits)| **bits != 0).flat_map(|(block, bits)| {
+            (0..64).filter(move |bit| bits & (1u64 << bit) != 0).map(move |bit| block * 64 + bit)
         })
     }
 }
@@ -91,14 +91,14 @@ impl WordTable {
         let mut words = split_words(typed).peekable();
         let mut chosen: Option<TextSet> = None;
         while let Some(word) = words.next() {
-            let found = if words.peek().is_none() && !is_complete {
+            let matching = if words.peek().is_none() && !is_complete {
                 self.texts_with(self.words.with_prefix(word))
             } else {
-                self.texts_with(self.words.find(word).map_or(0..0, |at| at..at + 1))
+                self.texts_with(self.words.find(word).map_or(0..0, |index| index..index + 1))
             };
             match &mut chosen {
-                Some(chosen) => chosen.intersect(&found),
-                None => chosen = Some(found),
+                Some(chosen) => chosen.intersect(&matching),
+                None => chosen = Some(matching),
             }
         }
         chosen
@@ -111,17 +111,17 @@ impl WordTable {
         let mut has_typo = false;
         for word in split_words(typed) {
             let prefixed = self.words.with_prefix(word);
-            let found = match prefixed.is_empty() {
+            let matching = match prefixed.is_empty() {
                 false => self.texts_with(prefixed),
                 true => {
-                    let near = self.words.nearest(word, CompareMode::Prefix);
-                    has_typo |= !near.is_empty();
-                    self.texts_with(near.iter().map(|near| near.at))
+                    let similar = self.words.nearest(word, CompareMode::Prefix);
+                    has_typo |= !similar.is_empty();
+                    self.texts_with(similar.iter().map(|word| word.index))
                 }
             };
             match &mut chosen {
-                Some(chosen) => chosen.intersect(&found),
-                None => chosen = Some(found),
+                Some(chosen) => chosen.intersect(&matching),
+                None => chosen = Some(matching),
             }
         }
         chosen.filter(|_| has_typo)
@@ -130,10 +130,12 @@ impl WordTable {
     /// Returns the texts that contain any of these words.
     fn texts_with(&self, words: impl Iterator<Item = usize>) -> TextSet {
         let mut chosen = TextSet::empty(self.texts);
-        for at in words {
-            let start =
-                at.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |end| *end as usize);
-            let end = self.ends.get(at).map_or(start, |end| *end as usize);
+        for index in words {
+            let start = index
+                .checked_sub(1)
+                .and_then(|previous| self.ends.get(previous))
+                .map_or(0, |end| *end as usize);
+            let end = self.ends.get(index).map_or(start, |end| *end as usize);
             self.numbers[start..end].iter().for_each(|number| chosen.add(*number));
         }
         chosen

@@ -62,12 +62,12 @@ impl SegmentBuilder {
         let mut table: Vec<(u64, u64)> = Vec::with_capacity((1 << bits) + 1);
         for partition in partitions {
             let partition = partition.into_inner().unwrap_or_else(PoisonError::into_inner);
-            for same in partition.chunk_by(|a, b| a.0 == b.0) {
-                let bucket = if bits == 0 { 0 } else { same[0].0 >> (64 - bits) };
+            for postings in partition.chunk_by(|a, b| a.0 == b.0) {
+                let bucket = if bits == 0 { 0 } else { postings[0].0 >> (64 - bits) };
                 while table.len() as u64 <= bucket {
                     table.push((words.len() as u64, lists.len() as u64));
                 }
-                write_term(same, &mut list, &mut words, &mut lists);
+                write_term(postings, &mut list, &mut words, &mut lists);
             }
         }
         table.resize((1 << bits) + 1, (words.len() as u64, lists.len() as u64));
@@ -98,8 +98,8 @@ fn write_term(postings: &[Posting], list: &mut Vec<(u32, u8)>, words: &mut Vec<u
     words.extend(stored_hash(postings[0].0).to_le_bytes());
     for field in 0..2 {
         list.clear();
-        let having = postings.iter().filter(|(.., impacts)| impacts[field] > 0);
-        list.extend(having.map(|(_, skill, impacts)| (*skill, impacts[field])));
+        let matching = postings.iter().filter(|(.., impacts)| impacts[field] > 0);
+        list.extend(matching.map(|(_, skill, impacts)| (*skill, impacts[field])));
         let start = lists.len();
         write_list(list, lists);
         put_varint(list.len() as u32, words);

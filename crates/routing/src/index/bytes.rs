@@ -2,7 +2,7 @@
 
 use crate::words::mix;
 
-/// An index file is invalid: torn, of another program, or of another version.
+/// The error for an invalid index file: incomplete, of another program, or of another version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the index is damaged")]
 pub(crate) struct DamagedIndex;

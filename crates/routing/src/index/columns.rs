@@ -37,12 +37,12 @@ enum Impacts {
 }
 
 impl Impacts {
-    fn new(all: usize, postings: &[(u32, u8)]) -> Self {
-        if postings.len().saturating_mul(DENSE_SHARE) < all {
+    fn new(skill_count: usize, postings: &[(u32, u8)]) -> Self {
+        if postings.len().saturating_mul(DENSE_SHARE) < skill_count {
             let (skills, impacts) = postings.iter().copied().unzip();
             return Self::Sparse { skills, impacts };
         }
-        let mut dense = vec![0; all];
+        let mut dense = vec![0; skill_count];
         for (skill, impact) in postings {
             if let Some(cell) = dense.get_mut(*skill as usize) {
                 *cell = *impact;
@@ -52,13 +52,13 @@ impl Impacts {
     }
 
     fn get(&self, skill: u32) -> u8 {
-        let found = match self {
+        let impact = match self {
             Self::Dense(impacts) => impacts.get(skill as usize),
             Self::Sparse { skills, impacts } => {
-                skills.binary_search(&skill).ok().and_then(|at| impacts.get(at))
+                skills.binary_search(&skill).ok().and_then(|index| impacts.get(index))
             }
         };
-        found.copied().unwrap_or(0)
+        impact.copied().unwrap_or(0)
     }
 
     /// Adds the values of the impacts to the sums of the skills from `from` on.
@@ -190,12 +190,12 @@ impl<'i> Columns<'i> {
     /// Returns the bytes of a skill's sketch, as [`Sketch::parse`](super::Sketch::parse) expects them.
     pub(crate) fn sketch(&self, skill: u32) -> Result<std::borrow::Cow<'i, [u8]>, DamagedIndex> {
         for part in &self.index.parts {
-            let inside = match &part.numbers {
+            let local_number = match &part.numbers {
                 None => (skill < part.segment.skills()).then_some(skill),
-                Some(numbers) => numbers.iter().position(|number| *number == skill).map(|at| at as u32),
+                Some(numbers) => numbers.iter().position(|number| *number == skill).map(|index| index as u32),
             };
-            if let Some(inside) = inside {
-                return part.segment.sketch(inside);
+            if let Some(local_number) = local_number {
+                return part.segment.sketch(local_number);
             }
         }
         Err(DamagedIndex)

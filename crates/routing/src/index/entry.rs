@@ -54,30 +54,30 @@ impl SegmentEntry {
         let mut counts: Vec<(Term, [u32; 2])> = Vec::with_capacity(expected);
         sketch_builder.pairs.reserve(expected);
         let mut name: Vec<String> = Vec::new();
-        for_each_word(&texts.name, |found, text| {
-            counts.push((found.term(), [NAME_COUNT, 0]));
-            if let WordToken::Word(term) = found {
+        for_each_word(&texts.name, |token, text| {
+            counts.push((token.term(), [NAME_COUNT, 0]));
+            if let WordToken::Word(term) = token {
                 sketch_builder.name.push(term);
                 name.extend(spelling(term, text).filter(|_| !is_stop_word(term)));
             }
         });
         name.sort_unstable();
         name.dedup();
-        let mut before = None;
+        let mut previous = None;
         for (sentence, when) in sentences(&texts.about) {
-            for_each_word(sentence, |found, _| {
-                counts.push((found.term(), [1, 0]));
-                if let WordToken::Word(term) = found {
+            for_each_word(sentence, |token, _| {
+                counts.push((token.term(), [1, 0]));
+                if let WordToken::Word(term) = token {
                     sketch_builder.about.push((term, when));
-                    add_pair(&mut before, term, &mut sketch_builder.pairs);
+                    add_pair(&mut previous, term, &mut sketch_builder.pairs);
                 }
             });
         }
-        before = None;
-        for_each_word(truncate(&texts.body, BODY_MAX), |found, _| {
-            counts.push((found.term(), [0, 1]));
-            if let WordToken::Word(term) = found {
-                add_pair(&mut before, term, &mut sketch_builder.pairs);
+        previous = None;
+        for_each_word(truncate(&texts.body, BODY_MAX), |token, _| {
+            counts.push((token.term(), [0, 1]));
+            if let WordToken::Word(term) = token {
+                add_pair(&mut previous, term, &mut sketch_builder.pairs);
             }
         });
         let mut sketch = Vec::new();
@@ -87,14 +87,14 @@ impl SegmentEntry {
 }
 
 /// Adds the pair of a word and the one before it; stop words in between are ignored.
-fn add_pair(before: &mut Option<Term>, term: Term, pairs: &mut Vec<u64>) {
+fn add_pair(previous: &mut Option<Term>, term: Term, pairs: &mut Vec<u64>) {
     if is_stop_word(term) {
         return;
     }
-    if let Some(before) = before.filter(|before| *before != term) {
-        pairs.push(pair_hash(before, term));
+    if let Some(previous) = previous.filter(|previous| *previous != term) {
+        pairs.push(pair_hash(previous, term));
     }
-    *before = Some(term);
+    *previous = Some(term);
 }
 
 fn weigh_words(mut counts: Vec<(Term, [u32; 2])>) -> Vec<WeightedWord> {
@@ -105,8 +105,8 @@ fn weigh_words(mut counts: Vec<(Term, [u32; 2])>) -> Vec<WeightedWord> {
     let lengths = sum(&counts);
     let norms = [(ABOUT, lengths[0]), (BODY, lengths[1])]
         .map(|(field, length)| field.k1 * (1.0 - field.b + field.b * length as f32 / field.typical_length));
-    let weighed = |same: &[(Term, [u32; 2])]| {
-        let counts = sum(same);
+    let weigh = |occurrences: &[(Term, [u32; 2])]| {
+        let counts = sum(occurrences);
         let impact = |field: usize| {
             let count = counts[field] as f32;
             if counts[field] == 0 {
@@ -115,9 +115,9 @@ fn weigh_words(mut counts: Vec<(Term, [u32; 2])>) -> Vec<WeightedWord> {
                 (255.0 * count / (count + norms[field])).round().max(1.0) as u8
             }
         };
-        WeightedWord { term: same[0].0, impacts: [impact(0), impact(1)] }
+        WeightedWord { term: occurrences[0].0, impacts: [impact(0), impact(1)] }
     };
-    counts.chunk_by(|a, b| a.0 == b.0).map(weighed).collect()
+    counts.chunk_by(|a, b| a.0 == b.0).map(weigh).collect()
 }
 
 #[cfg(test)]

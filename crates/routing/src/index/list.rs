@@ -33,29 +33,29 @@ pub(crate) struct ListLocation {
 
 /// Writes a list; `postings` are in the order of skills.
 pub(crate) fn write_list(postings: &[(u32, u8)], bytes: &mut Vec<u8>) {
-    let mut before = 0;
+    let mut previous = 0;
     if postings.len() <= BLOCK {
-        return write_block(postings, &mut before, bytes);
+        return write_block(postings, &mut previous, bytes);
     }
     let table = bytes.len();
     bytes.resize(table + postings.len().div_ceil(BLOCK) * ROW_SIZE, 0);
     for (number, chunk) in postings.chunks(BLOCK).enumerate() {
         let start = bytes.len();
-        write_block(chunk, &mut before, bytes);
+        write_block(chunk, &mut previous, bytes);
         let length = (bytes.len() - start) as u16;
         let largest = chunk.iter().map(|(_, impact)| *impact).max().unwrap_or(0);
         let row = &mut bytes[table + number * ROW_SIZE..][..ROW_SIZE];
-        row[..4].copy_from_slice(&before.to_le_bytes());
+        row[..4].copy_from_slice(&previous.to_le_bytes());
         row[4..6].copy_from_slice(&length.to_le_bytes());
         row[6] = largest;
     }
 }
 
-fn write_block(postings: &[(u32, u8)], before: &mut u32, bytes: &mut Vec<u8>) {
+fn write_block(postings: &[(u32, u8)], previous: &mut u32, bytes: &mut Vec<u8>) {
     for (skill, impact) in postings {
-        put_varint(skill.wrapping_sub(*before), bytes);
+        put_varint(skill.wrapping_sub(*previous), bytes);
         bytes.push(*impact);
-        *before = *skill;
+        *previous = *skill;
     }
 }
 
@@ -133,9 +133,9 @@ impl<'s> PostingList<'s> {
             Cow::Borrowed(bytes) => Cow::Borrowed(bytes.get(..size).ok_or(DamagedIndex)?),
             Cow::Owned(bytes) => Cow::Owned(bytes.get(..size).ok_or(DamagedIndex)?.to_vec()),
         };
-        let held = ReadBuffer { bytes: read, start: 0, read_size: READ_SIZE };
-        let at = BlockPosition { block: 0, start: size, before: 0 };
-        Ok(Self { source, location, table, buffer: held, position: at, cursor: None })
+        let buffer = ReadBuffer { bytes: read, start: 0, read_size: READ_SIZE };
+        let position = BlockPosition { block: 0, start: size, before: 0 };
+        Ok(Self { source, location, table, buffer, position, cursor: None })
     }
 
     /// Goes back to the first skill.
@@ -184,7 +184,7 @@ impl<'s> PostingList<'s> {
         if (single || self.cursor.is_some()) && self.seek_posting(from)?.is_none_or(|(skill, _)| skill >= to)
         {
             let next = self.row(self.position.block + 1);
-            if single || next.is_none() || self.cursor.is_some_and(|inside| inside.peeked.is_some()) {
+            if single || next.is_none() || self.cursor.is_some_and(|cursor| cursor.peeked.is_some()) {
                 return Ok((0, 0));
             }
         }
@@ -233,7 +233,7 @@ impl<'s> PostingList<'s> {
     /// Returns the first posting of the block that is not before `skill`.
     fn seek_posting(&mut self, skill: u32) -> Result<Option<(u32, u8)>, DamagedIndex> {
         self.read_block(skill, |_, _| {})?;
-        Ok(self.cursor.and_then(|inside| inside.peeked))
+        Ok(self.cursor.and_then(|cursor| cursor.peeked))
     }
 
     /// Calls `visit` with each posting of the block before `to`.

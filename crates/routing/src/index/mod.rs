@@ -1,5 +1,8 @@
 //! The index of every word of every skill, in a few immutable segments.
 //!
+//! A segment is one file, or its bytes in memory. For each word it has a posting list: the skills that contain the
+//! word, and the word's impact (its weight in that skill, from 0 to 255).
+//!
 //! Invariants: invalid bytes are rejected, never trusted; results do not depend on how the index was built,
 //! except for the rarity of words while removed skills are still in it.
 
@@ -44,27 +47,27 @@ pub(crate) fn build<T: Sync>(skills: &[T], texts: impl Fn(&T) -> (u64, SkillText
     build_with(skills, texts, |_| ()).0
 }
 
-/// Indexes texts under their keys, and returns what `keep` collects from each entry.
+/// Indexes texts under their keys, and returns what `collect` returns for each entry.
 pub(crate) fn build_with<T: Sync, K: Send>(
     skills: &[T],
     texts: impl Fn(&T) -> (u64, SkillTexts) + Sync,
-    keep: impl Fn(&SegmentEntry) -> K + Sync,
+    collect: impl Fn(&SegmentEntry) -> K + Sync,
 ) -> (Vec<u8>, Vec<K>) {
     let mut builder = SegmentBuilder::default();
-    let mut kept = Vec::with_capacity(skills.len());
+    let mut collected = Vec::with_capacity(skills.len());
     for batch in skills.chunks(BATCH_SIZE) {
         let entries = parallel_map(batch, 32, |skill| {
             let (key, texts) = texts(skill);
             let entry = SegmentEntry::new(&texts);
-            let keep = keep(&entry);
-            (key, entry, keep)
+            let value = collect(&entry);
+            (key, entry, value)
         });
-        for (key, entry, keep) in entries {
+        for (key, entry, value) in entries {
             builder.add(key, &entry);
-            kept.push(keep);
+            collected.push(value);
         }
     }
-    (builder.finish(), kept)
+    (builder.finish(), collected)
 }
 
 /// Segments, and the caller's skills in them.
@@ -148,9 +151,9 @@ impl Index {
             numbers: Some(numbers.into_iter().map(|number| number.unwrap_or(REMOVED)).collect()),
         };
         let parts: Vec<IndexPart> = parts.into_iter().map(part).collect();
-        let alive =
+        let live_count =
             |part: &IndexPart| part.numbers.iter().flatten().filter(|number| **number != REMOVED).count();
-        Self { skills: parts.iter().map(alive).sum(), parts }
+        Self { skills: parts.iter().map(live_count).sum(), parts }
     }
 
     /// Returns the number of skills.
@@ -165,20 +168,20 @@ impl Index {
 
     /// Returns the statistics of each term.
     pub(crate) fn term_stats(&self, terms: &[WeightedTerm]) -> Result<Vec<TermStats>, DamagedIndex> {
-        let all = self.skills as f32;
+        let skill_count = self.skills as f32;
         let stats = |term: &WeightedTerm| {
             let mut lists = Vec::with_capacity(self.parts.len());
             let mut counts = [0u32; 2];
             for part in &self.parts {
-                let found = part.segment.find(term.term)?;
-                for (count, list) in counts.iter_mut().zip(found.iter().flatten()) {
+                let locations = part.segment.find(term.term)?;
+                for (count, list) in counts.iter_mut().zip(locations.iter().flatten()) {
                     *count = count.saturating_add(list.count);
                 }
-                lists.push(found);
+                lists.push(locations);
             }
             let rarity = counts.map(|count| {
-                let having = (count as f32).min(all);
-                (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
+                let containing = (count as f32).min(skill_count);
+                (1.0 + (skill_count - containing + 0.5) / (containing + 0.5)).ln()
             });
             Ok(TermStats { rarity, lists })
         };
@@ -217,14 +220,11 @@ impl Index {
             best.raise_floor(lower_bound(part.segment.skills(), &mut weighted_lists, key, k)?);
             search(part.segment.skills(), number, &mut weighted_lists, key, &mut best)?;
         }
-        let found = best.into_sorted();
-        let mut candidates = Vec::with_capacity(found.len());
+        let hits = best.into_sorted();
+        let mut candidates = Vec::with_capacity(hits.len());
         for ((number, part), lists) in self.parts.iter().enumerate().zip(&mut lists) {
-            let mut chosen: Vec<(u32, f32)> = found
-                .iter()
-                .filter(|found| found.part == number)
-                .map(|found| (found.skill, found.score()))
-                .collect();
+            let mut chosen: Vec<(u32, f32)> =
+                hits.iter().filter(|hit| hit.part == number).map(|hit| (hit.skill, hit.score())).collect();
             chosen.sort_unstable_by_key(|(skill, _)| *skill);
             part.load_candidates(&chosen, lists, &mut candidates)?;
         }

@@ -7,36 +7,36 @@ use crate::words::WORD_MAX;
 
 /// Writes sorted words without duplicates, none longer than [`WORD_MAX`].
 pub(crate) fn write_names<'w>(words: impl IntoIterator<Item = (&'w str, u32)>, bytes: &mut Vec<u8>) {
-    let mut before = "";
+    let mut previous = "";
     for (word, count) in words {
-        let shared = before.bytes().zip(word.bytes()).take_while(|(one, other)| one == other).count();
+        let shared = previous.bytes().zip(word.bytes()).take_while(|(a, b)| a == b).count();
         let rest = &word.as_bytes()[shared..];
         bytes.extend([shared as u8, rest.len() as u8]);
         bytes.extend(rest);
         put_varint(count, bytes);
-        before = word;
+        previous = word;
     }
 }
 
 /// Reads words. They must be sorted and valid UTF-8.
 pub(crate) fn read_names(bytes: &[u8]) -> Result<Vocabulary, DamagedIndex> {
     let mut reader = ByteReader(bytes);
-    let (mut before, mut words, mut ends): (Vec<u8>, Vec<u8>, Vec<(usize, u32)>) = Default::default();
+    let (mut word, mut words, mut ends): (Vec<u8>, Vec<u8>, Vec<(usize, u32)>) = Default::default();
     while !reader.0.is_empty() {
         let (shared, rest) = (usize::from(reader.byte()?), usize::from(reader.byte()?));
-        if shared > before.len() || shared + rest > WORD_MAX {
+        if shared > word.len() || shared + rest > WORD_MAX {
             return Err(DamagedIndex);
         }
         let rest = reader.take(rest)?;
-        if rest <= &before[shared..] && !words.is_empty() {
+        if rest <= &word[shared..] && !words.is_empty() {
             return Err(DamagedIndex);
         }
-        before.truncate(shared);
-        before.extend(rest);
-        if before.is_empty() {
+        word.truncate(shared);
+        word.extend(rest);
+        if word.is_empty() {
             return Err(DamagedIndex);
         }
-        words.extend(&before);
+        words.extend(&word);
         ends.push((words.len(), reader.varint()?));
     }
     let text = std::str::from_utf8(&words).map_err(|_| DamagedIndex)?;

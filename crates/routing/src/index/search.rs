@@ -71,18 +71,18 @@ pub(crate) struct BestSkills {
     k: usize,
     /// A known lower bound of their sums.
     floor: u32,
-    found: BinaryHeap<Reverse<FoundSkill>>,
+    skills: BinaryHeap<Reverse<FoundSkill>>,
 }
 
 impl BestSkills {
     pub(crate) fn new(k: usize) -> Self {
-        Self { k, floor: 1, found: BinaryHeap::new() }
+        Self { k, floor: 1, skills: BinaryHeap::new() }
     }
 
     /// Returns the minimum sum that can still be among them.
     fn threshold(&self) -> u32 {
-        match self.found.peek() {
-            Some(Reverse(last)) if self.found.len() >= self.k => last.sum.max(self.floor),
+        match self.skills.peek() {
+            Some(Reverse(last)) if self.skills.len() >= self.k => last.sum.max(self.floor),
             _ => self.floor,
         }
     }
@@ -92,16 +92,16 @@ impl BestSkills {
         self.floor = self.floor.max(sum);
     }
 
-    fn add(&mut self, found: FoundSkill) {
-        self.found.push(Reverse(found));
-        if self.found.len() > self.k {
-            self.found.pop();
+    fn add(&mut self, skill: FoundSkill) {
+        self.skills.push(Reverse(skill));
+        if self.skills.len() > self.k {
+            self.skills.pop();
         }
     }
 
     /// Returns the skills, the best first.
     pub(crate) fn into_sorted(self) -> Vec<FoundSkill> {
-        self.found.into_sorted_vec().into_iter().map(|Reverse(found)| found).collect()
+        self.skills.into_sorted_vec().into_iter().map(|Reverse(skill)| skill).collect()
     }
 }
 
@@ -121,10 +121,10 @@ pub(crate) fn lower_bound(
     k: usize,
 ) -> Result<u32, DamagedIndex> {
     lists.sort_by(|a, b| b.value.cmp(&a.value).then(a.list.location.start.cmp(&b.list.location.start)));
-    let mut left = skills / RARE_SHARE;
+    let mut remaining = skills / RARE_SHARE;
     let rare = lists.iter().take_while(|weighted| {
-        let fits = weighted.list.location.count <= left;
-        left = left.saturating_sub(weighted.list.location.count);
+        let fits = weighted.list.location.count <= remaining;
+        remaining = remaining.saturating_sub(weighted.list.location.count);
         fits
     });
     let rare = rare.count();
@@ -159,8 +159,8 @@ pub(crate) fn search(
             }
         }
         // The maximum that the lists not yet scanned can add.
-        let mut rest = bounds.iter().map(|bound| bound.max).sum::<u32>();
-        if rest < threshold {
+        let mut unscanned_max = bounds.iter().map(|bound| bound.max).sum::<u32>();
+        if unscanned_max < threshold {
             continue;
         }
         // Short lists that add much come first, so that few candidates remain early.
@@ -173,33 +173,34 @@ pub(crate) fn search(
         for bound in &bounds {
             // If few candidates remain, looking up each of them is cheaper than scanning a long list.
             if bound.count >= LONG_LIST
-                && rest < threshold
-                && sums.iter().filter(|sum| **sum >= threshold - rest).count() * LOOKUP_COST < bound.count
+                && unscanned_max < threshold
+                && sums.iter().filter(|sum| **sum >= threshold - unscanned_max).count() * LOOKUP_COST
+                    < bound.count
             {
                 break;
             }
-            let WeightedList { list, value: worth } = &mut lists[bound.list];
+            let WeightedList { list, value } = &mut lists[bound.list];
             list.scan(from, to, |skill, impact| {
                 if let Some(sum) = sums.get_mut((skill - from) as usize) {
-                    *sum = sum.saturating_add(*worth * u32::from(impact));
+                    *sum = sum.saturating_add(*value * u32::from(impact));
                 }
             })?;
-            rest -= bound.max;
+            unscanned_max -= bound.max;
             scanned += 1;
         }
         candidates.clear();
-        let enough = threshold.saturating_sub(rest).max(1);
-        let summed = (from..to).zip(&sums).filter(|(_, sum)| **sum >= enough);
+        let candidate_min = threshold.saturating_sub(unscanned_max).max(1);
+        let summed = (from..to).zip(&sums).filter(|(_, sum)| **sum >= candidate_min);
         candidates.extend(summed.map(|(skill, sum)| (skill, *sum)));
         sums.fill(0);
         for bound in &bounds[scanned..] {
-            let WeightedList { list, value: worth } = &mut lists[bound.list];
-            rest -= bound.max;
+            let WeightedList { list, value } = &mut lists[bound.list];
+            unscanned_max -= bound.max;
             for (skill, sum) in &mut candidates {
                 let impact = list.impact(*skill)?.unwrap_or(0);
-                *sum = sum.saturating_add(*worth * u32::from(impact));
+                *sum = sum.saturating_add(*value * u32::from(impact));
             }
-            candidates.retain(|(_, sum)| sum.saturating_add(rest) >= threshold);
+            candidates.retain(|(_, sum)| sum.saturating_add(unscanned_max) >= threshold);
         }
         for (skill, sum) in &candidates {
             if let Some(key) = key(*skill) {

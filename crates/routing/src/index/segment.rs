@@ -82,8 +82,8 @@ impl Segment {
 
     /// Returns the words of names.
     pub(crate) fn names(&self) -> Result<&Vocabulary, DamagedIndex> {
-        if let Some(known) = self.names.get() {
-            return Ok(known);
+        if let Some(names) = self.names.get() {
+            return Ok(names);
         }
         let length = self.header.length.checked_sub(self.header.names).ok_or(DamagedIndex)?;
         let length = usize::try_from(length).map_err(|_| DamagedIndex)?;
@@ -96,11 +96,11 @@ impl Segment {
         if skill >= self.header.skills {
             return Err(DamagedIndex);
         }
-        let at = self.header.ends + u64::from(skill) * 8;
+        let end_offset = self.header.ends + u64::from(skill) * 8;
         let (start, end) = if skill == 0 {
-            (0, ByteReader(&self.source.read(at, 8)?).u64()?)
+            (0, ByteReader(&self.source.read(end_offset, 8)?).u64()?)
         } else {
-            let ends = self.source.read(at - 8, 16)?;
+            let ends = self.source.read(end_offset - 8, 16)?;
             let mut reader = ByteReader(&ends);
             (reader.u64()?, reader.u64()?)
         };

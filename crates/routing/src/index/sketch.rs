@@ -19,7 +19,8 @@ const PROBES: usize = 3;
 /// The size of the sample: the smallest pair of each of this many equal ranges.
 const SAMPLE: usize = 32;
 
-/// Two samples are of copies if at least this share of the entries present is equal, and enough are present.
+/// Two skills count as copies if enough entries of their samples are present, and at least this many of
+/// [`SAMPLE`] of these are equal.
 const COPY_EQUAL_MIN: usize = 26;
 const COPY_PRESENT_MIN: usize = 16;
 
@@ -32,8 +33,8 @@ pub(crate) fn short_term(term: Term) -> u32 {
 }
 
 /// Returns the hash of two adjacent words in either order.
-pub(crate) fn pair_hash(one: Term, other: Term) -> u64 {
-    mix(one.min(other).rotate_left(17) ^ one.max(other))
+pub(crate) fn pair_hash(a: Term, b: Term) -> u64 {
+    mix(a.min(b).rotate_left(17) ^ a.max(b))
 }
 
 /// Collects the content of a sketch.
@@ -105,10 +106,10 @@ impl ContentSignature {
         if self.text == other.text {
             return true;
         }
-        let both = || self.sample.iter().zip(&other.sample);
-        let present = both().filter(|(one, other)| **one != 0 || **other != 0).count();
-        let same = both().filter(|(one, other)| one == other && **one != 0).count();
-        present >= COPY_PRESENT_MIN && same * SAMPLE >= present * COPY_EQUAL_MIN
+        let pairs = || self.sample.iter().zip(&other.sample);
+        let present = pairs().filter(|(a, b)| **a != 0 || **b != 0).count();
+        let equal = pairs().filter(|(a, b)| a == b && **a != 0).count();
+        present >= COPY_PRESENT_MIN && equal * SAMPLE >= present * COPY_EQUAL_MIN
     }
 }
 
@@ -146,9 +147,9 @@ impl<'b> Sketch<'b> {
     }
 
     /// Returns `true` if two words are adjacent in the name, in either order.
-    pub(crate) fn name_has_pair(&self, one: Term, other: Term) -> bool {
-        let (one, other) = (short_term(one).to_le_bytes(), short_term(other).to_le_bytes());
-        self.name.windows(2).any(|pair| pair == [one, other] || pair == [other, one])
+    pub(crate) fn name_has_pair(&self, a: Term, b: Term) -> bool {
+        let (a, b) = (short_term(a).to_le_bytes(), short_term(b).to_le_bytes());
+        self.name.windows(2).any(|pair| pair == [a, b] || pair == [b, a])
     }
 
     /// Returns for each word of the description which of `terms` it is, and whether its sentence states when to
@@ -156,8 +157,8 @@ impl<'b> Sketch<'b> {
     pub(crate) fn about<'s>(&'s self, terms: &'s [Term]) -> impl Iterator<Item = Option<(usize, bool)>> + 's {
         self.about.iter().map(move |word| {
             let word = u32::from_le_bytes(*word);
-            let at = terms.iter().position(|term| short_term(*term) == word & !WHEN_FLAG)?;
-            Some((at, word & WHEN_FLAG != 0))
+            let index = terms.iter().position(|term| short_term(*term) == word & !WHEN_FLAG)?;
+            Some((index, word & WHEN_FLAG != 0))
         })
     }
 

@@ -46,9 +46,9 @@ impl SegmentSource {
         if footer_checksum(&bytes, body) != sum {
             return Err(DamagedIndex);
         }
-        let sums: Vec<u32> = bytes.as_chunks().0.iter().map(|sum| u32::from_le_bytes(*sum)).collect();
-        let checked = sums.iter().map(|_| AtomicBool::new(false)).collect();
-        Ok(Self::File(CheckedFile { file, length: body, checksums: sums, verified: checked }))
+        let checksums: Vec<u32> = bytes.as_chunks().0.iter().map(|sum| u32::from_le_bytes(*sum)).collect();
+        let verified = checksums.iter().map(|_| AtomicBool::new(false)).collect();
+        Ok(Self::File(CheckedFile { file, length: body, checksums, verified }))
     }
 
     pub(crate) fn len(&self) -> u64 {

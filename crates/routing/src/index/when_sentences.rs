@@ -24,7 +24,7 @@ const WHEN_PHRASES: &[&str] = &[
 pub(crate) fn sentences(text: &str) -> impl Iterator<Item = (&str, bool)> {
     text.split_inclusive(['.', '\n', '。', ';', '；']).map(|sentence| {
         let lower = sentence.to_lowercase();
-        (sentence, WHEN_PHRASES.iter().any(|mark| lower.contains(mark)))
+        (sentence, WHEN_PHRASES.iter().any(|phrase| lower.contains(phrase)))
     })
 }
 

@@ -24,7 +24,7 @@ fn the_name_counts_more_than_the_description_and_the_body() {
 }
 
 #[test]
-fn inflected_and_foreign_words_are_found() {
+fn inflected_words_and_words_of_other_languages_are_found() {
     let skills =
         [skill("a", "Merges documents", ""), skill("b", "Downloads articles", ""), skill("c", "x", "")];
     assert_eq!(ranked(&skills, "merging of a document")[0], "a");

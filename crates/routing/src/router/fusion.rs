@@ -26,9 +26,7 @@ impl Router {
     /// Embeds all skills now, without a time limit. A message waits only a few seconds, and until all skills
     /// are embedded, only words are compared. Returns `true` if the semantic stage is ready.
     pub fn prepare(&self) -> bool {
-        self.semantic
-            .as_ref()
-            .is_some_and(|meaning| self.skill_vectors(meaning, EmbedUntil::Complete).is_some())
+        self.semantic.as_ref().is_some_and(|state| self.skill_vectors(state, EmbedUntil::Complete).is_some())
     }
 
     /// Returns the skills that share words with a message or, with a semantic stage, are similar in meaning.

@@ -4,8 +4,7 @@ use std::fmt;
 
 use super::vectors::DIMENSIONS_MAX;
 
-/// What a text is embedded for. Some models treat both differently, and only a message has someone waiting for
-/// it.
+/// What a text is embedded for. Some models treat the two differently, and only a message makes a user wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Purpose {
     /// Skills: many texts, embedded once.

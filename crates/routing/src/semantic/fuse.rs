@@ -71,12 +71,18 @@ pub fn fuse(ranked: Vec<RankedSkill>, similarities: &[f32], weight: f32) -> Vec<
             ..FusedSkill::from_lexical(lexical)
         });
     }
-    let known: std::collections::HashSet<usize> = fused.iter().map(|found| found.skill).collect();
+    let lexical_skills: std::collections::HashSet<usize> =
+        fused.iter().map(|fused_skill| fused_skill.skill).collect();
     // A skill found only by similarity never ranks before a confident one, because the first match decides.
-    let confident =
-        fused.iter().filter(|found| found.is_confident()).map(|found| found.score).reduce(f32::max);
+    let confident = fused
+        .iter()
+        .filter(|fused_skill| fused_skill.is_confident())
+        .map(|fused_skill| fused_skill.score)
+        .reduce(f32::max);
     let max = confident.map_or(f32::INFINITY, |best| best * 0.99);
-    for (skill, similarity) in nearest(similarities).into_iter().filter(|(skill, _)| !known.contains(skill)) {
+    for (skill, similarity) in
+        nearest(similarities).into_iter().filter(|(skill, _)| !lexical_skills.contains(skill))
+    {
         let Some(notable) = stats.if_notable(similarity) else { continue };
         let score = (weight * stats.deviations_above(similarity)).min(max);
         fused.push(FusedSkill { skill, score, lexical: None, similarity: Some(notable) });
@@ -139,9 +145,9 @@ pub(in super::super) fn fused_match(name: &str, fused: FusedSkill, options: &Rou
     };
     if let Some(similarity) = similarity {
         // Insert after the lexical reasons and before the usage.
-        let at = matched.reasons.len()
+        let position = matched.reasons.len()
             - usize::from(matched.reasons.last().is_some_and(|last| last == USED_REASON));
-        matched.reasons.insert(at, similarity_reason(similarity));
+        matched.reasons.insert(position, similarity_reason(similarity));
     }
     if matched.kind == MatchKind::Semantic && used_recently(name, options) {
         matched.reasons.push(USED_REASON.to_owned());

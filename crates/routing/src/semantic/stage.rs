@@ -136,9 +136,10 @@ impl SemanticStage {
         let similarities =
             self.embed_checked(&[truncate(message, TEXT_MAX)], Purpose::Message).and_then(|vectors| {
                 let vector = vectors.first().ok_or(EmbedError::Count { expected: 1, actual: 0 })?;
-                let of_rows = skills.table.vectors.similarities(vector)?;
-                let of_skill = |row: &u32| of_rows.get(*row as usize).copied().unwrap_or_default();
-                Ok(skills.rows.iter().map(of_skill).collect())
+                let row_similarities = skills.table.vectors.similarities(vector)?;
+                let skill_similarity =
+                    |row: &u32| row_similarities.get(*row as usize).copied().unwrap_or_default();
+                Ok(skills.rows.iter().map(skill_similarity).collect())
             });
         similarities.map_err(|error| self.pause(&error)).ok()
     }
@@ -157,19 +158,21 @@ impl SemanticStage {
         let keys: Vec<TextDigest> = texts.iter().map(|text| text_digest(text)).collect();
         let file = cache_dir.map(|dir| vector_cache::cache_path(dir, collection, &identity));
         let mut table = VectorTable::default();
-        if let Some((_, latest)) = self.state().latest.as_ref().filter(|(of, _)| *of == identity) {
+        if let Some((_, latest)) =
+            self.state().latest.as_ref().filter(|(table_identity, _)| *table_identity == identity)
+        {
             table.add_from(latest, &keys);
         }
-        let missing = |table: &VectorTable| keys.iter().any(|key| table.row(key).is_none());
-        if missing(&table)
+        let is_incomplete = |table: &VectorTable| keys.iter().any(|key| table.row(key).is_none());
+        if is_incomplete(&table)
             && let Some(cached) = file.as_deref().and_then(|file| vector_cache::read_cache(file, &identity))
         {
             table.add_from(&cached, &keys);
         }
-        if missing(&table) {
-            let before = table.len();
+        if is_incomplete(&table) {
+            let count = table.len();
             let embedded = self.embed(&texts, &keys, &mut table, until);
-            if table.len() > before
+            if table.len() > count
                 && let Some(file) = &file
             {
                 vector_cache::write_cache(file, &identity, &mut table, &keys);
@@ -203,11 +206,11 @@ impl SemanticStage {
         until: EmbedUntil,
     ) -> Result<(), EmbedError> {
         let start = Instant::now();
-        let mut seen = HashSet::new();
+        let mut unique = HashSet::new();
         let missing: Vec<(&str, TextDigest)> = texts
             .iter()
             .zip(keys)
-            .filter(|(_, key)| table.row(key).is_none() && seen.insert(**key))
+            .filter(|(_, key)| table.row(key).is_none() && unique.insert(**key))
             .map(|(text, key)| (*text, *key))
             .collect();
         for batch in missing.chunks(self.embedder.batch_size().max(1)) {

@@ -1,7 +1,7 @@
 //! The vectors of texts, and their format on disk.
 //!
 //! A text is identified by its digest: a file that was touched, copied or moved is not embedded again, and a
-//! changed text is. Files that are torn, of another model or of another version are rejected as a whole and
+//! changed text is. Files that are incomplete, of another model or of another version are rejected as a whole and
 //! recreated.
 
 use std::collections::HashMap;
@@ -100,7 +100,8 @@ impl VectorTable {
         if magic != MAGIC || digest != Sha256::digest(identity.as_bytes()).as_slice() {
             return None;
         }
-        let number = |at: usize| Some(u32::from_le_bytes(*numbers.get(at..)?.first_chunk()?) as usize);
+        let number =
+            |offset: usize| Some(u32::from_le_bytes(*numbers.get(offset..)?.first_chunk()?) as usize);
         let (dimensions, count) = (number(0)?, number(4)?);
         if dimensions > DIMENSIONS_MAX || count > VECTORS_MAX || rest.len() != count * (20 + dimensions) {
             return None;

@@ -62,12 +62,12 @@ impl Vectors {
     }
 
     /// Copies a vector of another collection, if it has the same length.
-    pub(super) fn push_from(&mut self, others: &Self, at: usize) -> bool {
+    pub(super) fn push_from(&mut self, other: &Self, index: usize) -> bool {
         if self.is_empty() {
-            self.dimensions = others.dimensions;
+            self.dimensions = other.dimensions;
         }
-        let (Some(scale), Some(row)) = (others.scales.get(at), others.row(at)) else { return false };
-        if self.dimensions != others.dimensions {
+        let (Some(scale), Some(row)) = (other.scales.get(index), other.row(index)) else { return false };
+        if self.dimensions != other.dimensions {
             return false;
         }
         self.scales.push(*scale);
@@ -75,15 +75,17 @@ impl Vectors {
         true
     }
 
-    /// Returns the similarity of each vector with `to`, from −1 to 1.
-    pub fn similarities(&self, to: &[f32]) -> Result<Vec<f32>, EmbedError> {
-        let (to, scale) = quantize(to)?;
-        if to.len() != self.dimensions && !self.is_empty() {
-            return Err(EmbedError::Dimensions { expected: self.dimensions, actual: to.len() });
+    /// Returns the similarity of each vector with `vector`, from −1 to 1.
+    pub fn similarities(&self, vector: &[f32]) -> Result<Vec<f32>, EmbedError> {
+        let (vector, scale) = quantize(vector)?;
+        if vector.len() != self.dimensions && !self.is_empty() {
+            return Err(EmbedError::Dimensions { expected: self.dimensions, actual: vector.len() });
         }
         let rows = self.bytes.chunks_exact(self.dimensions.max(1)).zip(&self.scales);
         // Rounding can exceed 1 slightly.
-        Ok(rows.map(|(row, own)| (dot_product(row, &to) as f32 * own * scale).clamp(-1.0, 1.0)).collect())
+        Ok(rows
+            .map(|(row, row_scale)| (dot_product(row, &vector) as f32 * row_scale * scale).clamp(-1.0, 1.0))
+            .collect())
     }
 
     /// Returns the scales and bytes, for serialization.
@@ -93,14 +95,18 @@ impl Vectors {
 
     /// Creates vectors from serialized parts, or returns `None` if they are inconsistent.
     pub(super) fn from_parts(dimensions: usize, scales: Vec<f32>, bytes: Vec<i8>) -> Option<Self> {
-        let fits = (1..=DIMENSIONS_MAX).contains(&dimensions) || scales.is_empty();
-        let whole = scales.len().checked_mul(dimensions) == Some(bytes.len());
-        let sane = scales.iter().all(|scale| (0.0..=1.0).contains(scale));
-        (fits && whole && sane).then_some(Self { dimensions, scales, bytes })
+        let has_valid_dimensions = (1..=DIMENSIONS_MAX).contains(&dimensions) || scales.is_empty();
+        let is_complete = scales.len().checked_mul(dimensions) == Some(bytes.len());
+        let has_valid_scales = scales.iter().all(|scale| (0.0..=1.0).contains(scale));
+        (has_valid_dimensions && is_complete && has_valid_scales).then_some(Self {
+            dimensions,
+            scales,
+            bytes,
+        })
     }
 
-    fn row(&self, at: usize) -> Option<&[i8]> {
-        let start = at.checked_mul(self.dimensions)?;
+    fn row(&self, index: usize) -> Option<&[i8]> {
+        let start = index.checked_mul(self.dimensions)?;
         self.bytes.get(start..start.checked_add(self.dimensions)?)
     }
 }
@@ -124,8 +130,8 @@ fn quantize(vector: &[f32]) -> Result<(Vec<i8>, f32), EmbedError> {
     Ok((bytes, (1.0 / (length * 127.0)) as f32))
 }
 
-fn dot_product(one: &[i8], other: &[i8]) -> i32 {
-    one.iter().zip(other).map(|(one, other)| i32::from(*one) * i32::from(*other)).sum()
+fn dot_product(a: &[i8], b: &[i8]) -> i32 {
+    a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
 }
 
 #[cfg(test)]

@@ -36,18 +36,18 @@ impl TriggerIndexBuilder {
         }
     }
 
-    fn check_count(&mut self, skill: usize, what: &str, count: usize) {
+    fn check_count(&mut self, skill: usize, kind: &str, count: usize) {
         if count > TRIGGERS_MAX {
             self.warn(
                 skill,
-                format!("{count} {what}; only the first {TRIGGERS_MAX} are used"),
+                format!("{count} {kind}; only the first {TRIGGERS_MAX} are used"),
                 "remove the weaker ones",
             );
         }
     }
 
-    fn add_word(&mut self, skill: usize, kind: TriggerKind, written: &str) {
-        let folded = fold_trimmed(written);
+    fn add_word(&mut self, skill: usize, kind: TriggerKind, source: &str) {
+        let folded = fold_trimmed(source);
         let length = folded.chars().count();
         if length > KEYWORD_MAX && kind != TriggerKind::Name {
             let message =
@@ -55,7 +55,7 @@ impl TriggerIndexBuilder {
             self.warn(skill, message, "shorten it");
         } else if length > 0 {
             let id = to_u32(self.index.words.len());
-            let text = written.split_whitespace().collect::<Vec<_>>().join(" ");
+            let text = source.split_whitespace().collect::<Vec<_>>().join(" ");
             self.index.words.push(TriggerWord { skill, kind, text: text.into() });
             self.add_text(
                 folded,
@@ -76,9 +76,9 @@ impl TriggerIndexBuilder {
                     self.add_text(literal, TextUse::Pattern(id));
                 }
             }
-            Err(why) => {
+            Err(reason) => {
                 let escaped: String = source.chars().take(60).flat_map(char::escape_debug).collect();
-                let message = format!("invalid pattern \"{escaped}\": {why}");
+                let message = format!("invalid pattern \"{escaped}\": {reason}");
                 self.warn(skill, message, "use a regular expression without look-around");
             }
         }

@@ -27,7 +27,7 @@ pub struct RecordedRequest {
 impl RecordedRequest {
     /// Returns the value of a header by its lower-case name.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(header, _)| header == name).map(|(_, value)| value.as_str())
     }
 }
 
@@ -82,7 +82,7 @@ impl Reply {
 
     /// Sets a header.
     pub fn header(mut self, name: &'static str, value: &str) -> Self {
-        self.headers.retain(|(known, _)| *known != name);
+        self.headers.retain(|(header, _)| *header != name);
         self.headers.push((name, value.to_owned()));
         self
     }
@@ -201,8 +201,8 @@ fn reset(stream: TcpStream) -> std::io::Result<()> {
 async fn read_request(stream: &mut TcpStream) -> std::io::Result<Option<RecordedRequest>> {
     let mut bytes = Vec::new();
     let head = loop {
-        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            break at;
+        if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            break end;
         }
         if stream.read_buf(&mut bytes).await? == 0 {
             return Ok(None);

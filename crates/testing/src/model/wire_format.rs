@@ -171,10 +171,10 @@ fn interleaved(parts: &[ReplyPart]) -> Vec<(usize, String)> {
         })
         .collect();
     let longest = all.iter().map(Vec::len).max().unwrap_or_default();
-    let at = |round: usize| {
+    let pieces_of_round = |round: usize| {
         all.iter().enumerate().filter_map(move |(index, pieces)| Some((index, pieces.get(round)?.clone())))
     };
-    (0..longest).flat_map(at).collect()
+    (0..longest).flat_map(pieces_of_round).collect()
 }
 
 /// Returns the system prompt of a request.

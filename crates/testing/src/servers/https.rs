@@ -57,7 +57,7 @@ pub fn make_certificates(dir: &Path) {
 /// | `/silent/…` | no response |
 pub struct HttpsServer {
     port: u16,
-    end: Arc<AtomicBool>,
+    stop: Arc<AtomicBool>,
     requests: Arc<Mutex<Vec<String>>>,
     listener: Option<JoinHandle<()>>,
 }
@@ -77,25 +77,25 @@ impl HttpsServer {
         let (config, root) = (Arc::new(config), repositories.to_owned());
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (end, requests) = (Arc::new(AtomicBool::new(false)), Arc::<Mutex<Vec<String>>>::default());
-        let (ends, notes) = (Arc::clone(&end), Arc::clone(&requests));
+        let (stop, requests) = (Arc::new(AtomicBool::new(false)), Arc::<Mutex<Vec<String>>>::default());
+        let (stopped, recorded) = (Arc::clone(&stop), Arc::clone(&requests));
         let listener = std::thread::spawn(move || {
             for stream in listener.incoming() {
-                if ends.load(Ordering::Relaxed) {
+                if stopped.load(Ordering::Relaxed) {
                     return;
                 }
                 let (config, root) = (Arc::clone(&config), root.clone());
-                let (ends, notes) = (Arc::clone(&ends), Arc::clone(&notes));
+                let (stopped, recorded) = (Arc::clone(&stopped), Arc::clone(&recorded));
                 let stream = stream.unwrap();
                 // A client may disconnect at any time, so errors are ignored.
                 std::thread::spawn(move || {
                     let connection = ServerConnection::new(config).unwrap();
                     let stream = StreamOwned::new(connection, stream);
-                    let _ = Exchange { stream: BufReader::new(stream), root, port, end: ends, notes }.run();
+                    let _ = Exchange { stream: BufReader::new(stream), root, port, stopped, recorded }.run();
                 });
             }
         });
-        Self { port, end, requests, listener: Some(listener) }
+        Self { port, stop, requests, listener: Some(listener) }
     }
 
     /// Returns the URL of a path, such as `git/skills.git`.
@@ -111,7 +111,7 @@ impl HttpsServer {
 
 impl Drop for HttpsServer {
     fn drop(&mut self) {
-        self.end.store(true, Ordering::Relaxed);
+        self.stop.store(true, Ordering::Relaxed);
         // Wake up the listener, so that it checks the flag.
         let _ = TcpStream::connect(("127.0.0.1", self.port));
         if let Some(listener) = self.listener.take() {
@@ -120,12 +120,13 @@ impl Drop for HttpsServer {
     }
 }
 
+/// A request and its response on one connection.
 struct Exchange {
     stream: BufReader<StreamOwned<ServerConnection, TcpStream>>,
     root: PathBuf,
     port: u16,
-    end: Arc<AtomicBool>,
-    notes: Arc<Mutex<Vec<String>>>,
+    stopped: Arc<AtomicBool>,
+    recorded: Arc<Mutex<Vec<String>>>,
 }
 
 struct Request {
@@ -138,14 +139,14 @@ struct Request {
 
 impl Request {
     fn header(&self, name: &str) -> &str {
-        self.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+        self.headers.iter().find(|(header, _)| header == name).map_or("", |(_, value)| value)
     }
 }
 
 impl Exchange {
     fn run(mut self) -> std::io::Result<()> {
         let request = self.read_request()?;
-        self.notes.lock().unwrap().push(format!("{} {}", request.method, request.path));
+        self.recorded.lock().unwrap().push(format!("{} {}", request.method, request.path));
         let (mode, rest) = request.path[1..].split_once('/').unwrap_or((&request.path[1..], ""));
         let query = if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
         match mode {
@@ -224,14 +225,15 @@ impl Exchange {
         let mut output = Vec::new();
         child.stdout.take().unwrap().read_to_end(&mut output)?;
         child.wait()?;
-        let split = output.windows(4).position(|four| four == b"\r\n\r\n").map_or(output.len(), |at| at + 4);
+        let split =
+            output.windows(4).position(|four| four == b"\r\n\r\n").map_or(output.len(), |end| end + 4);
         let (head, body) = output.split_at(split);
         let head = String::from_utf8_lossy(head).into_owned();
         let value = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
         let status = value("Status:").unwrap_or("200 OK").to_owned();
         let kind = value("Content-Type:").unwrap_or("text/plain").to_owned();
-        let pack = body.windows(4).any(|four| four == b"PACK");
-        if !pack || !matches!(mode, "stall" | "cut") {
+        let has_pack = body.windows(4).any(|four| four == b"PACK");
+        if !has_pack || !matches!(mode, "stall" | "cut") {
             return self.respond(&status, &kind, body);
         }
         self.respond_half(&status, &kind, body, mode == "stall")
@@ -250,14 +252,15 @@ impl Exchange {
 
     /// Waits until the server stops.
     fn wait(&self) {
-        while !self.end.load(Ordering::Relaxed) {
+        while !self.stopped.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    fn redirect(&mut self, to: &str) -> std::io::Result<()> {
-        let head =
-            format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    fn redirect(&mut self, url: &str) -> std::io::Result<()> {
+        let head = format!(
+            "HTTP/1.1 302 Found\r\nLocation: {url}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        );
         self.stream.get_mut().write_all(head.as_bytes())?;
         self.stream.get_mut().flush()
     }

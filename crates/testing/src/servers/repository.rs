@@ -78,8 +78,8 @@ impl Repository {
     }
 
     /// Clones the repository into a bare repository, to be served.
-    pub fn publish(&self, to: &Path) {
-        let output = git().args(["clone", "-q", "--bare"]).arg(&self.path).arg(to).output().unwrap();
+    pub fn publish(&self, target: &Path) {
+        let output = git().args(["clone", "-q", "--bare"]).arg(&self.path).arg(target).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }

@@ -82,21 +82,21 @@ impl SshServer {
     }
 
     fn configure(&self) {
-        let at = |name: &str| self.dir.path().join(name).display().to_string();
+        let path = |name: &str| self.dir.path().join(name).display().to_string();
         let host = fs::read_to_string(self.dir.path().join("host.pub")).unwrap();
-        fs::write(at("known"), format!("[127.0.0.1]:{} {host}", self.port)).unwrap();
+        fs::write(path("known"), format!("[127.0.0.1]:{} {host}", self.port)).unwrap();
         let config = |key: &str| {
             format!(
                 "Host prowess-test\n  HostName 127.0.0.1\n  Port {}\nHost *\n  IdentityFile {}\n  IdentitiesOnly yes\n  \
              IdentityAgent none\n  UserKnownHostsFile {}\n  GlobalKnownHostsFile /dev/null\n  \
              StrictHostKeyChecking yes\n",
                 self.port,
-                at(key),
-                at("known")
+                path(key),
+                path("known")
             )
         };
-        fs::write(at("config"), config("client")).unwrap();
-        fs::write(at("unknown-key-config"), config("unknown")).unwrap();
+        fs::write(path("config"), config("client")).unwrap();
+        fs::write(path("unknown-key-config"), config("unknown")).unwrap();
     }
 }
 
@@ -108,24 +108,24 @@ impl Drop for SshServer {
 }
 
 fn spawn(dir: &Path, port: u16, versions: ProtocolVersions) -> Child {
-    let at = |name: &str| dir.join(name).display().to_string();
+    let path = |name: &str| dir.join(name).display().to_string();
     let mut config = format!(
         "ListenAddress 127.0.0.1\nPort {port}\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\n\
          PidFile none\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\n",
-        at("host"),
-        at("authorized")
+        path("host"),
+        path("authorized")
     );
     if versions == ProtocolVersions::All {
         config.push_str("AcceptEnv GIT_PROTOCOL\n");
     }
-    fs::write(at("sshd_config"), config).unwrap();
+    fs::write(path("sshd_config"), config).unwrap();
     // `sshd` requires this directory if it runs as root.
     let _ = fs::create_dir_all("/run/sshd");
     Command::new(sshd())
-        .args(["-D", "-e", "-f", &at("sshd_config")])
+        .args(["-D", "-e", "-f", &path("sshd_config")])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(fs::File::create(at("log")).unwrap())
+        .stderr(fs::File::create(path("log")).unwrap())
         .spawn()
         .unwrap()
 }

@@ -57,7 +57,7 @@ pub(super) fn write_rules(output: &mut Output) -> io::Result<()> {
             "family": rule.family.as_str(),
             "severity": rule.severity.as_str(),
             "title": rule.title,
-            "why": rule.why,
+            "why": rule.reason,
             "help": rule.help,
         })
     };

@@ -15,7 +15,7 @@ pub(super) fn write(output: &mut Output, audited: &[AuditedSkill], base: &Path) 
         json!({
             "id": rule.id,
             "shortDescription": {"text": rule.title},
-            "fullDescription": {"text": format!("{}: {}", rule.title, rule.why)},
+            "fullDescription": {"text": format!("{}: {}", rule.title, rule.reason)},
             "help": {"text": rule.help},
             "defaultConfiguration": {"level": level(rule.severity)},
             "properties": {"tags": ["security", rule.family.as_str()], "security-severity": score(rule.severity)},

@@ -46,26 +46,26 @@ pub enum EditEntryError {
         message: String,
     },
     /// It can be parsed, but the change would affect more than intended.
-    #[error("line {line}, column {column}: {why}")]
+    #[error("line {line}, column {column}: {reason}")]
     Unsafe {
         /// The line, counted from 1.
         line: u32,
         /// The column in characters, counted from 1.
         column: u32,
         /// The reason, and what to do instead.
-        why: String,
+        reason: String,
     },
 }
 
 impl EditEntryError {
-    pub(super) fn malformed(text: &str, at: usize, message: impl Into<String>) -> Self {
-        let Location { line, column, .. } = Location::from_span(text.as_bytes(), Span::new(at, at));
+    pub(super) fn malformed(text: &str, offset: usize, message: impl Into<String>) -> Self {
+        let Location { line, column, .. } = Location::from_span(text.as_bytes(), Span::new(offset, offset));
         Self::Malformed { line, column, message: message.into() }
     }
 
-    pub(super) fn unsafe_change(text: &str, at: usize, why: impl Into<String>) -> Self {
-        let Location { line, column, .. } = Location::from_span(text.as_bytes(), Span::new(at, at));
-        Self::Unsafe { line, column, why: why.into() }
+    pub(super) fn unsafe_change(text: &str, offset: usize, reason: impl Into<String>) -> Self {
+        let Location { line, column, .. } = Location::from_span(text.as_bytes(), Span::new(offset, offset));
+        Self::Unsafe { line, column, reason: reason.into() }
     }
 }
 
@@ -102,7 +102,7 @@ pub fn find(text: &str, form: ConfigFormat, path: [&str; 2]) -> Result<Option<Fo
 /// assert_eq!(remove(&after, ConfigFormat::Json, ["servers", "b"]).unwrap(), text);
 /// ```
 pub fn put(text: &str, form: ConfigFormat, path: [&str; 2], entry: &Value) -> Result<String, EditEntryError> {
-    if find(text, form, path)?.is_some_and(|found| found.value == *entry) {
+    if find(text, form, path)?.is_some_and(|existing| existing.value == *entry) {
         return Ok(text.to_owned());
     }
     let (bom, text) = split_bom(text);

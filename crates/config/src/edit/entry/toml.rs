@@ -20,19 +20,19 @@ pub(super) fn find(text: &str, path: [&str; 2]) -> Result<Option<FoundEntry>, Ed
 
 pub(super) fn put(text: &str, path: [&str; 2], value: &Value) -> Result<String, EditEntryError> {
     let tree = parse(text)?;
-    let at = tree.get(path[0]).map_or(0, |section| section.span.start as usize);
-    let wanted = semantics::with_change(semantics::value_of_tree(&tree), &path, |_| value.clone());
-    apply_edit(text, |document| put_table(document, path, value), |after| semantics::is_same(after, wanted))
-        .ok_or_else(|| EditEntryError::unsafe_change(text, at, BY_HAND))
+    let offset = tree.get(path[0]).map_or(0, |section| section.span.start as usize);
+    let expected = semantics::with_change(semantics::value_of_tree(&tree), &path, |_| value.clone());
+    apply_edit(text, |document| put_table(document, path, value), |after| semantics::is_same(after, expected))
+        .ok_or_else(|| EditEntryError::unsafe_change(text, offset, BY_HAND))
 }
 
 pub(super) fn remove(text: &str, path: [&str; 2]) -> Result<String, EditEntryError> {
     let tree = parse(text)?;
-    let Some(found) = entry(text, &tree, path)? else { return Ok(text.to_owned()) };
+    let Some(existing) = entry(text, &tree, path)? else { return Ok(text.to_owned()) };
     let before = semantics::value_of_tree(&tree);
     let is_right = |after| semantics::is_without(after, &before, &path);
     apply_edit(text, |document| remove_entry(document, &path), is_right)
-        .ok_or_else(|| EditEntryError::unsafe_change(text, found.span.start as usize, BY_HAND))
+        .ok_or_else(|| EditEntryError::unsafe_change(text, existing.span.start as usize, BY_HAND))
 }
 
 /// Inserts a table with its own header if possible, otherwise a value in the section.
@@ -61,7 +61,7 @@ fn put_table(document: &mut DocumentMut, [section, name]: [&str; 2], value: &Val
 }
 
 fn parse(text: &str) -> Result<ConfigTree, EditEntryError> {
-    toml::parse(text).map_err(|(at, message)| EditEntryError::malformed(text, at, message))
+    toml::parse(text).map_err(|(offset, message)| EditEntryError::malformed(text, offset, message))
 }
 
 fn entry<'t>(

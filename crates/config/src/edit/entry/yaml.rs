@@ -25,15 +25,15 @@ pub(super) fn put(text: &str, path: [&str; 2], value: &Value) -> Result<String, 
     }
     let root = parse(text)?;
     let before = root.as_ref().map_or(Value::Null, Node::value);
-    let wanted = semantics::with_change(before, &path, |_| value.clone());
-    let (candidates, at) = candidate_edits(text, root.as_ref(), path, value)?;
+    let expected = semantics::with_change(before, &path, |_| value.clone());
+    let (candidates, offset) = candidate_edits(text, root.as_ref(), path, value)?;
     let is_right = |after: &String| {
         parse(after).is_ok_and(|root| {
-            semantics::is_same(root.map_or(Value::Null, |root| root.value()), wanted.clone())
+            semantics::is_same(root.map_or(Value::Null, |root| root.value()), expected.clone())
         })
     };
     let mut afters = candidates.into_iter().map(|edit| apply_splices(text, edit));
-    afters.find(is_right).ok_or_else(|| EditEntryError::unsafe_change(text, at, BY_HAND))
+    afters.find(is_right).ok_or_else(|| EditEntryError::unsafe_change(text, offset, BY_HAND))
 }
 
 const BY_HAND: &str = "this cannot be changed without affecting something else, such as an anchor or an alias; edit \
@@ -46,16 +46,16 @@ fn candidate_edits(
     value: &Value,
 ) -> Result<(Vec<Vec<Splice>>, usize), EditEntryError> {
     let flow = format!("{name}: {}", inline(value));
-    let under = |blanks: &str| {
-        let inner = lines(name, value, &format!("{blanks}  "));
-        [vec![format!("{blanks}{section}:")], inner].concat()
+    let section_lines = |margin: &str| {
+        let inner = lines(name, value, &format!("{margin}  "));
+        [vec![format!("{margin}{section}:")], inner].concat()
     };
     let Some(root) = root.filter(|root| root.value() != Value::Null) else {
-        return Ok((vec![vec![insert_at_end(text, &under(""))]], 0));
+        return Ok((vec![vec![insert_at_end(text, &section_lines(""))]], 0));
     };
-    let found = entry(text, root, section).map_err(|error| with_column(text, error))?;
-    let Some((key, map)) = found else {
-        let lines = under(root_indent(text, root));
+    let existing = entry(text, root, section).map_err(|error| with_column(text, error))?;
+    let Some((key, map)) = existing else {
+        let lines = section_lines(root_indent(text, root));
         let mut candidates = vec![
             vec![insert_after_line(text, text_end(text, root), &lines)],
             vec![insert_at_end(text, &lines)],
@@ -63,37 +63,39 @@ fn candidate_edits(
         candidates.extend(insert_into_flow(text, root, &format!("{section}: {{{flow}}}")));
         return Ok((candidates, root.span.start as usize));
     };
-    let at = key.span.start as usize;
+    let offset = key.span.start as usize;
     if map.value() == Value::Null {
         // On the same line, to distinguish a formerly empty section from a new one.
-        let beside = replace_null(text, key, map, &[], &format!("{{ {flow} }}"));
-        return Ok((beside.into_iter().skip(1).collect(), at));
+        let same_line = replace_null(text, key, map, &[], &format!("{{ {flow} }}"));
+        return Ok((same_line.into_iter().skip(1).collect(), offset));
     }
     let NodeKind::Map(_) = &map.kind else {
-        return Err(EditEntryError::unsafe_change(text, at, format!("{section} must be a mapping")));
+        return Err(EditEntryError::unsafe_change(text, offset, format!("{section} must be a mapping")));
     };
     if let Some(edit) = insert_into_flow(text, map, &flow) {
-        return Ok((vec![edit], at));
+        return Ok((vec![edit], offset));
     }
-    let blanks =
-        first_key(map).map_or_else(|| format!("{}  ", indent(text, at)), |at| indent(text, at).to_owned());
-    Ok((vec![vec![insert_after_line(text, text_end(text, map), &lines(name, value, &blanks))]], at))
+    let margin = first_key(map)
+        .map_or_else(|| format!("{}  ", indent(text, offset)), |offset| indent(text, offset).to_owned());
+    Ok((vec![vec![insert_after_line(text, text_end(text, map), &lines(name, value, &margin))]], offset))
 }
 
 pub(super) fn remove(text: &str, path: [&str; 2]) -> Result<String, EditEntryError> {
     let Some(root) = parse(text)? else { return Ok(text.to_owned()) };
     let Some((key, value)) = find_nodes(text, &root, path)? else { return Ok(text.to_owned()) };
-    let at = key.span.start as usize;
-    let found = entry(text, &root, path[0]).map_err(|error| with_column(text, error))?;
-    let Some((section, map)) = found else { return Ok(text.to_owned()) };
+    let offset = key.span.start as usize;
+    let existing = entry(text, &root, path[0]).map_err(|error| with_column(text, error))?;
+    let Some((section, map)) = existing else { return Ok(text.to_owned()) };
     let NodeKind::Map(entries) = &map.kind else { return Ok(text.to_owned()) };
     let (end, colon) = (text_end(text, value).max(key.span.end as usize), after_colon(text, section));
     let mut candidates = Vec::new();
     if begins_with(text, map.span, b'{') {
-        let which = entries.iter().position(|(other, _)| other.span == key.span).unwrap_or(0);
-        let next = entries.get(which + 1).map(|(next, _)| next.span.start as usize);
-        let before =
-            which.checked_sub(1).and_then(|at| entries.get(at)).map(|(_, value)| text_end(text, value));
+        let index = entries.iter().position(|(entry_key, _)| entry_key.span == key.span).unwrap_or(0);
+        let next = entries.get(index + 1).map(|(next, _)| next.span.start as usize);
+        let previous_end = index
+            .checked_sub(1)
+            .and_then(|offset| entries.get(offset))
+            .map(|(_, value)| text_end(text, value));
         if entries.len() == 1 {
             candidates.push(vec![Splice::cut(colon, map.span.end as usize)]);
             // Entries are inserted first, so the next section follows, if there is one.
@@ -101,30 +103,31 @@ pub(super) fn remove(text: &str, path: [&str; 2]) -> Result<String, EditEntryErr
             let next = outer.get(1).map_or(map.span.end, |(next, _)| next.span.start);
             candidates.push(vec![Splice::cut(section.span.start as usize, next as usize)]);
         }
-        match (next, before) {
-            (Some(next), _) => candidates.push(vec![Splice::cut(at, next)]),
-            (None, Some(before)) => candidates.push(vec![Splice::cut(before, end)]),
-            (None, None) => candidates.push(vec![Splice::cut(at, end)]),
+        match (next, previous_end) {
+            (Some(next), _) => candidates.push(vec![Splice::cut(offset, next)]),
+            (None, Some(previous_end)) => candidates.push(vec![Splice::cut(previous_end, end)]),
+            (None, None) => candidates.push(vec![Splice::cut(offset, end)]),
         }
     } else {
         if entries.len() == 1 {
             candidates.push(vec![Splice::cut(0, text.len())]);
             candidates.push(vec![cut_lines(text, section.span.start as usize, end)]);
-            candidates.push(vec![Splice::insert(colon, " {}"), cut_lines(text, at, end)]);
+            candidates.push(vec![Splice::insert(colon, " {}"), cut_lines(text, offset, end)]);
         }
-        candidates.push(vec![cut_lines(text, at, end)]);
+        candidates.push(vec![cut_lines(text, offset, end)]);
     }
     let (before, removed_value) = (root.value(), value.value());
     let afters: Vec<_> = candidates.into_iter().map(|edit| apply_splices(text, edit)).collect();
-    let is_undone = |after: &&String| put(after, path, &removed_value).is_ok_and(|again| again == text);
+    let is_undone = |after: &&String| put(after, path, &removed_value).is_ok_and(|restored| restored == text);
     let is_right = |after: &&String| {
-        let means = |root: Option<Node<'_>>| root.map_or(Value::Null, |root| root.value());
+        let value_or_null = |root: Option<Node<'_>>| root.map_or(Value::Null, |root| root.value());
         // Do not delete content that was not added by us.
-        !after.is_empty() && parse(after).is_ok_and(|root| semantics::is_without(means(root), &before, &path))
+        !after.is_empty()
+            && parse(after).is_ok_and(|root| semantics::is_without(value_or_null(root), &before, &path))
     };
     let after = afters.iter().find(is_undone).or_else(|| afters.iter().rev().skip(1).find(is_right));
     let after = after.or_else(|| afters.iter().find(is_right));
-    after.cloned().ok_or_else(|| EditEntryError::unsafe_change(text, at, BY_HAND))
+    after.cloned().ok_or_else(|| EditEntryError::unsafe_change(text, offset, BY_HAND))
 }
 
 /// Cuts whole lines. If the last line has no line ending, the preceding one is removed, too.
@@ -132,7 +135,7 @@ fn cut_lines(text: &str, from: usize, to: usize) -> Splice {
     let (from, to) = (line_start(text, from), next_line(text, to));
     let from = match text.get(from..to).is_some_and(|lines| lines.ends_with('\n')) {
         true => from,
-        false => text.get(..from).map_or(from, |above| above.trim_end_matches(['\r', '\n']).len()),
+        false => text.get(..from).map_or(from, |preceding| preceding.trim_end_matches(['\r', '\n']).len()),
     };
     Splice::cut(from, to)
 }
@@ -159,34 +162,34 @@ fn parse(text: &str) -> Result<Option<Node<'_>>, EditEntryError> {
 
 /// Adds a column to an error: that of the first word of its line.
 fn with_column(text: &str, error: EditError) -> EditEntryError {
-    let (EditError::Malformed { line, message: why } | EditError::Unsafe { line, why }) = error else {
+    let (EditError::Malformed { line, message: reason } | EditError::Unsafe { line, reason }) = error else {
         return EditEntryError::unsafe_change(text, 0, error.to_string());
     };
     let start = text.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default();
     let column = 1 + start.chars().take_while(|c| c.is_whitespace()).count();
-    EditEntryError::Unsafe { line, column: u32::try_from(column).unwrap_or(1), why }
+    EditEntryError::Unsafe { line, column: u32::try_from(column).unwrap_or(1), reason }
 }
 
 /// Formats a key and its value as a block.
-fn lines(key: &str, value: &Value, blanks: &str) -> Vec<String> {
-    let deeper = format!("{blanks}  ");
-    let below = match value {
+fn lines(key: &str, value: &Value, margin: &str) -> Vec<String> {
+    let deeper = format!("{margin}  ");
+    let inner = match value {
         Value::Map(entries) if !entries.is_empty() => {
             entries.iter().flat_map(|(key, value)| lines(key, value, &deeper)).collect()
         }
         Value::List(items) if !items.is_empty() => {
             items.iter().map(|item| format!("{deeper}- {}", inline(item))).collect()
         }
-        value => return vec![format!("{blanks}{}: {}", quote_word(key), inline(value))],
+        value => return vec![format!("{margin}{}: {}", quote_word(key), inline(value))],
     };
-    [vec![format!("{blanks}{}:", quote_word(key))], below].concat()
+    [vec![format!("{margin}{}:", quote_word(key))], inner].concat()
 }
 
 /// Formats a value on one line.
 fn inline(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
-        Value::Bool(truth) => truth.to_string(),
+        Value::Bool(boolean) => boolean.to_string(),
         Value::Number(number) => number.to_string(),
         Value::Text(text) => quote_word(text),
         Value::List(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),

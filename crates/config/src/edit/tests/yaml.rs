@@ -87,16 +87,16 @@ fn items_are_removed() {
 #[test]
 fn unsafe_changes_are_rejected_with_the_line() {
     let edit_error = |text: &str| match add(text, Y, DISABLED, "x").unwrap_err() {
-        EditError::Unsafe { line, why } => (line, why),
+        EditError::Unsafe { line, reason } => (line, reason),
         EditError::Malformed { line, message } => (line, format!("malformed: {message}")),
         other => panic!("{other}"),
     };
-    let (line, why) = edit_error("a: &a [b]\nskills:\n  disabled: *a\n");
-    assert!(line == 3 && why.contains("alias"), "{why}");
-    let (line, why) = edit_error("skills:\n  disabled: &a [b]\nc: *a\n");
-    assert!(line == 2 && why.contains("anchor"), "{why}");
-    let (line, why) = edit_error("skills:\n  disabled: &a\n    - b\nc: *a\n");
-    assert!(line == 2 && why.contains("anchor"), "{why}");
+    let (line, reason) = edit_error("a: &a [b]\nskills:\n  disabled: *a\n");
+    assert!(line == 3 && reason.contains("alias"), "{reason}");
+    let (line, reason) = edit_error("skills:\n  disabled: &a [b]\nc: *a\n");
+    assert!(line == 2 && reason.contains("anchor"), "{reason}");
+    let (line, reason) = edit_error("skills:\n  disabled: &a\n    - b\nc: *a\n");
+    assert!(line == 2 && reason.contains("anchor"), "{reason}");
     assert_eq!(
         edit_error("skills:\n  a: 1\nskills:\n  b: 2\n"),
         (3, "duplicate key skills; delete one of them".to_owned())

@@ -1,4 +1,4 @@
-//! Foreign entries, broken files, symlinks, several files, concurrent changes.
+//! Entries of other programs, broken files, symlinks, several files, concurrent changes.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

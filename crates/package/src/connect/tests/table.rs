@@ -19,9 +19,9 @@ fn configuration_files_of_each_client() {
     let mut report = String::new();
     for client in CLIENTS {
         report += &format!("{} ({:?}, {})\n", client.id, client.form, client.section);
-        for (what, env) in &envs {
+        for (description, env) in &envs {
             let files = env.files(client, InstallScope::User).unwrap();
-            report += &format!("  {what}: {files:?}\n");
+            report += &format!("  {description}: {files:?}\n");
         }
         match linux.files(client, InstallScope::Project) {
             Ok(files) => report += &format!("  project: {files:?}\n"),

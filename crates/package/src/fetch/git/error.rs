@@ -157,7 +157,7 @@ impl GitError {
             }
             Self::NotFound { url } if url.starts_with("file://") => "check the path".to_owned(),
             Self::NotFound { .. } => "check the name, and that your key has read access".to_owned(),
-            Self::Ssh { host, reason: why } if why.contains("Host key") => {
+            Self::Ssh { host, reason } if reason.contains("Host key") => {
                 format!("run `ssh {host}` once and check the host key")
             }
             Self::Ssh { .. } => {
@@ -170,8 +170,8 @@ impl GitError {
             Self::UnknownRef { is_abbreviated: true, .. } => {
                 "use the full commit id with 40 digits".to_owned()
             }
-            Self::UnknownRef { suggestions: near, .. } if !near.is_empty() => {
-                format!("did you mean {}?", near.join(", "))
+            Self::UnknownRef { suggestions, .. } if !suggestions.is_empty() => {
+                format!("did you mean {}?", suggestions.join(", "))
             }
             Self::Redirected { to, .. } => {
                 format!("if you trust that host: prowess install {}", prowess::shell::quote(to))

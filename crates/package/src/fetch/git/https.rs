@@ -28,7 +28,7 @@ impl HttpsTransport {
     fn check_response(
         &self,
         response: Result<HttpResponse, HttpError>,
-        kind: &str,
+        content_type: &str,
     ) -> Result<HttpResponse, GitError> {
         let response = response.map_err(GitError::from_http)?;
         match response.status() {
@@ -37,11 +37,11 @@ impl HttpsTransport {
             401 | 403 | 404 | 410 => return Err(GitError::NotFound { url: redact_url(&self.url) }),
             status => return Err(HttpError::Status { url: redact_url(response.url()), status }.into()),
         }
-        if response.content_type().split(';').next().is_some_and(|value| value.trim() == kind) {
+        if response.content_type().split(';').next().is_some_and(|value| value.trim() == content_type) {
             return Ok(response);
         }
-        let why = "the web server does not speak git".to_owned();
-        Err(GitError::NotGit { url: redact_url(&self.url), reason: why })
+        let reason = "the web server does not speak git".to_owned();
+        Err(GitError::NotGit { url: redact_url(&self.url), reason })
     }
 }
 
@@ -67,8 +67,8 @@ impl GitTransport for HttpsTransport {
                 return Err(GitError::Redirected { url: redact_url(&self.url), to: redact_url(base) });
             }
             None => {
-                let why = "it redirects to a page that is not a repository".to_owned();
-                return Err(GitError::NotGit { url: redact_url(&self.url), reason: why });
+                let reason = "it redirects to a page that is not a repository".to_owned();
+                return Err(GitError::NotGit { url: redact_url(&self.url), reason });
             }
         }
         Ok(Box::new(BufReader::new(response)))

@@ -39,7 +39,7 @@ impl LocalRepository {
             || GitError::NotGit { url: url.clone(), reason: "the directory has no repository".to_owned() };
         let dir = fs::canonicalize(dir).map_err(|_| not_found())?;
         let inside = dir.join(".git");
-        let own = if inside.is_dir() {
+        let git_dir = if inside.is_dir() {
             inside
         } else if let Some(text) = read_text(&inside, REF_MAX)? {
             // A linked working tree or a submodule.
@@ -48,24 +48,24 @@ impl LocalRepository {
         } else {
             dir
         };
-        let common = match read_text(&own.join("commondir"), REF_MAX)? {
-            Some(target) => own.join(target.trim_end()),
-            None => own.clone(),
+        let common_dir = match read_text(&git_dir.join("commondir"), REF_MAX)? {
+            Some(target) => git_dir.join(target.trim_end()),
+            None => git_dir.clone(),
         };
-        if !own.join("HEAD").is_file() || !common.join("objects").is_dir() {
+        if !git_dir.join("HEAD").is_file() || !common_dir.join("objects").is_dir() {
             return Err(not_git());
         }
-        if common.join("reftable").is_dir() {
-            let what = "the repository uses the reftable format, which is not supported".to_owned();
-            return Err(GitError::Unsupported { message: what });
+        if common_dir.join("reftable").is_dir() {
+            let message = "the repository uses the reftable format, which is not supported".to_owned();
+            return Err(GitError::Unsupported { message });
         }
-        if common.join("objects/info/alternates").symlink_metadata().is_ok() {
-            let what = "the repository uses objects of another one, which is not supported; \
+        if common_dir.join("objects/info/alternates").symlink_metadata().is_ok() {
+            let message = "the repository uses objects of another one, which is not supported; \
                         run `git repack -a -d` and remove objects/info/alternates";
-            return Err(GitError::Unsupported { message: what.to_owned() });
+            return Err(GitError::Unsupported { message: message.to_owned() });
         }
-        check_only_files(&common.join("objects"))?;
-        Ok(Self { git_dir: own, common_dir: common })
+        check_only_files(&common_dir.join("objects"))?;
+        Ok(Self { git_dir, common_dir })
     }
 
     /// Returns the directory of the objects.
@@ -104,8 +104,8 @@ impl LocalRepository {
         // Each working tree has its own HEAD; branches and tags are shared.
         let dir = if name.starts_with("refs/") { &self.common_dir } else { &self.git_dir };
         let Some(text) = read_text(&dir.join(name), REF_MAX)? else {
-            let found = packed_refs(packed).find(|(packed, _)| *packed == name);
-            return Ok((found.map(|(_, id)| id), None));
+            let packed_ref = packed_refs(packed).find(|(packed, _)| *packed == name);
+            return Ok((packed_ref.map(|(_, id)| id), None));
         };
         let text = text.trim_end();
         let Some(target) = text.strip_prefix("ref: ") else {
@@ -123,15 +123,15 @@ impl LocalRepository {
     }
 
     /// Adds the refs that have a file of their own. Only used for suggestions.
-    fn add_loose_refs(&self, dir: &str, depth: usize, into: &mut Vec<Ref>) {
+    fn add_loose_refs(&self, dir: &str, depth: usize, refs: &mut Vec<Ref>) {
         let Ok(entries) = fs::read_dir(self.common_dir.join(dir)) else { return };
         for entry in entries.flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
             let name = format!("{dir}/{name}");
             match entry.file_type() {
-                Ok(kind) if kind.is_dir() && depth < 8 => self.add_loose_refs(&name, depth + 1, into),
-                Ok(kind) if kind.is_file() && into.len() < REFS_MAX => {
-                    into.push(new_ref(&name, ObjectId::null(gix_hash::Kind::Sha1)));
+                Ok(kind) if kind.is_dir() && depth < 8 => self.add_loose_refs(&name, depth + 1, refs),
+                Ok(kind) if kind.is_file() && refs.len() < REFS_MAX => {
+                    refs.push(new_ref(&name, ObjectId::null(gix_hash::Kind::Sha1)));
                 }
                 _ => {}
             }

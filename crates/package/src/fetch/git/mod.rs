@@ -165,7 +165,7 @@ fn open_local(source: &GitSource, dir: &Path) -> Result<(ObjectDatabase, ChosenC
     let url = source.url.to_string();
     let repository = local::LocalRepository::open(dir, url.clone())?;
     let refs = repository.refs(source.reference.as_ref(), false)?;
-    let any_id = refs.head.or_else(|| refs.all.first().map(|one| one.id));
+    let any_id = refs.head.or_else(|| refs.all.first().map(|first| first.id));
     let exact_id = source.reference.as_ref().and_then(GitRef::as_commit);
     // The length of an id determines the hash function.
     let format = match (&exact_id, any_id) {

@@ -60,13 +60,13 @@ impl<R: Read> PacketReader<R> {
                     None => Ok(Packet::Data(line)),
                 }
             }
-            other => Ok(other),
+            packet => Ok(packet),
         }
     }
 
     /// Returns a reader of the data channel of multiplexed packets.
     pub(super) fn side_band(self) -> SideBand<R> {
-        SideBand { packets: self, at: 0, end: 0, is_finished: false }
+        SideBand { packets: self, position: 0, end: 0, is_finished: false }
     }
 }
 
@@ -74,17 +74,17 @@ impl<R: Read> PacketReader<R> {
 pub(super) struct SideBand<R> {
     packets: PacketReader<R>,
     /// The unread range of the last packet.
-    at: usize,
+    position: usize,
     end: usize,
     is_finished: bool,
 }
 
 impl<R: Read> Read for SideBand<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while self.at == self.end && !self.is_finished {
+        while self.position == self.end && !self.is_finished {
             match self.packets.read_packet()? {
                 Packet::Flush | Packet::Delimiter => self.is_finished = true,
-                Packet::Data([1, data @ ..]) => (self.at, self.end) = (1, 1 + data.len()),
+                Packet::Data([1, data @ ..]) => (self.position, self.end) = (1, 1 + data.len()),
                 // Progress messages.
                 Packet::Data([2, ..]) => {}
                 Packet::Data([3, message @ ..]) => return Err(io::Error::other(rejection(message))),
@@ -93,10 +93,10 @@ impl<R: Read> Read for SideBand<R> {
                 }
             }
         }
-        let unread = self.packets.buffer.get(self.at..self.end).unwrap_or_default();
+        let unread = self.packets.buffer.get(self.position..self.end).unwrap_or_default();
         let count = unread.len().min(out.len());
         out[..count].copy_from_slice(&unread[..count]);
-        self.at += count;
+        self.position += count;
         Ok(count)
     }
 }

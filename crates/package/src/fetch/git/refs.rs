@@ -76,18 +76,19 @@ impl Refs {
                 resolved: ResolvedRef::Head(branch.map(str::to_owned)),
             });
         };
-        let find = |wanted: &str| self.all.iter().find(|one| one.name == wanted);
-        let one = if name.starts_with("refs/") {
+        let find = |full_name: &str| self.all.iter().find(|entry| entry.name == full_name);
+        let chosen = if name.starts_with("refs/") {
             find(name)?
         } else {
             find(&format!("refs/tags/{name}")).or_else(|| find(&format!("refs/heads/{name}")))?
         };
-        let resolved = match (one.name.strip_prefix("refs/tags/"), one.name.strip_prefix("refs/heads/")) {
+        let resolved = match (chosen.name.strip_prefix("refs/tags/"), chosen.name.strip_prefix("refs/heads/"))
+        {
             (Some(tag), _) => ResolvedRef::Tag(tag.to_owned()),
             (_, Some(branch)) => ResolvedRef::Branch(branch.to_owned()),
-            _ => ResolvedRef::Branch(one.name.clone()),
+            _ => ResolvedRef::Branch(chosen.name.clone()),
         };
-        Some(ChosenCommit { request: one.id, commit: one.peeled.unwrap_or(one.id), resolved })
+        Some(ChosenCommit { request: chosen.id, commit: chosen.peeled.unwrap_or(chosen.id), resolved })
     }
 
     /// Returns the error for an unknown reference, with similar names.
@@ -97,10 +98,10 @@ impl Refs {
             let bare = full.strip_prefix("refs/heads/").or_else(|| full.strip_prefix("refs/tags/"));
             bare.map(|bare| prowess_format::hidden::escape_for_display(bare).into_owned())
         };
-        let mut near: Vec<(usize, String)> = self
+        let mut suggestions: Vec<(usize, String)> = self
             .all
             .iter()
-            .filter_map(|one| short(&one.name))
+            .filter_map(|entry| short(&entry.name))
             .take(SUGGEST_FROM_MAX)
             .map(|bare| (strsim::damerau_levenshtein(&bare, name), bare))
             .filter(|(distance, bare)| {
@@ -111,14 +112,14 @@ impl Refs {
                     || name.contains(bare.as_str())
             })
             .collect();
-        near.sort();
-        near.dedup();
-        near.truncate(3);
-        let near = near.into_iter().map(|(_, bare)| bare).collect();
+        suggestions.sort();
+        suggestions.dedup();
+        suggestions.truncate(3);
+        let suggestions = suggestions.into_iter().map(|(_, bare)| bare).collect();
         GitError::UnknownRef {
             url,
             name: name.to_owned(),
-            suggestions: near,
+            suggestions,
             is_abbreviated: reference.may_be_abbreviated(),
         }
     }
@@ -130,7 +131,7 @@ mod tests {
 
     fn refs() -> Refs {
         let id = |digit: u8| ObjectId::from_bytes_or_panic(&[digit; 20]);
-        let one = |name: &str, digit, peeled: Option<u8>| Ref {
+        let reference = |name: &str, digit, peeled: Option<u8>| Ref {
             name: name.to_owned(),
             id: id(digit),
             peeled: peeled.map(id),
@@ -139,10 +140,10 @@ mod tests {
             head: Some(id(1)),
             head_target: Some("refs/heads/main".to_owned()),
             all: vec![
-                one("refs/heads/main", 1, None),
-                one("refs/heads/v1", 2, None),
-                one("refs/tags/v1", 3, Some(4)),
-                one("refs/tags/v2", 5, None),
+                reference("refs/heads/main", 1, None),
+                reference("refs/heads/v1", 2, None),
+                reference("refs/tags/v1", 3, Some(4)),
+                reference("refs/tags/v2", 5, None),
             ],
         }
     }

@@ -139,8 +139,8 @@ impl SshTransport {
         if not_found.iter().any(|phrase| lower.contains(phrase)) && !lower.contains("command not found") {
             return GitError::NotFound { url: self.url.clone() };
         }
-        let why = if message.is_empty() { "ssh ended without a message".to_owned() } else { message };
-        GitError::Ssh { host: self.host.clone(), reason: why }
+        let reason = if message.is_empty() { "ssh ended without a message".to_owned() } else { message };
+        GitError::Ssh { host: self.host.clone(), reason }
     }
 }
 
@@ -200,12 +200,12 @@ impl Read for BoundedOutput {
 }
 
 /// Records the beginning of the error output, and drains the rest so that `ssh` does not block.
-fn record_stderr(mut from: impl Read + Send + 'static, into: Arc<Mutex<Vec<u8>>>) -> Receiver<()> {
+fn record_stderr(mut stderr: impl Read + Send + 'static, output: Arc<Mutex<Vec<u8>>>) -> Receiver<()> {
     let (done, closed) = mpsc::channel();
     std::thread::spawn(move || {
         let mut buffer = [0; 1024];
-        while let Ok(count @ 1..) = from.read(&mut buffer) {
-            let mut recorded = into.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Ok(count @ 1..) = stderr.read(&mut buffer) {
+            let mut recorded = output.lock().unwrap_or_else(PoisonError::into_inner);
             if (recorded.len() as u64) < STDERR_MAX {
                 recorded.extend_from_slice(&buffer[..count]);
             }

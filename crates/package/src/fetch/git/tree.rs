@@ -68,7 +68,7 @@ impl ObjectDatabase {
     /// Reads an object. `None` if it does not exist.
     fn read(&self, id: &ObjectId, buffer: &mut Vec<u8>) -> Result<Option<Kind>, GitError> {
         self.with_handle(|handle| match handle.try_find(id, buffer) {
-            Ok(found) => Ok(found.map(|object| object.kind)),
+            Ok(object) => Ok(object.map(|object| object.kind)),
             Err(error) => Err(GitError::Damaged {
                 reason: super::packet::display_message(error.to_string().as_bytes()),
             }),
@@ -167,10 +167,10 @@ impl GitTree {
 
     /// Loads the sizes of the files.
     fn load_sizes(&mut self, work: &Task) -> Result<(), GitError> {
-        for at in 0..self.entries.len() {
+        for index in 0..self.entries.len() {
             work.check_cancelled()?;
-            if let SourceEntryKind::File { executable, .. } = self.entries[at].kind {
-                self.entries[at].kind = self.file_kind(&self.ids[at], executable);
+            if let SourceEntryKind::File { executable, .. } = self.entries[index].kind {
+                self.entries[index].kind = self.file_kind(&self.ids[index], executable);
             }
         }
         Ok(())
@@ -198,9 +198,9 @@ impl SourceTree for GitTree {
         &self.entries
     }
 
-    fn read_entry(&self, at: usize) -> Result<Vec<u8>, SourceReadError> {
+    fn read_entry(&self, index: usize) -> Result<Vec<u8>, SourceReadError> {
         let failure = |code, message: &str| SourceReadError { code, message: message.into() };
-        let (Some(entry), Some(id)) = (self.entries.get(at), self.ids.get(at)) else {
+        let (Some(entry), Some(id)) = (self.entries.get(index), self.ids.get(index)) else {
             return Err(failure(ErrorCode::InternalError, "no such entry"));
         };
         let SourceEntryKind::File { bytes, .. } = entry.kind else {
@@ -248,9 +248,9 @@ fn find_dir(
     for component in inner.as_str().split('/') {
         read_tree(objects, &dir.id, &mut buffer)?;
         let mut entries = TreeRefIter::from_bytes(&buffer, objects.format).flatten();
-        let found = entries.find(|entry| entry.filename == component.as_bytes() && entry.mode.is_tree());
-        let found = found.ok_or_else(|| GitError::NoDirectory { path: inner.as_str().to_owned() })?;
-        dir = PendingTree { id: found.oid.to_owned(), path: join_path(&dir.path, component.as_bytes())? };
+        let entry = entries.find(|entry| entry.filename == component.as_bytes() && entry.mode.is_tree());
+        let entry = entry.ok_or_else(|| GitError::NoDirectory { path: inner.as_str().to_owned() })?;
+        dir = PendingTree { id: entry.oid.to_owned(), path: join_path(&dir.path, component.as_bytes())? };
     }
     Ok(dir)
 }

@@ -114,7 +114,8 @@ impl GitUrl {
             Some(end) if raw.contains('[') => end,
             _ => 0,
         };
-        let colon = raw[host_end..].find(':').map(|at| at + host_end).ok_or(ParseGitUrlError::Scheme)?;
+        let colon =
+            raw[host_end..].find(':').map(|colon| colon + host_end).ok_or(ParseGitUrlError::Scheme)?;
         let (authority, path) = (&raw[..colon], &raw[colon + 1..]);
         // `ext::…` is a program to run, `C:\…` a drive, and `a/b:c` a directory.
         if path.starts_with(':') || authority.contains('/') || authority.len() == 1 {
@@ -222,8 +223,9 @@ fn ssh_path(path: String) -> Result<String, ParseGitUrlError> {
 }
 
 fn percent_decode(text: &str) -> Result<String, ParseGitUrlError> {
-    let is_escape =
-        |after: &str| after.as_bytes().get(..2).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit));
+    let is_escape = |after: &str| {
+        after.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
     if !text.split('%').skip(1).all(is_escape) {
         return Err(ParseGitUrlError::Path);
     }

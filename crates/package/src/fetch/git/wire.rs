@@ -62,8 +62,8 @@ impl<'l> UploadPack<'l> {
         let format = match capabilities.value("object-format") {
             None | Some("sha1") => gix_hash::Kind::Sha1,
             Some("sha256") => gix_hash::Kind::Sha256,
-            Some(other) => {
-                let hash = super::packet::display_message(other.as_bytes());
+            Some(name) => {
+                let hash = super::packet::display_message(name.as_bytes());
                 return Err(GitError::Unsupported {
                     message: format!("the repository uses the unsupported hash {hash}"),
                 });
@@ -216,7 +216,7 @@ fn read_greeting(packets: &mut PacketReader<impl Read>) -> Result<(Capabilities,
     let mut refs = Refs::default();
     while let Packet::Data(line) = first {
         let (line, words) = match line.iter().position(|byte| *byte == 0) {
-            Some(at) => (&line[..at], &line[at + 1..]),
+            Some(end) => (&line[..end], &line[end + 1..]),
             None => (line, &[][..]),
         };
         if refs == Refs::default() {

@@ -52,7 +52,7 @@ impl<In: Transport> Transport for CancellableTransport<In> {
             let step = NextTimeout { after: remaining.min(POLL_INTERVAL).into(), per_read: None, ..total };
             match self.inner.await_input(step) {
                 Err(Error::Timeout(_)) => {}
-                other => return other,
+                result => return result,
             }
         }
     }

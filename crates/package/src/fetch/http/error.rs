@@ -137,7 +137,7 @@ impl HttpError {
         Some(hint.to_owned())
     }
 
-    /// Extracts the error from an [`io::Error`] of [`Response`](super::Response).
+    /// Extracts the error from an [`io::Error`] of [`HttpResponse`](super::HttpResponse).
     pub(crate) fn from_io(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
@@ -190,12 +190,12 @@ impl HttpError {
 
     fn from_tls(host: String, error: &rustls::Error) -> Self {
         match error {
-            rustls::Error::InvalidCertificate(why) => Self::InvalidCertificate {
+            rustls::Error::InvalidCertificate(problem) => Self::InvalidCertificate {
                 host,
-                reason: hidden::escape_for_display(&why.to_string()).into_owned(),
+                reason: hidden::escape_for_display(&problem.to_string()).into_owned(),
             },
-            rustls::Error::General(why) => {
-                Self::InvalidCertificate { host, reason: hidden::escape_for_display(why).into_owned() }
+            rustls::Error::General(problem) => {
+                Self::InvalidCertificate { host, reason: hidden::escape_for_display(problem).into_owned() }
             }
             _ => Self::ConnectionFailed { host, reason: "TLS error".to_owned() },
         }

@@ -38,14 +38,14 @@ pub enum WellKnownError {
     #[error("the index has the unknown $schema “{0}”")]
     UnknownSchema(String),
     /// The digest does not match.
-    #[error("“{name}” has the digest {found}, but the index has {expected}")]
+    #[error("“{name}” has the digest {actual}, but the index has {expected}")]
     DigestMismatch {
         /// The skill.
         name: String,
         /// The digest in the index.
         expected: String,
         /// The digest of the received bytes.
-        found: String,
+        actual: String,
     },
     /// The archive is invalid.
     #[error("invalid archive of “{name}”: {error}")]

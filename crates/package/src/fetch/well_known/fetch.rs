@@ -57,12 +57,12 @@ impl SkillIndex {
 
 /// Returns the bytes if their digest matches the index.
 fn verify_digest(entry: &IndexEntry, expected: &str, bytes: Vec<u8>) -> Result<Vec<u8>, WellKnownError> {
-    let found = prowess::digest(&bytes);
-    if found == expected {
+    let actual = prowess::digest(&bytes);
+    if actual == expected {
         return Ok(bytes);
     }
     let (name, expected) = (entry.name.as_str().to_owned(), expected.to_owned());
-    Err(WellKnownError::DigestMismatch { name, expected, found })
+    Err(WellKnownError::DigestMismatch { name, expected, actual })
 }
 
 fn fetch_files(

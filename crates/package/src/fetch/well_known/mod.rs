@@ -39,8 +39,8 @@ pub const INDEX_PATHS: [&str; 2] = [".well-known/agent-skills/index.json", ".wel
 
 /// Returns `true` if a URL refers to an index, not to a site.
 pub(crate) fn is_index_url(url: &Url) -> bool {
-    let before = |path| url.path().strip_suffix(path);
-    INDEX_PATHS.into_iter().filter_map(before).any(|before| before.ends_with('/'))
+    let base = |path| url.path().strip_suffix(path);
+    INDEX_PATHS.into_iter().filter_map(base).any(|base| base.ends_with('/'))
 }
 
 /// Fetches `https` URLs.

@@ -64,7 +64,7 @@ impl SkillIndex {
         let artifact = match raw.schema.as_deref() {
             Some(SCHEMA) => parse_artifact,
             None => parse_files,
-            Some(other) => return Err(WellKnownError::unknown_schema(other)),
+            Some(schema) => return Err(WellKnownError::unknown_schema(schema)),
         };
         let mut index = Self { url: url.clone(), entries: Vec::new(), skipped: Vec::new() };
         let mut names = HashSet::new();
@@ -74,7 +74,7 @@ impl SkillIndex {
             match parse_entry(value, url, artifact) {
                 Ok(entry) if names.insert(entry.name.clone()) => index.entries.push(entry),
                 Ok(_) => index.skipped.push(SkippedEntry { name, reason: IndexEntryError::Duplicate }),
-                Err(why) => index.skipped.push(SkippedEntry { name, reason: why }),
+                Err(reason) => index.skipped.push(SkippedEntry { name, reason }),
             }
         }
         Ok(index)
@@ -108,8 +108,8 @@ fn parse_entry(
 
 fn parse_artifact(value: Value, _: &SkillName, index: &Url) -> Result<IndexArtifact, IndexEntryError> {
     let kind = value.get("type").and_then(Value::as_str);
-    if let Some(other) = kind.filter(|kind| !matches!(*kind, "skill-md" | "archive")) {
-        return Err(IndexEntryError::Type(hidden::escape_for_display(other).chars().take(40).collect()));
+    if let Some(unknown) = kind.filter(|kind| !matches!(*kind, "skill-md" | "archive")) {
+        return Err(IndexEntryError::Type(hidden::escape_for_display(unknown).chars().take(40).collect()));
     }
     let RawArtifact { kind, url, digest } = Deserialize::deserialize(&value).map_err(malformed)?;
     let url = resolve_url(&url, index)?;
@@ -155,16 +155,16 @@ fn parse_files(value: Value, name: &SkillName, index: &Url) -> Result<IndexArtif
     if files.is_empty() || files.len() > FILES_MAX || !files.iter().any(|file| file == "SKILL.md") {
         return Err(IndexEntryError::Files);
     }
-    let mut seen = HashSet::new();
+    let mut paths = HashSet::new();
     let mut list = Vec::with_capacity(files.len());
     for file in files {
         let shown = || hidden::escape_for_display(&file).chars().take(200).collect();
         let path = InnerPath::parse(file.as_bytes())
-            .map_err(|why| IndexEntryError::File { path: shown(), reason: why })?;
+            .map_err(|reason| IndexEntryError::File { path: shown(), reason })?;
         if !file.bytes().all(|byte| matches!(byte, b' '..=b'~') && !b"?#[]".contains(&byte)) {
             return Err(IndexEntryError::Character(shown()));
         }
-        if !seen.insert(path.as_str().to_ascii_lowercase()) {
+        if !paths.insert(path.as_str().to_ascii_lowercase()) {
             return Err(IndexEntryError::Files);
         }
         let mut url = index.clone();

@@ -75,9 +75,9 @@ fn data_with_a_wrong_digest_is_rejected() {
         let network = FakeNetwork::default().with("https://example.com/a", SKILL);
         let index = parse_index(&entry_json(kind, "/a", &expected));
         let error = index.fetch_skill(&index.entries[0], &network).unwrap_err();
-        let found = digest(SKILL.as_bytes());
+        let actual = digest(SKILL.as_bytes());
         let name = "pdf".to_owned();
-        assert_eq!(error, WellKnownError::DigestMismatch { name, expected: expected.clone(), found });
+        assert_eq!(error, WellKnownError::DigestMismatch { name, expected: expected.clone(), actual });
         assert_eq!(error.code(), ErrorCode::AccessDenied);
     }
 }
