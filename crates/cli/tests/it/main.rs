@@ -16,6 +16,7 @@ mod doctor;
 mod documented;
 mod embeddings;
 mod harness;
+mod hints;
 mod hostile;
 mod import;
 mod info;
