@@ -148,7 +148,7 @@ fn concurrent_threads_lose_no_decision() {
 /// The same between processes: this test starts itself.
 #[test]
 fn concurrent_processes_lose_no_decision() {
-    const NAME: &str = "trust::concurrent_processes_lose_no_decision";
+    const NAME: &str = "trust_state::concurrent_processes_lose_no_decision";
     if let (Ok(top), Ok(part)) = (std::env::var("PROWESS_TEST_TOP"), std::env::var("PROWESS_TEST_PART")) {
         let top = PathBuf::from(top);
         let host_env = HostEnv { project: top.clone(), home: Some(top.join("home")), path: "".into() };
@@ -181,7 +181,7 @@ fn concurrent_processes_lose_no_decision() {
 /// Killing a process leaves either the old state or the new one.
 #[test]
 fn a_process_killed_while_trusting_leaves_a_valid_state() {
-    const NAME: &str = "trust::a_process_killed_while_trusting_leaves_a_valid_state";
+    const NAME: &str = "trust_state::a_process_killed_while_trusting_leaves_a_valid_state";
     if let Ok(top) = std::env::var("PROWESS_TEST_TOP") {
         let top = PathBuf::from(top);
         let host_env = HostEnv { project: top.clone(), home: Some(top.join("home")), path: "".into() };
@@ -200,6 +200,7 @@ fn a_process_killed_while_trusting_leaves_a_valid_state() {
             .spawn()
             .unwrap();
         std::thread::sleep(std::time::Duration::from_millis(30 + 3 * round));
+        assert_eq!(child.try_wait().unwrap(), None, "it writes until it is killed");
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(!env.codes().contains(&"SK096"), "{:?}", env.diagnostic_lines());
