@@ -1,6 +1,7 @@
 //! The lock files that cover the skills of a registry, loaded on first use and reloaded when they change.
 
 use std::collections::HashMap;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +10,7 @@ use crate::lock_file::{
     LockEntry, LockFile, ReadLockError, accepted_tree, compare_with_lock, project_lock_path,
     resolve_lock_dir, user_lock_path,
 };
-use crate::skill::{ResourceUnavailable, Skill, display_name, display_text};
+use crate::skill::{DiscoveredSkill, ResourceUnavailable, Skill, display_name, display_text};
 use prowess_fs::Fingerprint;
 use prowess_fs::{HashedTree, TreeHashError, digest};
 
@@ -31,6 +32,9 @@ pub(super) struct IndexedLock(Result<HashMap<PathBuf, Vec<LockEntry>>, ReadLockE
 #[derive(Debug)]
 pub(crate) struct Coverage {
     lock: Arc<IndexedLock>,
+    /// The directory in the lock file.
+    locked_dir: PathBuf,
+    /// The same directory with all symlinks resolved.
     dir: PathBuf,
 }
 
@@ -52,9 +56,8 @@ impl LockIndex {
                 name: display_name(skill),
                 reason: display_text(&error.without_dir()),
             })?;
-            let dir = skill.canonical_dir();
-            if dirs.contains_key(&dir) {
-                return Ok(Some(Coverage { lock, dir }));
+            if let Some(locked_dir) = locked_dirs(skill).find(|dir| dirs.contains_key(dir)) {
+                return Ok(Some(Coverage { lock, locked_dir, dir: skill.canonical_dir() }));
             }
         }
         Ok(None)
@@ -136,6 +139,14 @@ impl LockIndex {
     }
 }
 
+/// Returns the directories by which a lock file may name a skill: its own, and the symlink behind which it was found. An
+/// installed directory that was replaced by a symlink stays locked.
+pub(super) fn locked_dirs(skill: &DiscoveredSkill) -> impl Iterator<Item = PathBuf> {
+    let (dir, found) = (skill.canonical_dir(), skill.found_dir());
+    let link = (found != dir).then_some(found);
+    iter::once(dir).chain(link)
+}
+
 /// Returns how a skill differs from its lock file.
 fn modified(
     skill: &Skill,
@@ -187,6 +198,6 @@ impl IndexedLock {
 
 impl Coverage {
     fn expected(&self) -> &[LockEntry] {
-        self.lock.expected(&self.dir).ok().flatten().unwrap_or_default()
+        self.lock.expected(&self.locked_dir).ok().flatten().unwrap_or_default()
     }
 }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::index::{IndexedLock, LockIndex};
+use super::index::{IndexedLock, LockIndex, locked_dirs};
 use crate::host_env::HostEnv;
 use crate::lock_file::{
     accepted::{self},
@@ -164,7 +164,10 @@ impl<'w> IntegrityCheck<'w> {
     pub(crate) fn difference(&self, skill: &DiscoveredSkill) -> Option<ModifiedReason> {
         let (_, locks) = self.locks.iter().find(|(root, _)| **root == *skill.root())?;
         let dir = skill.canonical_dir();
-        let expected = match locks.iter().find_map(|lock| lock.expected(&dir).transpose())? {
+        let mut entries = locks
+            .iter()
+            .flat_map(|lock| locked_dirs(skill).filter_map(|dir| lock.expected(&dir).transpose()));
+        let expected = match entries.next()? {
             Ok([]) => return None,
             Ok(expected) => expected,
             Err(error) => return Some(ModifiedReason::Lock(error.clone())),

@@ -141,8 +141,13 @@ impl DiscoveredSkill {
     pub fn canonical_dir(&self) -> PathBuf {
         match &self.canonical_path {
             Some(path) => path.to_path_buf(),
-            None => self.root.canonical().join(&self.relative_dir),
+            None => self.found_dir(),
         }
+    }
+
+    /// Returns the directory in its root. The last component is a symlink if the skill was found behind one.
+    pub(crate) fn found_dir(&self) -> PathBuf {
+        self.root.canonical().join(&self.relative_dir)
     }
 
     /// Returns the path of a file in the canonical directory, with a single allocation: every file read calls

@@ -91,6 +91,20 @@ fn security_20_a_modified_skill_is_rejected_with_the_difference() {
 }
 
 #[test]
+fn a_directory_replaced_by_a_symlink_stays_locked() {
+    let env = RegistryEnv::new();
+    let moved = env.env.project.join(".agents/moved");
+    fs::rename(&env.skill, &moved).unwrap();
+    std::os::unix::fs::symlink(&moved, &env.skill).unwrap();
+    assert_eq!(env.activate(), Ok("Do it.\n".to_owned()));
+    fs::write(moved.join("SKILL.md"), "---\nname: pdf\ndescription: Reads.\n---\nDo evil.\n").unwrap();
+    fs::write(moved.join("scripts/x.py"), "evil()").unwrap();
+    assert_eq!(env.registry().snapshot().get("pdf").unwrap().status().as_str(), "modified");
+    assert_eq!(env.activate().unwrap_err().0, ErrorCode::Untrusted);
+    assert_eq!(env.read("scripts/x.py"), Err(ErrorCode::Untrusted));
+}
+
+#[test]
 fn only_accepted_changes_load() {
     let env = RegistryEnv::new();
     fs::write(env.skill.join("scripts/x.py"), "print(2)\n").unwrap();
