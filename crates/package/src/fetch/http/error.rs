@@ -204,16 +204,25 @@ impl HttpError {
 
 /// Returns a URL without user, password, query and fragment, for messages.
 pub(crate) fn redact_url(url: &str) -> String {
-    let end = url.find(['?', '#']).unwrap_or(url.len());
-    let bare = match url[..end].split_once("://") {
-        Some((scheme, rest)) => {
-            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            let host = authority.rsplit('@').next().unwrap_or_default();
-            format!("{scheme}://{host}{path}")
-        }
-        None => url[..end].rsplit('@').next().unwrap_or_default().to_owned(),
-    };
-    hidden::escape_for_display(&bare).into_owned()
+    let scheme_end = url.find("://").map_or(0, |start| start + "://".len());
+    let (scheme, rest) = url.split_at(scheme_end);
+    let (authority, path) = split_authority(rest);
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    hidden::escape_for_display(&format!("{scheme}{host}{path}")).into_owned()
+}
+
+/// Splits a URL without its scheme after the host. A password that contains `/`, `?` or `#` counts as part of the authority,
+/// although these characters should have been escaped.
+pub(super) fn split_authority(rest: &str) -> (&str, &str) {
+    let end_from = |start: usize| rest[start..].find(['/', '?', '#']).map_or(rest.len(), |end| start + end);
+    let end = end_from(0);
+    let port = rest[..end].rsplit_once(':').map_or("", |(_, port)| port);
+    let is_port = port.ends_with(']') || port.bytes().all(|byte| byte.is_ascii_digit());
+    match rest.rfind('@') {
+        Some(at_sign) if at_sign > end && !is_port => rest.split_at(end_from(at_sign)),
+        _ => rest.split_at(end),
+    }
 }
 
 fn host_of(url: &str) -> String {
@@ -240,6 +249,10 @@ mod tests {
         assert_eq!(redact_url("https://token@host"), "https://host");
         assert_eq!(redact_url("me:token@host/a"), "host/a");
         assert_eq!(redact_url("https://a@b@host/x@y"), "https://host/x@y");
+        assert_eq!(redact_url("https://me:to#ken@host/a?b"), "https://host/a");
+        assert_eq!(redact_url("https://me:to/k?en@host"), "https://host");
+        assert_eq!(redact_url("https://[::1]:80/x@y"), "https://[::1]:80/x@y");
+        assert_eq!(redact_url("https://[::1]/x@y"), "https://[::1]/x@y");
         assert_eq!(host_of("https://me:token@host:8443/a"), "host:8443");
     }
 }

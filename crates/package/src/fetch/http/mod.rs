@@ -17,6 +17,7 @@ use ureq::unversioned::transport::{ConnectProxyConnector, Connector, RustlsConne
 
 pub use error::HttpError;
 pub(crate) use error::redact_url;
+use error::split_authority;
 
 use crate::Task;
 
@@ -134,7 +135,7 @@ impl HttpClient {
         let Some(rest) = url.strip_prefix("https://") else {
             return Err(HttpError::NotHttps { url: redact_url(url) });
         };
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let (authority, _) = split_authority(rest);
         if authority.contains('@') { Err(HttpError::Credentials { url: redact_url(url) }) } else { Ok(()) }
     }
 
