@@ -9,11 +9,11 @@
 //! | `zip`, `zip_headers` | zip, and its records |
 //! | `tar`, `pax` | tar, and its extended headers |
 //! | `gzip`, `inflate` | decompression with a size limit |
-//! | `tree_builder` | names, kinds and limits, the same for both formats |
+//! | `tree_builder` | builds a tree from archive entries, and checks names, kinds and limits for both formats |
 //!
 //! Invariants: nothing is written to disk; every limit applies to the real inflated size; every byte of an
-//! archive belongs to exactly one record, so that no two programs see different contents; and an archive inside
-//! an archive is a plain file.
+//! archive belongs to exactly one record, so that no other program can read different files from the same archive;
+//! and an archive inside an archive is a plain file.
 
 mod error;
 mod gzip;
@@ -67,7 +67,7 @@ pub fn read_tar(bytes: &[u8]) -> Result<MemoryTree, ArchiveError> {
     tar::read_tar(bytes)
 }
 
-/// Inflates gzip with any content.
+/// Decompresses gzip data; the content need not be a tar archive.
 pub fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, ArchiveError> {
     gzip::inflate(bytes)
 }
@@ -75,18 +75,16 @@ pub fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, ArchiveError> {
 /// Reads an archive from a regular file. The last component of the path must not be a symlink.
 pub fn open_archive(path: &Path) -> Result<MemoryTree, ArchiveError> {
     let unreadable = |reason: String, code| ArchiveError::Unreadable { path: path.to_owned(), reason, code };
+    let os_error = |error| unreadable(describe_errno(error), source_tree::errno_to_code(error));
     let not_a_file = || unreadable("it is not a file".to_owned(), ErrorCode::IsDirectory);
     let name = path.file_name().ok_or_else(not_a_file)?;
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let opened = Dir::open(dir).and_then(|dir| dir.open_file(Path::new(name)));
-    let (file, stat) =
-        opened.map_err(|error| unreadable(describe_errno(error), source_tree::errno_to_code(error)))?;
+    let (file, stat) = opened.map_err(os_error)?;
     match read_whole(&file, &stat, ARCHIVE_MAX) {
         Ok(bytes) => read_archive(&bytes),
         Err(ReadError::TooLarge(_)) => Err(ArchiveError::ArchiveTooLarge),
-        Err(ReadError::Os(error)) => {
-            Err(unreadable(describe_errno(error), source_tree::errno_to_code(error)))
-        }
+        Err(ReadError::Os(error)) => Err(os_error(error)),
         Err(error) => Err(unreadable(error.to_string(), ErrorCode::AccessDenied)),
     }
 }

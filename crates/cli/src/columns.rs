@@ -14,12 +14,12 @@ pub(crate) fn pad(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// Truncates the text to a width, with an ellipsis.
+/// Truncates the text to a width, with an ellipsis if there is room for one.
 pub(crate) fn truncate(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
-    let mut remaining = columns.saturating_sub(1);
+    let Some(mut remaining) = columns.checked_sub(1) else { return String::new() };
     let fits = |c: &char| match remaining.checked_sub(c.width().unwrap_or(0)) {
         Some(width_left) => {
             remaining = width_left;
@@ -61,6 +61,12 @@ mod tests {
     }
 
     #[test]
+    fn nothing_fits_into_no_columns() {
+        assert_eq!(truncate("text", 0), "");
+        assert_eq!(truncate("text", 1), "…");
+    }
+
+    #[test]
     fn wrapping_does_not_break_words() {
         assert_eq!(
             wrap("trust it: prowess trust /a/very/long/path", 12),
@@ -71,7 +77,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn truncated_text_fits(text in any::<String>(), columns in 1_usize..40) {
+        fn truncated_text_fits(text in any::<String>(), columns in 0_usize..40) {
             let text = crate::output::clean(&text).into_owned();
             prop_assert!(width(&truncate(&text, columns)) <= columns);
         }

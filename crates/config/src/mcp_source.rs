@@ -47,10 +47,10 @@ impl McpSource {
     /// ```
     /// use prowess_config::McpSource;
     ///
-    /// assert!(McpSource::is_label("docs-2"));
-    /// assert!(!McpSource::is_label("Docs") && !McpSource::is_label("a/b") && !McpSource::is_label(""));
+    /// assert!(McpSource::is_valid_label("docs-2"));
+    /// assert!(!McpSource::is_valid_label("Docs") && !McpSource::is_valid_label("a/b") && !McpSource::is_valid_label(""));
     /// ```
-    pub fn is_label(text: &str) -> bool {
+    pub fn is_valid_label(text: &str) -> bool {
         text.len() <= Self::LABEL_MAX
             && text.starts_with(|c: char| c.is_ascii_lowercase())
             && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')

@@ -1,8 +1,8 @@
 //! Repairing frontmatter by quoting values.
 //!
-//! The most common mistake in real skills is a colon in an unquoted description, followed by a bracketed
-//! `argument-hint`. A repair encloses one value in double quotes and changes nothing else. Each repair is
-//! reported with the corrected line.
+//! The two most common mistakes are an unquoted colon in the description and an unquoted `[…]` in
+//! `argument-hint`. A repair encloses one value in double quotes and escapes quotes and backslashes in it. An
+//! opening quote that is never closed is dropped. Each repair is reported with the corrected line.
 
 use crate::position::Span;
 use crate::yaml::{Node, NodeKind, YamlBudget, YamlError, parse};
@@ -58,19 +58,21 @@ impl RepairedYaml {
 /// assert_eq!(repaired.text, "name: a\ndescription: \"Use when: asked\"\n");
 /// ```
 pub fn repair_yaml(yaml: &str) -> Option<RepairedYaml> {
+    let entries = find_entries(yaml);
     let mut repaired = RepairedYaml { text: yaml.to_owned(), quoted: Vec::new() };
     for _ in 0..=REPAIRS_MAX {
-        let error = match parse(&repaired.text, YamlBudget::DEFAULT) {
+        let error_offset = match parse(&repaired.text, YamlBudget::DEFAULT) {
             Ok(Some(Node { kind: NodeKind::Map(_), .. })) => return Some(repaired),
             Ok(_) | Err(YamlError::Limit { .. }) => return None,
             Err(YamlError::Syntax { offset, .. }) => offset,
         };
-        let original = repaired.original_offset(error);
-        let entry = entries(yaml)
+        let original_offset = repaired.original_offset(error_offset);
+        let entry = entries
+            .iter()
             .filter(|entry| !repaired.quoted.iter().any(|quoted| quoted.span == entry.value))
             .filter(|entry| needs_quotes(&yaml[entry.value.range()]))
             // The parser reports some errors only on a later line.
-            .rfind(|entry| (entry.value.start as usize) <= original)?;
+            .rfind(|entry| (entry.value.start as usize) <= original_offset)?;
         let value = &yaml[entry.value.range()];
         let quoted = QuotedValue { span: entry.value, text: quote(value), key: entry.key.to_owned() };
         repaired.quoted.push(quoted);
@@ -116,7 +118,7 @@ struct YamlEntry<'y> {
     value: Span,
 }
 
-fn entries(yaml: &str) -> impl DoubleEndedIterator<Item = YamlEntry<'_>> {
+fn find_entries(yaml: &str) -> Vec<YamlEntry<'_>> {
     let mut entries: Vec<YamlEntry<'_>> = Vec::new();
     let mut open_indent = None;
     let mut offset = 0;
@@ -144,7 +146,7 @@ fn entries(yaml: &str) -> impl DoubleEndedIterator<Item = YamlEntry<'_>> {
             .push(YamlEntry { key, value: Span::new(start + text.len() - value.len(), start + text.len()) });
         open_indent = Some(indent);
     }
-    entries.into_iter()
+    entries
 }
 
 #[cfg(test)]

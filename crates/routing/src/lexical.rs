@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::confidence::confidence;
 use super::index::{
-    Candidate, ColumnHit, Columns, DamagedIndex, Index, Segment, SegmentSource, Sketch, TermStats,
+    Candidate, ColumnHit, Columns, DamagedIndex, Index, LISTS_MAX, Segment, SegmentSource, Sketch, TermStats,
     WeightedTerm, build, build_with, with_checksums,
 };
 use super::phrase;
@@ -27,6 +27,9 @@ const RERANKED_MIN: usize = 64;
 
 /// The maximum number of words of a message that are compared: the most valuable ones.
 const COMPARED_WORDS_MAX: usize = 48;
+
+// Each word has two lists: in the description and in the instructions.
+const _: () = assert!(2 * COMPARED_WORDS_MAX <= LISTS_MAX);
 
 /// The size below which a collection is small. There, "please" may be rare and "review" may not: the rarity of
 /// stop words is limited, and that of other words has a minimum.

@@ -10,8 +10,8 @@ use super::text::{QUERY_MAX, is_boundary, is_spaceless, is_word, truncate};
 /// The maximum number of mentions considered in one message.
 const MENTIONS_MAX: usize = 1_000;
 
-/// The maximum number of words in a spoken name.
-const SPOKEN_WORDS_MAX: usize = 8;
+/// The maximum number of words in the name of "use the NAME skill".
+const PHRASE_NAME_WORDS_MAX: usize = 8;
 
 /// A message that starts with `/name`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,14 +110,14 @@ fn ends_at(last: char, rest: &str) -> bool {
 /// `find` looks up a name in any case.
 ///
 /// ```
-/// use prowess_routing::mention::spoken;
+/// use prowess_routing::mention::skill_phrase;
 ///
 /// let find = |name: &str| name.eq_ignore_ascii_case("code-review").then_some("code-review");
-/// assert_eq!(spoken("Please use the Code-Review skill.", find), ["code-review"]);
-/// assert_eq!(spoken("Check it with the \"code-review\" skill", find), ["code-review"]);
-/// assert!(spoken("a code-review takes skill", find).is_empty());
+/// assert_eq!(skill_phrase("Please use the Code-Review skill.", find), ["code-review"]);
+/// assert_eq!(skill_phrase("Check it with the \"code-review\" skill", find), ["code-review"]);
+/// assert!(skill_phrase("a code-review takes skill", find).is_empty());
 /// ```
-pub fn spoken<'n>(message: &str, find: impl Fn(&str) -> Option<&'n str>) -> Vec<&'n str> {
+pub fn skill_phrase<'n>(message: &str, find: impl Fn(&str) -> Option<&'n str>) -> Vec<&'n str> {
     let message = truncate(message, QUERY_MAX);
     let words: Vec<&str> = message.split_whitespace().collect();
     let is_any = |word: &str, options: &[&str]| {
@@ -128,7 +128,7 @@ pub fn spoken<'n>(message: &str, find: impl Fn(&str) -> Option<&'n str>) -> Vec<
     for index in (0..words.len()).filter(|index| is_any(words[*index], &["use", "using", "with"])) {
         let rest = &words[index + 1..];
         let rest = if rest.first().is_some_and(|word| is_any(word, &["the"])) { &rest[1..] } else { rest };
-        for end in (1..rest.len().min(SPOKEN_WORDS_MAX + 1))
+        for end in (1..rest.len().min(PHRASE_NAME_WORDS_MAX + 1))
             .rev()
             .filter(|end| is_any(rest[*end], &["skill", "skills"]))
         {

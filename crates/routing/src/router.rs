@@ -16,7 +16,7 @@ use super::index_cache;
 use super::lexical::{LexicalIndex, RankedSkill};
 use super::lint::{RoutingAdvice, lint};
 use super::list_request::asks_for_list;
-use super::mention::{dollar, slash, spoken};
+use super::mention::{dollar, skill_phrase, slash};
 use super::rank::{RouteOptions, Routing, SkillMatch, Tier, explicit_match, lexical_reason, sort_matches};
 use super::semantic;
 use super::skill_texts::{collection, collection_id, skill_texts};
@@ -237,7 +237,7 @@ impl Router {
         if options.mention.dollar == MentionSyntax::Enabled {
             names.extend(dollar(query, exact));
         }
-        names.extend(spoken(query, |name| {
+        names.extend(skill_phrase(query, |name| {
             exact(name).or_else(|| self.folded_names().get(&fold_trimmed(name)).map(String::as_str))
         }));
         let mut unique = HashSet::new();

@@ -32,7 +32,7 @@ pub(crate) struct HelperLaunch {
     /// The user to become; `None` to keep the current one.
     pub(crate) user: Option<u32>,
     /// What to do after that.
-    pub(crate) way: LaunchMode,
+    pub(crate) mode: LaunchMode,
 }
 
 /// What the helper does after it dropped its privileges.
@@ -73,8 +73,8 @@ pub(crate) struct SandboxOrder {
     pub(crate) confined: bool,
     /// How signals to other processes are prevented.
     pub(crate) signals: SignalIsolation,
-    /// Which other files the script can name.
-    pub(crate) around: NameableFiles,
+    /// Which other files the script can name in system calls, although it cannot open them.
+    pub(crate) nameable: NameableFiles,
 }
 
 /// Which files a script can name without being able to open them: Landlock does not restrict access to their modes, times

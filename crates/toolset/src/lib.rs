@@ -30,6 +30,6 @@ pub use host::{LoadedTools, Toolsets, is_module};
 pub use limits::ToolsetLimits;
 pub use lint::lint;
 pub use program::{Conversation, ProgramLimits, Programs};
-pub use program_fault::{PROTOCOL, ProgramFault};
+pub use program_fault::{PROTOCOL_VERSION, ProgramFault};
 pub use prowess_sandbox::Cancel;
 pub use response::{ToolCall, ToolDescriptor, ToolResult};

@@ -7,7 +7,7 @@ use prowess::ErrorCode;
 use prowess_sandbox::RunLimit;
 
 /// The version of the protocol with programs.
-pub const PROTOCOL: u64 = 1;
+pub const PROTOCOL_VERSION: u64 = 1;
 
 /// What a program did instead of answering.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,7 +42,7 @@ pub enum ProgramFault {
     #[error("wrote {0}")]
     InvalidMessage(String),
     /// It uses another version of the protocol.
-    #[error("uses protocol version {0}; this version of Prowess supports version {version}", version = PROTOCOL)]
+    #[error("uses protocol version {0}; this version of Prowess supports version {version}", version = PROTOCOL_VERSION)]
     Version(u64),
     /// It wrote a message without being asked.
     #[error("wrote a message of type {0} without being asked")]

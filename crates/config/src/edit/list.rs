@@ -22,9 +22,9 @@ pub struct FoundItem {
 }
 
 /// Returns the items of the list at `path`: a section and a key in it. A missing list has none.
-pub fn find(text: &str, form: ListFormat, path: [&str; 2]) -> Result<Vec<FoundItem>, EditError> {
+pub fn find(text: &str, format: ListFormat, path: [&str; 2]) -> Result<Vec<FoundItem>, EditError> {
     let (_, text) = split_bom(text);
-    match form {
+    match format {
         ListFormat::Toml => toml::find(text, path),
         ListFormat::Yaml => yaml::find(text, path),
     }
@@ -41,12 +41,12 @@ pub fn find(text: &str, form: ListFormat, path: [&str; 2]) -> Result<Vec<FoundIt
 /// assert_eq!(after, "[skills]\ndisabled = [\n  'pdf', # slow\n  'gh',\n]\n");
 /// assert_eq!(remove(&after, ListFormat::Toml, ["skills", "disabled"], "gh").unwrap(), text);
 /// ```
-pub fn add(text: &str, form: ListFormat, path: [&str; 2], item: &str) -> Result<String, EditError> {
-    if find(text, form, path)?.iter().any(|existing| existing.text == item) {
+pub fn add(text: &str, format: ListFormat, path: [&str; 2], item: &str) -> Result<String, EditError> {
+    if find(text, format, path)?.iter().any(|existing| existing.text == item) {
         return Ok(text.to_owned());
     }
     let (bom, text) = split_bom(text);
-    let after = match form {
+    let after = match format {
         ListFormat::Toml => toml::add(text, path, item),
         ListFormat::Yaml => yaml::add(text, path, item),
     };
@@ -54,9 +54,9 @@ pub fn add(text: &str, form: ListFormat, path: [&str; 2], item: &str) -> Result<
 }
 
 /// Returns the text without any occurrence of `item` in the list at `path`. A list that becomes empty stays.
-pub fn remove(text: &str, form: ListFormat, path: [&str; 2], item: &str) -> Result<String, EditError> {
+pub fn remove(text: &str, format: ListFormat, path: [&str; 2], item: &str) -> Result<String, EditError> {
     let (bom, text) = split_bom(text);
-    let after = match form {
+    let after = match format {
         ListFormat::Toml => toml::remove(text, path, item),
         ListFormat::Yaml => yaml::remove(text, path, item),
     };

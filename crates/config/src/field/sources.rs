@@ -87,7 +87,7 @@ fn parse_source(tree: &ConfigTree) -> Result<McpSource, InvalidValue> {
         }
         Some(value) => parse_text(value, "label")?,
     };
-    if !McpSource::is_label(&label) {
+    if !McpSource::is_valid_label(&label) {
         let (value, clipped_label) = (get("label").unwrap_or(tree), clip_for_display(&label));
         let help = format!(
             "use lower-case letters, digits and hyphens, beginning with a letter, at most {} characters",

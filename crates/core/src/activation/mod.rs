@@ -15,9 +15,9 @@ pub mod arguments;
 mod error;
 mod frontmatter;
 mod lazy;
-mod once;
 mod pieces;
 mod render;
+mod shown_warnings;
 pub mod tiers;
 
 use std::fmt;
@@ -31,7 +31,7 @@ use serde_json::{Map, Value};
 pub use arguments::{Arguments, ParseArgumentsError};
 pub use error::ActivateError;
 pub use frontmatter::verbatim_frontmatter;
-pub use once::ShownWarnings;
+pub use shown_warnings::ShownWarnings;
 pub use tiers::SkillTiers;
 
 use crate::policy::{ActivationMode, Policy};

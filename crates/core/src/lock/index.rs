@@ -77,7 +77,8 @@ impl LockIndex {
 
     /// Returns the lock file's entry for an installed skill.
     pub(crate) fn lock_entry(&self, skill: &Skill) -> Option<LockEntry> {
-        self.coverage(skill).ok()??.expected().first().cloned()
+        // While a change is pending, the entry before it comes first.
+        self.coverage(skill).ok()??.entries().first().cloned()
     }
 
     /// Verifies that a skill matches its lock file and that its file at `path` has these bytes.
@@ -105,7 +106,7 @@ impl LockIndex {
     ) -> Result<(), ResourceUnavailable> {
         let Some(coverage) = self.coverage(skill)? else { return Ok(()) };
         let used = digest(bytes);
-        match coverage.expected().iter().any(|locked| locked.files.get(path) == Some(&used)) {
+        match coverage.entries().iter().any(|locked| locked.files.get(path) == Some(&used)) {
             true => Ok(()),
             false => self.verify(skill, path, bytes),
         }
@@ -134,7 +135,7 @@ impl LockIndex {
     /// `prowess verify --accept`.
     fn accepts(&self, coverage: &Coverage, tree: &str) -> bool {
         let accepted_hash = || accepted_tree(&self.host, &coverage.dir);
-        coverage.expected().iter().any(|locked| locked.tree == tree)
+        coverage.entries().iter().any(|locked| locked.tree == tree)
             || accepted_hash().as_deref() == Some(tree)
     }
 }
@@ -153,8 +154,9 @@ fn modified(
     coverage: &Coverage,
     tree: &Result<HashedTree, TreeHashError>,
 ) -> ResourceUnavailable {
+    // While a change is pending, the entry after it comes last; the directory is about to match that one.
     let difference =
-        coverage.expected().last().map(|locked| compare_with_lock(locked, tree)).unwrap_or_default();
+        coverage.entries().last().map(|locked| compare_with_lock(locked, tree)).unwrap_or_default();
     let difference = match difference.is_unchanged() {
         true => "the files changed while they were read".to_owned(),
         false => difference.to_string(),
@@ -197,7 +199,8 @@ impl IndexedLock {
 }
 
 impl Coverage {
-    fn expected(&self) -> &[LockEntry] {
+    /// Returns the entries that the directory may match, the one after a pending change last.
+    fn entries(&self) -> &[LockEntry] {
         self.lock.expected(&self.locked_dir).ok().flatten().unwrap_or_default()
     }
 }

@@ -19,7 +19,7 @@ impl<'a> CommandLookup<'a> {
         Self { path, cache: Mutex::default() }
     }
 
-    /// Returns `true` if a command of this name can be executed.
+    /// Returns `true` if a command of this name is on `PATH`.
     pub(crate) fn has(&self, name: &str) -> bool {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         *cache.entry(name.to_owned()).or_insert_with(|| is_on_path(name, self.path))

@@ -26,7 +26,7 @@ use crate::remote::RemoteSource;
 use crate::remote::approvals::{self, ApprovalStatus, Approvals};
 pub use crate::skill::{DisabledReason, ModifiedReason, ShadowedBy, Skill, SkillStatus, UntrustedReason};
 use crate::skill::{DiscoveredSkill, Root, Verify};
-use crate::trust_store::{Repositories, TrustCheck, TrustDecisions, TrustGate};
+use crate::trust_store::{RepositoryCache, TrustCheck, TrustDecisions, TrustGate};
 use commands::CommandLookup;
 use resolve::ResolveEnv;
 use verification::RegistryVerifier;
@@ -59,7 +59,7 @@ struct ScanState {
     /// them, so it cannot tell whether they changed.
     pinned: bool,
     /// The directories that were checked for a `.git`, where trust ends.
-    repositories: Repositories,
+    repositories: RepositoryCache,
     /// The lock files, and the files of installed skills.
     integrity: IntegrityInputs,
 }

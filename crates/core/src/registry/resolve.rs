@@ -1,4 +1,4 @@
-//! Resolves the status of discovered skills. A pure function of its inputs.
+//! Resolves the status of discovered skills. All access to the system goes through [`ResolveEnv`].
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,9 +22,9 @@ pub(crate) trait ResolveEnv {
     fn untrusted_reason(&self, skill: &DiscoveredSkill) -> Option<UntrustedReason>;
     /// Returns how the skill differs from the lock file; `None` if it does not or is not locked.
     fn modified_reason(&self, skill: &DiscoveredSkill) -> Option<ModifiedReason>;
-    /// Returns `true` if a command can be executed.
+    /// Returns `true` if a command is on `PATH`.
     fn has_command(&self, name: &str) -> bool;
-    /// Returns the verifier for the skill's files.
+    /// Returns the verifier for the files of all skills.
     fn verifier(&self) -> Arc<dyn Verify>;
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn resolve(
         env,
         winners: HashMap::with_capacity(total),
         may_overlap: may_overlap(discovered),
-        dirs: HashMap::new(),
+        by_dir: HashMap::new(),
         diagnostics: Vec::new(),
     };
     let mut skills: Vec<Skill> = Vec::with_capacity(total);
@@ -93,7 +93,8 @@ struct Resolver<'a> {
     winners: HashMap<SkillKey, Arc<DiscoveredSkill>>,
     /// Whether the same directory may be found twice.
     may_overlap: bool,
-    dirs: HashMap<PathBuf, Arc<DiscoveredSkill>>,
+    /// The first skill found in each canonical directory. Only used if `may_overlap`.
+    by_dir: HashMap<PathBuf, Arc<DiscoveredSkill>>,
     diagnostics: Vec<FileDiagnostic>,
 }
 
@@ -121,9 +122,10 @@ impl Resolver<'_> {
             Some(reason) => return SkillStatus::Untrusted(reason),
             None => modified(),
         };
-        // Check this before names: with the directory's name as identity, a symlink has a different name.
+        // Compare directories before names: if skills are identified by directory name, a symlink to the same skill
+        // has another name.
         if self.may_overlap {
-            match self.dirs.entry(skill.canonical_dir()) {
+            match self.by_dir.entry(skill.canonical_dir()) {
                 Entry::Vacant(entry) => {
                     entry.insert(Arc::clone(skill));
                 }
@@ -143,21 +145,21 @@ impl Resolver<'_> {
             Entry::Occupied(entry) => Some(Arc::clone(entry.get())),
         };
         if let Some(winner) = winner {
-            return self.shadowed(skill, &winner);
+            return self.report_shadowed(skill, &winner);
         }
-        if let Some(disabled) = self.disabled(skill) {
-            return SkillStatus::Disabled(disabled);
+        if let Some(reason) = self.disabled_reason(skill) {
+            return SkillStatus::Disabled(reason);
         }
         if let Some(difference) = modified {
             return SkillStatus::Modified(difference);
         }
-        let (common, prowess) = match self.policy.scan.requires {
+        let (standard, prowess) = match self.policy.scan.requires {
             RequiresPolicy::All => (Some(manifest.requires()), Some(manifest.prowess_requires())),
             RequiresPolicy::ProwessOnly => (None, Some(manifest.prowess_requires())),
             RequiresPolicy::Ignored => (None, None),
         };
         let mut missing: Vec<Box<str>> = Vec::new();
-        for name in common.into_iter().flatten().chain(prowess.into_iter().flatten()) {
+        for name in standard.into_iter().flatten().chain(prowess.into_iter().flatten()) {
             if !missing.iter().any(|listed| **listed == *name) && !self.env.has_command(name) {
                 missing.push(name.into());
             }
@@ -165,7 +167,8 @@ impl Resolver<'_> {
         if missing.is_empty() { SkillStatus::Enabled } else { SkillStatus::Unavailable(missing) }
     }
 
-    fn shadowed(&mut self, skill: &DiscoveredSkill, winner: &DiscoveredSkill) -> SkillStatus {
+    /// Reports that a skill is shadowed, and returns its status.
+    fn report_shadowed(&mut self, skill: &DiscoveredSkill, winner: &DiscoveredSkill) -> SkillStatus {
         let winner_path = winner.skill_md_path();
         let name = skill.resolved_name().map_or_else(|| skill.id(), Cow::from);
         let message = format!("{name} is shadowed by {}, which has the same name", winner_path.display());
@@ -181,7 +184,8 @@ impl Resolver<'_> {
         SkillStatus::Shadowed(ShadowedBy { path: winner_path, same_dir: false })
     }
 
-    fn disabled(&self, skill: &DiscoveredSkill) -> Option<DisabledReason> {
+    /// Returns why a skill is disabled; `None` if it is not.
+    fn disabled_reason(&self, skill: &DiscoveredSkill) -> Option<DisabledReason> {
         let selection = &self.policy.selection;
         if selection == &crate::policy::SkillSelection::default() && skill.manifest()?.default_enabled() {
             return None;
@@ -246,11 +250,12 @@ impl Resolver<'_> {
             let others = names.get(&name).map(Vec::as_slice).unwrap_or_default();
             let others = others.iter().map(|other| other.name()).filter(|other| *other != skill.name());
             let others: Vec<_> = others.collect();
-            if !others.is_empty() {
+            if let Some((last, rest)) = others.split_last() {
+                let mut names = vec![skill.name()];
+                names.extend_from_slice(rest);
                 let message = format!(
-                    "{} has the same name as {}; they are different skills",
-                    skill.name(),
-                    others.join(", ")
+                    "{} and {last} have the same name in their frontmatter, but are different skills",
+                    names.join(", ")
                 );
                 self.diagnostics.push(FileDiagnostic::new(
                     skill.skill_md_path(),

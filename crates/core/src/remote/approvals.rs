@@ -31,7 +31,7 @@ pub struct Approval {
     /// The time of the approval, in seconds since 1970.
     #[serde(default)]
     pub at: u64,
-    /// Whether a different set of files was seen since.
+    /// Whether a different set of files was seen since then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub revoked: bool,
 }

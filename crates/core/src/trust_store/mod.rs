@@ -9,7 +9,7 @@ mod store;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub(crate) use gate::{Repositories, TrustGate};
+pub(crate) use gate::{RepositoryCache, TrustGate};
 pub use pins::{installed_pins, pin_installed};
 pub(crate) use store::{TrustFile, canonicalize_dir};
 pub use store::{TrustRecord, record_for, untrust};

@@ -55,8 +55,8 @@ fn names_have_the_label_of_their_server_and_shadow_nothing() {
     let diagnostics: Vec<_> =
         snapshot.general_diagnostics().map(|diagnostic| diagnostic.diagnostic.to_string()).collect();
     insta::assert_snapshot!(diagnostics.join("\n"), @r"
-    info[SK084]: docs/pdf has the same name as other/pdf, pdf; they are different skills
-    info[SK084]: other/pdf has the same name as docs/pdf, pdf; they are different skills
+    info[SK084]: docs/pdf, other/pdf and pdf have the same name in their frontmatter, but are different skills
+    info[SK084]: other/pdf, docs/pdf and pdf have the same name in their frontmatter, but are different skills
     ");
     assert!(docs.reads().is_empty() && other.reads().is_empty(), "nothing was fetched");
 }

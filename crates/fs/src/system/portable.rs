@@ -1,4 +1,5 @@
-//! The backend for any POSIX system: opens component by component, and renames with hard links and plain renames.
+//! The backend for any POSIX system: opens paths one component at a time, and emulates `RENAME_NOREPLACE` and
+//! `RENAME_EXCHANGE` with hard links, new directories and plain renames.
 
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
@@ -61,15 +62,15 @@ pub(crate) fn rename_noreplace(from: NameAt<'_>, to: NameAt<'_>) -> Option<Resul
     }
     match linkat(from.dir, from.name, to.dir, to.name, AtFlags::empty()) {
         Ok(()) => Some(unlinkat(from.dir, from.name, AtFlags::empty())),
-        Err(error) if no_hard_links(error) => None,
+        Err(error) if means_no_hard_links(error) => None,
         Err(error) => Some(Err(error)),
     }
 }
 
 /// Exchanges two files. Returns `None` if the file system does not support it, or if `from` is a directory.
 ///
-/// The old file gets a second name beside the new one, which then replaces it, so that there is always a file
-/// at `to`. Anything a third process writes to `to` between the two steps is lost.
+/// Links the file at `to` as `from.old`, renames `from` to `to`, then renames `from.old` to `from`. `to` always
+/// exists; a file that another process puts there between the first two steps is lost.
 pub(crate) fn exchange(from: NameAt<'_>, to: NameAt<'_>) -> Option<Result<(), Errno>> {
     match is_dir(from) {
         Ok(false) => {}
@@ -81,13 +82,13 @@ pub(crate) fn exchange(from: NameAt<'_>, to: NameAt<'_>) -> Option<Result<(), Er
     let aside = PathBuf::from(aside);
     let link = || linkat(to.dir, to.name, from.dir, &aside, AtFlags::empty());
     let linked = match link() {
-        // A process was killed between the two steps.
+        // An earlier process was killed before the last step.
         Err(Errno::EXIST) => unlinkat(from.dir, &aside, AtFlags::empty()).and_then(|()| link()),
         linked => linked,
     };
     match linked {
         Ok(()) => {}
-        Err(error) if no_hard_links(error) => return None,
+        Err(error) if means_no_hard_links(error) => return None,
         Err(error) => return Some(Err(error)),
     }
     let renamed = renameat(from.dir, from.name, to.dir, to.name);
@@ -107,7 +108,7 @@ fn is_dir(entry: NameAt<'_>) -> Result<bool, Errno> {
 }
 
 /// Returns `true` for errors that mean the file system has no hard links, or the file cannot have one.
-fn no_hard_links(error: Errno) -> bool {
+fn means_no_hard_links(error: Errno) -> bool {
     // Some of these have the same value on some systems.
     [Errno::PERM, Errno::MLINK, Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP].contains(&error)
 }

@@ -181,7 +181,7 @@ pub fn prune_caches(sources: &[McpSource], host: &HostEnv) -> Vec<String> {
     let mut removed: Vec<_> = entries
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
         .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| McpSource::is_label(name) && !sources.iter().any(|source| source.label == *name))
+        .filter(|name| McpSource::is_valid_label(name) && !sources.iter().any(|source| source.label == *name))
         .collect();
     removed.sort();
     removed.retain(|label| remove_cache(label, host));
@@ -190,6 +190,6 @@ pub fn prune_caches(sources: &[McpSource], host: &HostEnv) -> Vec<String> {
 
 /// Removes the cache of a server. Returns `true` if there was one.
 pub fn remove_cache(label: &str, host: &HostEnv) -> bool {
-    let dir = cache_root(host).filter(|_| McpSource::is_label(label)).map(|root| root.join(label));
+    let dir = cache_root(host).filter(|_| McpSource::is_valid_label(label)).map(|root| root.join(label));
     dir.is_some_and(|dir| std::fs::remove_dir_all(dir).is_ok())
 }

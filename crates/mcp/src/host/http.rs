@@ -1,4 +1,5 @@
-//! A streamable HTTP client that limits the size of every response. The client of the SDK has no limit for JSON.
+//! A streamable HTTP client that limits the size of every response. The SDK's own client does not limit
+//! JSON responses.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,7 +19,7 @@ use sse_stream::{Sse, SseStream};
 use super::MESSAGE_MAX;
 use super::entry::display_text;
 
-const SESSION: &str = "mcp-session-id";
+const SESSION_HEADER: &str = "mcp-session-id";
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
@@ -33,69 +34,16 @@ type HttpFailure = StreamableHttpError<reqwest::Error>;
 
 impl BoundedHttpClient {
     pub(super) fn new(is_local: bool) -> Result<Self, reqwest::Error> {
-        // There is one provider per process; it may be installed already.
+        // rustls has one crypto provider per process; it may be installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = Client::builder().redirect(redirect::Policy::none()).pool_max_idle_per_host(0);
         let builder = if is_local { builder.no_proxy() } else { builder };
         builder.build().map(Self)
     }
-
-    async fn post(
-        &self,
-        uri: &str,
-        message: &ClientJsonRpcMessage,
-        session: Option<Arc<str>>,
-        token: Option<String>,
-        headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<StreamableHttpPostResponse, HttpFailure> {
-        let mut request = self.0.post(uri).header(ACCEPT, format!("{EVENTS}, {JSON}"));
-        if let Some(token) = token {
-            request = request.bearer_auth(token);
-        }
-        for (name, value) in headers {
-            request = request.header(name, value);
-        }
-        let has_session = session.is_some();
-        if let Some(session) = session {
-            request = request.header(SESSION, &*session);
-        }
-        let response = request.json(message).send().await?;
-        let status = response.status();
-        let header = |name: &str| {
-            response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
-        };
-        let (kind, session) = (header(CONTENT_TYPE.as_str()).unwrap_or_default(), header(SESSION));
-        match status {
-            StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(StreamableHttpPostResponse::Accepted),
-            StatusCode::NOT_FOUND if has_session => return Err(StreamableHttpError::SessionExpired),
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                return Err(response_error(format!("HTTP {status}: the token is missing or invalid")));
-            }
-            status if !status.is_success() => {
-                let body = read_body(response, ERROR_BODY_MAX).await.unwrap_or_default();
-                return handle_error_status(message, has_session, status, &body, session);
-            }
-            _ => {}
-        }
-        let is_request = matches!(message, ClientJsonRpcMessage::Request(_));
-        if kind.starts_with(EVENTS) {
-            return Ok(StreamableHttpPostResponse::Sse(bounded_events(response), session));
-        }
-        if !kind.starts_with(JSON) && is_request {
-            return Err(StreamableHttpError::UnexpectedContentType(Some(kind)));
-        }
-        let body = read_body(response, MESSAGE_MAX).await?;
-        match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
-            Ok(response) => Ok(StreamableHttpPostResponse::Json(response, session)),
-            // A notification has no response.
-            Err(_) if !is_request => Ok(StreamableHttpPostResponse::Accepted),
-            Err(error) => Err(response_error(format!("an invalid message: {error}"))),
-        }
-    }
 }
 
-/// Converts an error status. A server that does not support `server/discover` may respond with any status; if it
-/// responds to that call, the client falls back to the older handshake.
+/// Converts an error status. A JSON-RPC error in the body is passed on. A server without `server/discover` may answer
+/// it with a 4xx status. That becomes a JSON-RPC error, so that the SDK falls back to the older handshake.
 fn handle_error_status(
     message: &ClientJsonRpcMessage,
     has_session: bool,
@@ -107,7 +55,7 @@ fn handle_error_status(
         Ok(ServerJsonRpcMessage::Error(error)) => Some(error.error),
         _ => None,
     };
-    let request: Option<&RequestId> = match message {
+    let request_id: Option<&RequestId> = match message {
         ClientJsonRpcMessage::Request(request) => Some(&request.id),
         _ => None,
     };
@@ -118,9 +66,9 @@ fn handle_error_status(
         None if is_discover && !has_session && status.is_client_error() => {
             ErrorData::invalid_request(format!("HTTP {status}"), None)
         }
-        None => return Err(response_error(format!("HTTP {status}"))),
+        None => return Err(unexpected_response(format!("HTTP {status}"))),
     };
-    let error = ServerJsonRpcMessage::error(error, request.cloned());
+    let error = ServerJsonRpcMessage::error(error, request_id.cloned());
     Ok(StreamableHttpPostResponse::Json(error, session))
 }
 
@@ -133,10 +81,12 @@ pub(super) fn transport_error(error: &(dyn std::error::Error + 'static)) -> Fetc
         StreamableHttpError::UnexpectedServerResponse(response) => {
             FetchError::UnexpectedResponse(display_text(response))
         }
-        StreamableHttpError::UnexpectedContentType(kind) => FetchError::UnexpectedResponse(match kind {
-            Some(kind) => format!("the content type {}", display_text(kind)),
-            None => "no content type".to_owned(),
-        }),
+        StreamableHttpError::UnexpectedContentType(content_type) => {
+            FetchError::UnexpectedResponse(match content_type {
+                Some(content_type) => format!("the content type {}", display_text(content_type)),
+                None => "no content type".to_owned(),
+            })
+        }
         StreamableHttpError::SessionExpired => {
             FetchError::UnexpectedResponse("HTTP 404 Not Found: the session has expired".to_owned())
         }
@@ -148,7 +98,7 @@ pub(super) fn transport_error(error: &(dyn std::error::Error + 'static)) -> Fetc
     }
 }
 
-fn response_error(message: String) -> HttpFailure {
+fn unexpected_response(message: String) -> HttpFailure {
     StreamableHttpError::UnexpectedServerResponse(Cow::from(message))
 }
 
@@ -190,7 +140,50 @@ impl StreamableHttpClient for BoundedHttpClient {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, HttpFailure> {
-        self.post(&uri, &message, session_id, auth_header, custom_headers).await
+        let mut request = self.0.post(&*uri).header(ACCEPT, format!("{EVENTS}, {JSON}"));
+        if let Some(token) = auth_header {
+            request = request.bearer_auth(token);
+        }
+        for (name, value) in custom_headers {
+            request = request.header(name, value);
+        }
+        let has_session = session_id.is_some();
+        if let Some(session_id) = session_id {
+            request = request.header(SESSION_HEADER, &*session_id);
+        }
+        let response = request.json(&message).send().await?;
+        let status = response.status();
+        let header = |name: &str| {
+            response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+        };
+        let (content_type, session) =
+            (header(CONTENT_TYPE.as_str()).unwrap_or_default(), header(SESSION_HEADER));
+        match status {
+            StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(StreamableHttpPostResponse::Accepted),
+            StatusCode::NOT_FOUND if has_session => return Err(StreamableHttpError::SessionExpired),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                return Err(unexpected_response(format!("HTTP {status}: the token is missing or invalid")));
+            }
+            status if !status.is_success() => {
+                let body = read_body(response, ERROR_BODY_MAX).await.unwrap_or_default();
+                return handle_error_status(&message, has_session, status, &body, session);
+            }
+            _ => {}
+        }
+        let is_request = matches!(message, ClientJsonRpcMessage::Request(_));
+        if content_type.starts_with(EVENTS) {
+            return Ok(StreamableHttpPostResponse::Sse(bounded_events(response), session));
+        }
+        if !content_type.starts_with(JSON) && is_request {
+            return Err(StreamableHttpError::UnexpectedContentType(Some(content_type)));
+        }
+        let body = read_body(response, MESSAGE_MAX).await?;
+        match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
+            Ok(response) => Ok(StreamableHttpPostResponse::Json(response, session)),
+            // A notification has no response.
+            Err(_) if !is_request => Ok(StreamableHttpPostResponse::Accepted),
+            Err(error) => Err(unexpected_response(format!("an invalid message: {error}"))),
+        }
     }
 
     async fn delete_session(
@@ -211,7 +204,6 @@ impl StreamableHttpClient for BoundedHttpClient {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, HttpFailure> {
-        let max = MESSAGE_MAX;
         self.0
             .get_stream_with_max_sse_event_size(
                 uri,
@@ -219,7 +211,7 @@ impl StreamableHttpClient for BoundedHttpClient {
                 last_event_id,
                 auth_header,
                 custom_headers,
-                max,
+                MESSAGE_MAX,
             )
             .await
     }

@@ -60,7 +60,7 @@ pub(crate) fn acquire_source(
     reference: Option<&str>,
     file_urls: FileUrls,
     scratch: &Path,
-    work: &Arc<Task>,
+    task: &Arc<Task>,
 ) -> Result<AcquiredSource, PackageError> {
     let mut commit = None;
     let mut source_reference = None;
@@ -75,29 +75,29 @@ pub(crate) fn acquire_source(
             source_reference.clone_from(requested);
             std::fs::create_dir_all(scratch).map_err(PackageError::io("create", scratch))?;
             let source = git_source(source, reference, file_urls)?;
-            let fetched = git::fetch_commit(&source, scratch, &GitOptions::default(), work)?;
+            let fetched = git::fetch_commit(&source, scratch, &GitOptions::default(), task)?;
             commit = Some(fetched.commit);
             SourceContents::Tree(Box::new(fetched.tree))
         }
         Source::Directory(path) => {
-            work.begin_step("reading", 0);
+            task.begin_step("reading", 0);
             SourceContents::Tree(Box::new(DirTree::open(path)?))
         }
         Source::Archive(path) => {
-            work.begin_step("unpacking", 0);
+            task.begin_step("unpacking", 0);
             let add_name = |error: PackageError| name_archive(error, &path.display().to_string());
             SourceContents::Tree(Box::new(
                 archive::open_archive(path).map_err(|error| add_name(error.into()))?,
             ))
         }
         Source::ArchiveUrl(url) => {
-            work.begin_step("receiving", 0);
-            let tree = site::fetch_archive(url, work).map_err(|error| name_archive(error, url.as_str()))?;
+            task.begin_step("receiving", 0);
+            let tree = site::fetch_archive(url, task).map_err(|error| name_archive(error, url.as_str()))?;
             SourceContents::Tree(Box::new(tree))
         }
         Source::Site(url) => {
-            work.begin_step("receiving", 0);
-            SourceContents::Site(SkillSite::open(url, work)?)
+            task.begin_step("receiving", 0);
+            SourceContents::Site(SkillSite::open(url, task)?)
         }
     };
     Ok(AcquiredSource { source: source.clone(), contents, commit, reference: source_reference })
@@ -118,13 +118,13 @@ pub(crate) fn latest_commit(
     source: &Source,
     reference: Option<&str>,
     file_urls: FileUrls,
-    work: &Arc<Task>,
+    task: &Arc<Task>,
 ) -> Result<Option<(String, ResolvedRef)>, PackageError> {
     if !matches!(source, Source::Git { .. }) {
         return Ok(None);
     }
     let source = git_source(source, reference, file_urls)?;
-    Ok(Some(git::resolve_commit(&source, &GitOptions::default(), work)?))
+    Ok(Some(git::resolve_commit(&source, &GitOptions::default(), task)?))
 }
 
 fn git_source(

@@ -39,8 +39,8 @@ impl Fetcher for HttpClient {
     }
 }
 
-pub(crate) fn fetch_archive(url: &Url, work: &Arc<Task>) -> Result<MemoryTree, PackageError> {
-    let bytes = Fetcher::get(&HttpClient::new(Arc::clone(work)), url, ARCHIVE_MAX)?;
+pub(crate) fn fetch_archive(url: &Url, task: &Arc<Task>) -> Result<MemoryTree, PackageError> {
+    let bytes = Fetcher::get(&HttpClient::new(Arc::clone(task)), url, ARCHIVE_MAX)?;
     Ok(archive::read_archive(&bytes)?)
 }
 
@@ -48,14 +48,14 @@ pub(crate) fn fetch_archive(url: &Url, work: &Arc<Task>) -> Result<MemoryTree, P
 pub(crate) struct SkillSite {
     index: SkillIndex,
     http: HttpClient,
-    work: Arc<Task>,
+    task: Arc<Task>,
 }
 
 impl SkillSite {
-    pub(crate) fn open(url: &Url, work: &Arc<Task>) -> Result<Self, PackageError> {
-        let http = HttpClient::new(Arc::clone(work));
+    pub(crate) fn open(url: &Url, task: &Arc<Task>) -> Result<Self, PackageError> {
+        let http = HttpClient::new(Arc::clone(task));
         let index = SkillIndex::fetch(url, &http)?;
-        Ok(Self { index, http, work: Arc::clone(work) })
+        Ok(Self { index, http, task: Arc::clone(task) })
     }
 
     /// Returns the site's skills. Each one is in a directory with its name.
@@ -73,7 +73,7 @@ impl SkillSite {
     pub(crate) fn fetch(&self, chosen: &[Candidate]) -> Result<MemoryTree, PackageError> {
         let mut files: Vec<MemoryFile> = Vec::new();
         for candidate in chosen {
-            self.work.check_cancelled()?;
+            self.task.check_cancelled()?;
             let Some(entry) = self.index.get(&candidate.name) else { continue };
             for file in self.index.fetch_skill(entry, &self.http)?.files() {
                 let path = format!("{}/{}", candidate.dir, file.path);

@@ -14,7 +14,7 @@ pub struct Client {
     /// The product name.
     pub title: &'static str,
     /// The format of its configuration.
-    pub form: ConfigFormat,
+    pub format: ConfigFormat,
     /// The section that contains the servers.
     pub section: &'static str,
     /// The user's files. Any of them may exist; the first one is created if none does.
@@ -86,7 +86,7 @@ pub static CLIENTS: &[Client] = &[
     Client {
         id: "claude-code",
         title: "Claude Code",
-        form: ConfigFormat::Json,
+        format: ConfigFormat::Json,
         section: "mcpServers",
         user: &[path_in(Variable("CLAUDE_CONFIG_DIR", ""), ".claude.json")],
         project: &[".mcp.json"],
@@ -99,7 +99,7 @@ pub static CLIENTS: &[Client] = &[
     Client {
         id: "claude-desktop",
         title: "Claude Desktop",
-        form: ConfigFormat::Json,
+        format: ConfigFormat::Json,
         section: "mcpServers",
         user: &[path_in(AppData, "Claude/claude_desktop_config.json")],
         project: &[],
@@ -112,7 +112,7 @@ pub static CLIENTS: &[Client] = &[
     Client {
         id: "codex",
         title: "Codex",
-        form: ConfigFormat::Toml,
+        format: ConfigFormat::Toml,
         section: "mcp_servers",
         user: &[path_in(Variable("CODEX_HOME", ".codex"), "config.toml")],
         project: &[".codex/config.toml"],
@@ -125,7 +125,7 @@ pub static CLIENTS: &[Client] = &[
     Client {
         id: "cursor",
         title: "Cursor",
-        form: ConfigFormat::Json,
+        format: ConfigFormat::Json,
         section: "mcpServers",
         user: &[path_in(Home, ".cursor/mcp.json")],
         project: &[".cursor/mcp.json"],
@@ -138,7 +138,7 @@ pub static CLIENTS: &[Client] = &[
     Client {
         id: "gemini",
         title: "Gemini CLI",
-        form: ConfigFormat::Json,
+        format: ConfigFormat::Json,
         section: "mcpServers",
         user: &[path_in(Variable("GEMINI_CLI_HOME", ""), ".gemini/settings.json")],
         project: &[".gemini/settings.json"],
@@ -151,7 +151,7 @@ pub static CLIENTS: &[Client] = &[
     Client {
         id: "goose",
         title: "goose",
-        form: ConfigFormat::Yaml,
+        format: ConfigFormat::Yaml,
         section: "extensions",
         user: &[path_in(Config, "goose/config.yaml")],
         project: &[],
@@ -164,7 +164,7 @@ pub static CLIENTS: &[Client] = &[
     Client {
         id: "opencode",
         title: "opencode",
-        form: ConfigFormat::Json,
+        format: ConfigFormat::Json,
         section: "mcp",
         user: &[path_in(Config, "opencode/opencode.json"), path_in(Config, "opencode/opencode.jsonc")],
         project: &["opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"],
@@ -177,7 +177,7 @@ pub static CLIENTS: &[Client] = &[
     Client {
         id: "vscode",
         title: "VS Code",
-        form: ConfigFormat::Json,
+        format: ConfigFormat::Json,
         section: "servers",
         user: &[path_in(AppData, "Code/User/mcp.json")],
         project: &[".vscode/mcp.json"],
@@ -190,7 +190,7 @@ pub static CLIENTS: &[Client] = &[
     Client {
         id: "zed",
         title: "Zed",
-        form: ConfigFormat::Json,
+        format: ConfigFormat::Json,
         section: "context_servers",
         user: &[path_in(Config, "zed/settings.json")],
         project: &[".zed/settings.json"],

@@ -133,7 +133,7 @@ pub(super) fn is_ours(value: &Value) -> bool {
 pub fn snippet(client: &Client, name: &ServerName, server: &ServerSpec) -> Result<String, ConnectError> {
     let value = self::build_entry(client, name, server)?;
     let path = [client.section, name.as_str()];
-    entry::new_document(client.form, path, &value)
+    entry::new_document(client.format, path, &value)
         .map_err(|source| ConnectError::Entry { path: client.id.into(), source })
 }
 

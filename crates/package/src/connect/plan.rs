@@ -97,7 +97,7 @@ pub fn plan_install(
     };
     let after = match action {
         ConnectAction::Keep => text,
-        _ => entry::put(&text, client.form, [client.section, name.as_str()], &new_entry)
+        _ => entry::put(&text, client.format, [client.section, name.as_str()], &new_entry)
             .map_err(|source| ConnectError::Entry { path: file.clone(), source })?,
     };
     let current = existing.map(|existing| (existing.value, existing.line));
@@ -118,10 +118,10 @@ pub fn plan_uninstall(
         Some(existing) if entry_format::is_ours(&existing.value) => ConnectAction::Remove,
         Some(_) => ConnectAction::RemoveOther,
     };
-    let mut after = entry::remove(&text, client.form, [client.section, name.as_str()])
+    let mut after = entry::remove(&text, client.format, [client.section, name.as_str()])
         .map_err(|source| ConnectError::Entry { path: file.clone(), source })?;
     // A file behind a symlink is kept, and an empty file is not valid JSON.
-    if after.is_empty() && client.form == ConfigFormat::Json && file.is_symlink() {
+    if after.is_empty() && client.format == ConfigFormat::Json && file.is_symlink() {
         after = "{}\n".to_owned();
     }
     let current = existing.map(|existing| (existing.value, existing.line));
@@ -142,7 +142,7 @@ pub(super) fn find_entry(
     let files = env.files(client, scope)?;
     for path in &files {
         let Some(text) = read_config(path)? else { continue };
-        let entry = entry::find(&text, client.form, [client.section, name.as_str()])
+        let entry = entry::find(&text, client.format, [client.section, name.as_str()])
             .map_err(|source| ConnectError::Entry { path: path.clone(), source })?;
         if entry.is_some() {
             return Ok((path.clone(), Some(text), entry));

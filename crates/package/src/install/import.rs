@@ -59,7 +59,7 @@ pub fn plan_import(
     import: &ImportRequest<'_>,
     target: &InstallTarget,
     checks: &InstallChecks<'_>,
-    work: &Task,
+    task: &Task,
 ) -> Result<InstallPlan, PackageError> {
     let tree = read_upload(import.upload)?;
     let candidate = find_only_skill(&tree, import.upload)?;
@@ -70,7 +70,7 @@ pub fn plan_import(
         (IdentifiedBy::Directory, Some(id)) => TargetName::Directory(id),
     };
     let mut plan = InstallPlan::begin(target)?;
-    let prepared = prepare_skill_as(&tree, &candidate, target_name, checks, plan.stage()?, work)?;
+    let prepared = prepare_skill_as(&tree, &candidate, target_name, checks, plan.stage()?, task)?;
     let origin = SourceOrigin { source: locked_source(import.upload), reference: None, commit: None };
     let after = new_lock_entry(&origin, &prepared, target);
     let lock = LockFile::read(&target.lock_path)?;

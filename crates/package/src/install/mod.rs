@@ -128,7 +128,7 @@ pub fn plan_install(
     target: &InstallTarget,
     checks: &InstallChecks<'_>,
     prompter: &mut dyn Prompter,
-    work: &Arc<Task>,
+    task: &Arc<Task>,
 ) -> Result<InstallPlan, PackageError> {
     if let Some(name) = &request.name {
         let invalid = |error: PackageError| PackageError::InvalidArgument {
@@ -140,7 +140,7 @@ pub fn plan_install(
     let mut plan = InstallPlan::begin(target)?;
     let reference = request.reference.as_deref();
     let scratch = plan.stage()?.scratch();
-    let acquired = acquire_source(&request.source, reference, request.file_urls, &scratch, work)?;
+    let acquired = acquire_source(&request.source, reference, request.file_urls, &scratch, task)?;
     let origin = SourceOrigin {
         reference: request.reference.clone().or(acquired.reference.clone()),
         ..acquired.origin(target)
@@ -154,15 +154,15 @@ pub fn plan_install(
         });
     }
     let lock = LockFile::read(&target.lock_path)?;
-    work.begin_step("checking", skills.len() as u64);
+    task.begin_step("checking", skills.len() as u64);
     let stage = plan.stage()?;
     let prepare = |candidate: &Candidate, name: Option<&str>| {
-        prepare_skill(&*tree, candidate, name, checks, stage, work)
+        prepare_skill(&*tree, candidate, name, checks, stage, task)
     };
     // All skills are checked before the first prompt.
     let results = parallel_map(&skills, 1, |candidate| {
         let prepared = prepare(candidate, request.name.as_deref());
-        work.advance(1);
+        task.advance(1);
         prepared
     });
     let mut outcomes: Vec<Result<PlanItem, (&Candidate, PackageError)>> = Vec::with_capacity(results.len());

@@ -78,7 +78,7 @@ pub(crate) fn prepare_skill(
     name: Option<&str>,
     checks: &InstallChecks<'_>,
     stage: &Stage,
-    work: &Task,
+    task: &Task,
 ) -> Result<PreparedSkill, PackageError> {
     prepare_skill_as(
         tree,
@@ -86,7 +86,7 @@ pub(crate) fn prepare_skill(
         name.map_or(TargetName::Manifest, TargetName::Name),
         checks,
         stage,
-        work,
+        task,
     )
 }
 
@@ -97,14 +97,14 @@ pub(crate) fn prepare_skill_as(
     target_name: TargetName<'_>,
     checks: &InstallChecks<'_>,
     stage: &Stage,
-    work: &Task,
+    task: &Task,
 ) -> Result<PreparedSkill, PackageError> {
     let (name, dir) = match target_name {
         TargetName::Manifest => (None, None),
         TargetName::Name(name) => (Some(name), Some(name)),
         TargetName::Directory(dir) => (None, Some(dir)),
     };
-    let mut files = read_files(tree, candidate, work)?;
+    let mut files = read_files(tree, candidate, task)?;
     let manifest = files.iter_mut().find(|file| file.path.as_str() == "SKILL.md");
     let Some(manifest) = manifest else { return Err(PackageError::NoSkills(candidate.dir.clone())) };
     let own_name = manifest_name(&manifest.bytes);
@@ -155,7 +155,7 @@ fn display_name(candidate: &Candidate) -> String {
 fn read_files(
     tree: &dyn SourceTree,
     candidate: &Candidate,
-    work: &Task,
+    task: &Task,
 ) -> Result<Vec<StagedFile>, PackageError> {
     let entries = tree.entries();
     let prefix_length = if candidate.dir.is_empty() { 0 } else { candidate.dir.len() + 1 };
@@ -190,7 +190,7 @@ fn read_files(
     let mut files = Vec::with_capacity(paths.len());
     let mut total = 0;
     for (index, path, executable) in paths {
-        work.check_cancelled()?;
+        task.check_cancelled()?;
         let bytes = tree.read_entry(index)?;
         total += bytes.len() as u64;
         if total > TOTAL_MAX {

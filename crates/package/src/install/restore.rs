@@ -33,7 +33,7 @@ pub fn plan_restore(
     checks: &InstallChecks<'_>,
     prompter: &mut dyn Prompter,
     file_urls: FileUrls,
-    work: &Arc<Task>,
+    task: &Arc<Task>,
 ) -> Result<InstallPlan, PackageError> {
     let mut plan = InstallPlan::begin(target)?;
     // In a project, the lock file determines the skills, so untrusted ones do not become trusted.
@@ -64,12 +64,12 @@ pub fn plan_restore(
     let pinned_reference = |locked: &LockEntry| locked.commit.clone().or_else(|| locked.reference.clone());
     for (number, group) in group_by_source(missing, pinned_reference).into_iter().enumerate() {
         let scratch = plan.stage()?.scratch().join(number.to_string());
-        let (selected, _) = group.acquire(&group.skills, &scratch, target, file_urls, work)?;
+        let (selected, _) = group.acquire(&group.skills, &scratch, target, file_urls, task)?;
         for locked in group.skills {
             let candidate = find_locked(&selected, locked)?;
             let name = Some(locked.name.as_str());
             let stage = plan.stage()?;
-            let prepared = prepare_skill(&*selected.tree, candidate, name, checks, stage, work)?;
+            let prepared = prepare_skill(&*selected.tree, candidate, name, checks, stage, task)?;
             if prepared.tree.hash() != locked.tree {
                 let comparison = prowess::lock::compare_with_lock(locked, &Ok(prepared.tree));
                 return Err(PackageError::SourceChanged {

@@ -75,10 +75,10 @@ impl SourceGroup<'_> {
         scratch: &Path,
         target: &InstallTarget,
         file_urls: FileUrls,
-        work: &Arc<Task>,
+        task: &Arc<Task>,
     ) -> Result<(SelectedSkills, SourceOrigin), PackageError> {
         let acquired =
-            acquire_source(&self.source(target)?, self.reference.as_deref(), file_urls, scratch, work)?;
+            acquire_source(&self.source(target)?, self.reference.as_deref(), file_urls, scratch, task)?;
         let origin = SourceOrigin { reference: self.reference.clone(), ..acquired.origin(target) };
         let dirs: HashSet<&str> = requested.iter().map(|locked| dir_in_source(locked)).collect();
         let mut candidates = acquired.candidates(true, NameSource::Directory)?;

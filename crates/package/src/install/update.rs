@@ -25,7 +25,7 @@ pub fn plan_update(
     checks: &InstallChecks<'_>,
     prompter: &mut dyn Prompter,
     file_urls: FileUrls,
-    work: &Arc<Task>,
+    task: &Arc<Task>,
 ) -> Result<InstallPlan, PackageError> {
     let mut plan = InstallPlan::begin(target)?;
     // In a project, the lock file determines the skills, so untrusted ones do not become trusted.
@@ -33,7 +33,7 @@ pub fn plan_update(
     let lock = LockFile::read(&target.lock_path)?;
     let chosen = select_locked(&lock, names)?;
     let mut updater =
-        Updater { plan: &mut plan, checks, prompter, file_urls, work, strict: !names.is_empty() };
+        Updater { plan: &mut plan, checks, prompter, file_urls, task, strict: !names.is_empty() };
     for group in group_by_source(chosen, |locked| locked.reference.clone()) {
         updater.update_group(&group)?;
     }
@@ -70,7 +70,7 @@ struct Updater<'a> {
     checks: &'a InstallChecks<'a>,
     prompter: &'a mut dyn Prompter,
     file_urls: FileUrls,
-    work: &'a Arc<Task>,
+    task: &'a Arc<Task>,
     /// Whether a skill that cannot be updated is an error.
     strict: bool,
 }
@@ -88,7 +88,7 @@ impl Updater<'_> {
     fn try_update_group(&mut self, group: &SourceGroup<'_>) -> Result<(), PackageError> {
         let source = group.source(&self.plan.target)?;
         let (current, outdated): (Vec<&LockEntry>, Vec<&LockEntry>) =
-            match latest_commit(&source, group.reference.as_deref(), self.file_urls, self.work)? {
+            match latest_commit(&source, group.reference.as_deref(), self.file_urls, self.task)? {
                 None => (Vec::new(), group.skills.clone()),
                 Some((commit, resolved)) => {
                     let pin = describe_pin(&resolved);
@@ -122,8 +122,8 @@ impl Updater<'_> {
         }
         let scratch = self.plan.stage()?.scratch().join(self.plan.items.len().to_string());
         let target = &self.plan.target;
-        let (selected, origin) = group.acquire(&outdated, &scratch, target, self.file_urls, self.work)?;
-        self.work.begin_step("checking", outdated.len() as u64);
+        let (selected, origin) = group.acquire(&outdated, &scratch, target, self.file_urls, self.task)?;
+        self.task.begin_step("checking", outdated.len() as u64);
         for locked in outdated {
             match self.update_skill(locked, &selected, &origin) {
                 Ok(item) => self.plan.items.push(item),
@@ -132,7 +132,7 @@ impl Updater<'_> {
                 }
                 Err(error) => return Err(error),
             }
-            self.work.advance(1);
+            self.task.advance(1);
         }
         Ok(())
     }
@@ -147,7 +147,7 @@ impl Updater<'_> {
         let candidate = find_locked(selected, before)?;
         let stage = self.plan.stage()?;
         let name = Some(before.name.as_str());
-        let prepared = prepare_skill(&*selected.tree, candidate, name, self.checks, stage, self.work)?;
+        let prepared = prepare_skill(&*selected.tree, candidate, name, self.checks, stage, self.task)?;
         if let Some(new_name) =
             prepared.renamed_from.as_ref().filter(|name| before.renamed_from.as_ref() != Some(*name))
         {

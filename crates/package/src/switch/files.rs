@@ -26,21 +26,21 @@ enum ListDialect {
     Harness,
 }
 
-/// A configuration file that is used.
+/// A loaded configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ConfigFile {
     pub(super) path: PathBuf,
     pub(super) layer: ConfigLayer,
     dialect: ListDialect,
-    form: ListFormat,
+    format: ListFormat,
 }
 
-/// Returns all used files with such lists; later ones override earlier ones.
+/// Returns the loaded configuration files that can contain skill lists, lowest precedence first.
 pub(super) fn config_files(configuration: &Configuration, inputs: &ConfigInputs) -> Vec<ConfigFile> {
     let HostEnv { home, project, .. } = &inputs.host;
     let in_home = |path: &str| home.as_ref().map(|home| home.join(path));
     let is_chat = configuration.policy.preset == Preset::Chat;
-    let classify = |path: &PathBuf| {
+    let config_file = |path: &PathBuf| {
         let (layer, dialect) = match Some(path) {
             path if path == in_home(".prowess/config.toml").as_ref() => {
                 (ConfigLayer::User, ListDialect::Prowess)
@@ -55,13 +55,13 @@ pub(super) fn config_files(configuration: &Configuration, inputs: &ConfigInputs)
             Some(path) if is_chat && *path == project.join("config.toml") => return None,
             _ => (ConfigLayer::Explicit, ListDialect::Prowess),
         };
-        let form = match path.extension().and_then(|extension| extension.to_str()) {
+        let format = match path.extension().and_then(|extension| extension.to_str()) {
             Some("yaml" | "yml") => ListFormat::Yaml,
             _ => ListFormat::Toml,
         };
-        Some(ConfigFile { path: path.clone(), layer, dialect, form })
+        Some(ConfigFile { path: path.clone(), layer, dialect, format })
     };
-    configuration.files.iter().filter_map(|(path, _)| classify(path)).collect()
+    configuration.files.iter().filter_map(|(path, _)| config_file(path)).collect()
 }
 
 /// Returns the files of a scope that may be changed; new entries go to the last one.
@@ -80,7 +80,8 @@ pub(super) fn editable_files(
         (false, _) => Ok(files),
         (true, ConfigScope::User) if inputs.host.home.is_none() => Err(SwitchError::NoHome),
         (true, ConfigScope::User) => {
-            let reason = "your configuration file is passed with --config; omit --config to change it";
+            let reason =
+                "--config is your user configuration file; run the command without --config to change it";
             Err(SwitchError::NoConfigFile { reason })
         }
         (true, ConfigScope::Project) => Err(SwitchError::NoConfigFile {
@@ -88,15 +89,15 @@ pub(super) fn editable_files(
                 Preset::Chat => {
                     "in preset chat, a project file cannot enable or disable single skills; use --user"
                 }
-                _ => "in the home directory, the project file is your own; use --user",
+                _ => "the home directory has no project configuration, only yours; use --user",
             },
         }),
     }
 }
 
 impl ConfigFile {
-    fn list_path(&self, key: SkillList) -> [&'static str; 2] {
-        let name = match (self.dialect, key) {
+    fn list_path(&self, list: SkillList) -> [&'static str; 2] {
+        let name = match (self.dialect, list) {
             (_, SkillList::Disabled) => "disabled",
             (_, SkillList::Enabled) => "enabled",
             (ListDialect::Prowess, SkillList::DisabledBundled) => "disabled-bundled",
@@ -119,8 +120,8 @@ impl ConfigFile {
     }
 
     /// Returns the entries of a list with their locations.
-    pub(super) fn entries(&self, key: SkillList) -> Vec<(String, ConfigLocation)> {
-        let entries = list::find(&self.text(), self.form, self.list_path(key)).unwrap_or_default();
+    pub(super) fn entries(&self, list: SkillList) -> Vec<(String, ConfigLocation)> {
+        let entries = list::find(&self.text(), self.format, self.list_path(list)).unwrap_or_default();
         entries.into_iter().map(|entry| (entry.text, self.location(entry.line))).collect()
     }
 
@@ -140,33 +141,37 @@ impl ConfigFile {
         ConfigLocation { path: self.path.clone(), layer: self.layer, line }
     }
 
-    pub(super) fn add(&self, project: &Path, key: SkillList, item: &str) -> Result<bool, SwitchError> {
-        self.change(project, |text| list::add(text, self.form, self.list_path(key), item))
+    /// Adds an item to a list. Returns `true` if the file changed.
+    pub(super) fn add(&self, project: &Path, list: SkillList, item: &str) -> Result<bool, SwitchError> {
+        self.change(project, |text| list::add(text, self.format, self.list_path(list), item))
     }
 
-    pub(super) fn remove(&self, project: &Path, key: SkillList, item: &str) -> Result<bool, SwitchError> {
-        self.change(project, |text| list::remove(text, self.form, self.list_path(key), item))
+    /// Removes an item from a list. Returns `true` if the file changed.
+    pub(super) fn remove(&self, project: &Path, list: SkillList, item: &str) -> Result<bool, SwitchError> {
+        self.change(project, |text| list::remove(text, self.format, self.list_path(list), item))
     }
 
+    /// Enables or disables a plugin. Returns `true` if the file changed.
     pub(super) fn set_plugin(&self, project: &Path, name: &str, enabled: bool) -> Result<bool, SwitchError> {
         self.change(project, |text| harness::set_plugin_enabled(text, name, enabled))
     }
 
+    /// Applies an edit to the text of the file. Returns `true` if the file changed.
     fn change(
         &self,
         project: &Path,
         edit: impl FnOnce(&str) -> Result<String, EditError>,
     ) -> Result<bool, SwitchError> {
-        let links = if self.layer == ConfigLayer::Project {
+        let symlinks = if self.layer == ConfigLayer::Project {
             SymlinkPolicy::Rejected(project)
         } else {
             SymlinkPolicy::Followed
         };
-        Ok(file::edit_file(&self.path, links, edit)?)
+        Ok(file::edit_file(&self.path, symlinks, edit)?)
     }
 }
 
 /// Returns the file for a list: the last file that has it, because it overrides the others, else the last file.
-pub(super) fn file_for_list(files: &[ConfigFile], key: SkillList) -> Option<&ConfigFile> {
-    files.iter().rev().find(|file| !file.entries(key).is_empty()).or(files.last())
+pub(super) fn file_for_list(files: &[ConfigFile], list: SkillList) -> Option<&ConfigFile> {
+    files.iter().rev().find(|file| !file.entries(list).is_empty()).or(files.last())
 }

@@ -138,7 +138,9 @@ fn enable(
             DisabledReason::Configuration => {
                 for entry in disabling_entries(&editable, names) {
                     let (file, is_changed) = match &entry {
-                        DisablingEntry::List(file, key, text, _) => (file, file.remove(project, *key, text)?),
+                        DisablingEntry::List(file, list, text, _) => {
+                            (file, file.remove(project, *list, text)?)
+                        }
                         DisablingEntry::Plugin(file, plugin, _) => {
                             (file, file.set_plugin(project, plugin, true)?)
                         }
@@ -234,14 +236,14 @@ fn find_obstacle(
 fn disabling_entries<'f>(files: &'f [ConfigFile], names: &SkillNames) -> Vec<DisablingEntry<'f>> {
     let mut entries = Vec::new();
     for file in files {
-        let keys: &[SkillList] = if names.is_bundled {
+        let lists: &[SkillList] = if names.is_bundled {
             &[SkillList::Disabled, SkillList::DisabledBundled]
         } else {
             &[SkillList::Disabled]
         };
-        for key in keys {
-            let texts = file.entries(*key).into_iter().filter(|(text, _)| names.matches(text));
-            entries.extend(texts.map(|(text, location)| DisablingEntry::List(file, *key, text, location)));
+        for list in lists {
+            let texts = file.entries(*list).into_iter().filter(|(text, _)| names.matches(text));
+            entries.extend(texts.map(|(text, location)| DisablingEntry::List(file, *list, text, location)));
         }
         let plugins =
             file.plugins().into_iter().filter(|(plugin, enabled, _)| !enabled && names.matches(plugin));
@@ -253,10 +255,10 @@ fn disabling_entries<'f>(files: &'f [ConfigFile], names: &SkillNames) -> Vec<Dis
 /// Returns the matching entry of a list with the highest precedence.
 fn find_entry(
     files: &[ConfigFile],
-    key: SkillList,
+    list: SkillList,
     matches: impl Fn(&str) -> bool,
 ) -> Option<(String, ConfigLocation)> {
-    files.iter().rev().flat_map(|file| file.entries(key)).find(|(text, _)| matches(text))
+    files.iter().rev().flat_map(|file| file.entries(list)).find(|(text, _)| matches(text))
 }
 
 fn skill_names(skill: &Skill) -> SkillNames {

@@ -184,11 +184,11 @@ fn cancelling_does_not_wait_for_the_server() {
         let fixture = HttpsFixture::new(certificates);
         for endpoint in ["stall", "silent"] {
             let source = fixture.source(&format!("{endpoint}/skills.git"), None);
-            let work = Arc::<Task>::default();
+            let task = Arc::<Task>::default();
             // Longer than any test: only cancelling ends the request.
             let timeouts = Timeouts { stall: Duration::from_secs(3_600), ..Timeouts::default() };
             let options = GitOptions { timeouts, ..GitOptions::default() };
-            let canceller = Arc::clone(&work);
+            let canceller = Arc::clone(&task);
             std::thread::scope(|scope| {
                 scope.spawn(move || {
                     let has_started = || match (endpoint, canceller.progress()) {
@@ -201,7 +201,7 @@ fn cancelling_does_not_wait_for_the_server() {
                     std::thread::sleep(Duration::from_millis(200));
                     canceller.cancel();
                 });
-                let result = fetch_commit(&source, &fixture.dir.path().join(endpoint), &options, &work);
+                let result = fetch_commit(&source, &fixture.dir.path().join(endpoint), &options, &task);
                 assert_eq!(result.unwrap_err(), GitError::Cancelled);
             });
         }

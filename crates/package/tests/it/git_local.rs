@@ -272,10 +272,10 @@ fn a_large_file_is_listed_but_not_read() {
 fn a_cancelled_task_ends() {
     let dir = tempfile::tempdir().unwrap();
     let repository = skills(dir.path().join("work"));
-    let work = Arc::<Task>::default();
-    work.cancel();
+    let task = Arc::<Task>::default();
+    task.cancel();
     let source = source(&repository.path, None, None);
-    let error = fetch_commit(&source, dir.path(), &GitOptions::default(), &work).unwrap_err();
+    let error = fetch_commit(&source, dir.path(), &GitOptions::default(), &task).unwrap_err();
     assert_eq!(error, GitError::Cancelled);
 }
 

@@ -159,16 +159,16 @@ fn cancelling_does_not_wait_for_the_server() {
     let line = format!("sleep 3600 & echo $! > {}; ssh -F /dev/null", pid.display());
     let timeouts = Timeouts { stall: Duration::from_secs(3_600), ..Timeouts::default() };
     let options = GitOptions { timeouts, ssh: SshProgram::ShellCommand(line.into()) };
-    let work = Arc::<Task>::default();
+    let task = Arc::<Task>::default();
     let read_pid = || std::fs::read_to_string(&pid).ok().filter(|text| text.ends_with('\n'));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while read_pid().is_none() {
                 std::thread::sleep(Duration::from_millis(10));
             }
-            work.cancel();
+            task.cancel();
         });
-        let error = resolve_commit(&source(&url, None), &options, &work).unwrap_err();
+        let error = resolve_commit(&source(&url, None), &options, &task).unwrap_err();
         assert_eq!(error, GitError::Cancelled);
     });
     let child = PathBuf::from(format!("/proc/{}", read_pid().unwrap().trim()));

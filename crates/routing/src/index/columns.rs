@@ -13,9 +13,14 @@ use super::search::{FIXED_ONE, WINDOW, to_fixed};
 use super::{Candidate, Index, TermStats, WeightedTerm, impact_value};
 use crate::words::Term;
 
-/// A list is stored as one byte per skill if it contains at least one in this many skills, and as postings
-/// otherwise.
+/// A list is dense (one byte per skill) if at least 1/`DENSE_SHARE` of the skills contain the word.
 const DENSE_SHARE: usize = 8;
+
+/// The maximum number of lists in one search.
+pub(crate) const LISTS_MAX: usize = 96;
+
+// The sums of a search cannot overflow.
+const _: () = assert!(LISTS_MAX as u64 * u8::MAX as u64 * u16::MAX as u64 <= u32::MAX as u64);
 
 /// The decoded lists of one word: in the description and in the instructions.
 #[derive(Debug)]
@@ -63,7 +68,7 @@ impl Impacts {
 
     /// Adds the values of the impacts to the sums of the skills from `from` on.
     fn add(&self, from: usize, sums: &mut [u32], value: u16) {
-        // The sums cannot overflow: 96 lists of at most 255 times 2^16 - 1 stay below 2^32.
+        // The sums cannot overflow, see `LISTS_MAX`.
         let product = |impact: u8| u32::from(impact) * u32::from(value);
         match self {
             Self::Dense(impacts) => {
@@ -82,7 +87,7 @@ impl Impacts {
     }
 }
 
-/// A found skill with the sum of its words. Among equal ones, smaller numbers are better.
+/// A hit and its score. Orders by descending sum, then by ascending skill number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ColumnHit {
     sum: std::cmp::Reverse<u32>,
@@ -118,16 +123,19 @@ impl<'i> Columns<'i> {
             let decoded = self.decoded.read().unwrap_or_else(PoisonError::into_inner);
             terms.iter().map(|term| decoded.get(&term.term).map(Arc::clone)).collect()
         };
-        let column =
-            |((term, stats), cached): ((&WeightedTerm, &TermStats), Option<Arc<Column>>)| match cached {
-                Some(column) => Ok(column),
+        let mut columns = Vec::with_capacity(terms.len());
+        for ((term, stats), cached) in terms.iter().zip(stats).zip(cached) {
+            let column = match cached {
+                Some(column) => column,
                 None => {
                     let column = Arc::new(Column([self.decode(stats, 0)?, self.decode(stats, 1)?]));
                     let mut decoded = self.decoded.write().unwrap_or_else(PoisonError::into_inner);
-                    Ok(Arc::clone(decoded.entry(term.term).or_insert(column)))
+                    Arc::clone(decoded.entry(term.term).or_insert(column))
                 }
             };
-        terms.iter().zip(stats).zip(cached).map(column).collect()
+            columns.push(column);
+        }
+        Ok(columns)
     }
 
     fn decode(&self, stats: &TermStats, field: usize) -> Result<Impacts, DamagedIndex> {
@@ -187,7 +195,8 @@ impl<'i> Columns<'i> {
         best.into_sorted_vec()
     }
 
-    /// Returns the bytes of a skill's sketch, as [`Sketch::parse`](super::Sketch::parse) expects them.
+    /// Returns the bytes of a skill's sketch, which summarizes the words of its name and description for reranking.
+    /// [`Sketch::parse`](super::Sketch::parse) parses them.
     pub(crate) fn sketch(&self, skill: u32) -> Result<std::borrow::Cow<'i, [u8]>, DamagedIndex> {
         for part in &self.index.parts {
             let local_number = match &part.numbers {

@@ -27,7 +27,7 @@ use prowess_fs::parallel_map;
 pub(crate) use build::SegmentBuilder;
 pub(crate) use bytes::DamagedIndex;
 pub(crate) use bytes::checksum;
-pub(crate) use columns::{ColumnHit, Columns};
+pub(crate) use columns::{ColumnHit, Columns, LISTS_MAX};
 pub(crate) use entry::{FULL_IMPACT, SegmentEntry};
 pub(crate) use segment::Segment;
 pub(crate) use sketch::{ContentSignature, Sketch, pair_hash, short_term};

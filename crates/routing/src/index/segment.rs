@@ -91,7 +91,7 @@ impl Segment {
         Ok(self.names.get_or_init(|| vocabulary))
     }
 
-    /// Returns the bytes of a skill's sketch.
+    /// Returns the bytes of a skill's sketch, which [`Sketch::parse`](super::Sketch::parse) parses.
     pub(crate) fn sketch(&self, skill: u32) -> Result<Cow<'_, [u8]>, DamagedIndex> {
         if skill >= self.header.skills {
             return Err(DamagedIndex);

@@ -14,14 +14,15 @@ fn find_in_any_case(name: &str) -> Option<&'static str> {
 
 #[test]
 fn s004_13_a_slash_mention_is_at_the_start() {
-    let slash = |message| slash(message, |name| find(name).is_some()).map(|slash| (slash.name, slash.rest));
-    assert_eq!(slash("/pdf"), Some(("pdf", "")));
-    assert_eq!(slash("/pdf\nmerge /pdf"), Some(("pdf", "merge /pdf")));
-    assert_eq!(slash("/pdf-tools x"), Some(("pdf-tools", "x")));
-    assert_eq!(slash("/PDF Tools now"), Some(("PDF Tools", "now")));
-    assert_eq!(slash("/翻译 你好"), Some(("翻译", "你好")));
+    let name_and_rest =
+        |message| slash(message, |name| find(name).is_some()).map(|mention| (mention.name, mention.rest));
+    assert_eq!(name_and_rest("/pdf"), Some(("pdf", "")));
+    assert_eq!(name_and_rest("/pdf\nmerge /pdf"), Some(("pdf", "merge /pdf")));
+    assert_eq!(name_and_rest("/pdf-tools x"), Some(("pdf-tools", "x")));
+    assert_eq!(name_and_rest("/PDF Tools now"), Some(("PDF Tools", "now")));
+    assert_eq!(name_and_rest("/翻译 你好"), Some(("翻译", "你好")));
     for text in ["/", "//pdf", "/ pdf", "/none x", " /pdf", "x /pdf", "/pdf, x", "/pdf/x", "/Pdf"] {
-        assert_eq!(slash(text), None, "{text}");
+        assert_eq!(name_and_rest(text), None, "{text}");
     }
 }
 
@@ -37,7 +38,7 @@ fn s001_17_a_dollar_mention_is_anywhere() {
 }
 
 #[test]
-fn s001_17_a_spoken_name_is_recognized() {
+fn s001_17_a_skill_phrase_is_recognized() {
     for text in [
         "use pdf skill",
         "Use the PDF skill to merge",
@@ -45,12 +46,12 @@ fn s001_17_a_spoken_name_is_recognized() {
         "try it USING the \"pdf\" Skill",
         "use $pdf skill",
     ] {
-        assert_eq!(spoken(text, find_in_any_case), ["pdf"], "{text}");
+        assert_eq!(skill_phrase(text, find_in_any_case), ["pdf"], "{text}");
     }
-    assert_eq!(spoken("use the pdf tools skill", find_in_any_case), ["PDF Tools"]);
-    assert_eq!(spoken("benutze das; use the ÜBERSETZUNG skill", find_in_any_case), ["übersetzung"]);
+    assert_eq!(skill_phrase("use the pdf tools skill", find_in_any_case), ["PDF Tools"]);
+    assert_eq!(skill_phrase("benutze das; use the ÜBERSETZUNG skill", find_in_any_case), ["übersetzung"]);
     for text in ["use pdf", "the pdf skill", "use the skill pdf", "with great skill", "useful pdf skill"] {
-        assert_eq!(spoken(text, find_in_any_case), [] as [&str; 0], "{text}");
+        assert_eq!(skill_phrase(text, find_in_any_case), [] as [&str; 0], "{text}");
     }
 }
 
@@ -59,17 +60,17 @@ proptest! {
     fn mentions_never_panic(message in "[$/`pdf翻\u{301} \n-]{0,80}|\\PC{0,80}") {
         slash(&message, |name| find(name).is_some());
         dollar(&message, find);
-        spoken(&message, find_in_any_case);
+        skill_phrase(&message, find_in_any_case);
     }
 }
 
 #[test]
 fn long_messages_are_handled_in_linear_time() {
-    // Quadratic work on a megabyte would reach the limit of the test run.
+    // Quadratic time on 1 MB would exceed the test timeout.
     for unit in ["$a ", "`", "``` ", "use skill ", "use the a skill ", "/ "] {
         let message = unit.repeat(1_000_000 / unit.len());
         slash(&message, |_| false);
         dollar(&message, |_| None);
-        spoken(&message, |_| None);
+        skill_phrase(&message, |_| None);
     }
 }

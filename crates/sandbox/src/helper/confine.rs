@@ -88,7 +88,7 @@ pub(super) fn confine(order: &SandboxOrder, is_first: bool) -> Result<u32, Strin
         SignalIsolation::Scoped if version >= SIGNAL_SCOPE_ABI => seccomp::SignalPolicy::Allowed,
         SignalIsolation::Scoped | SignalIsolation::Denied => seccomp::SignalPolicy::Denied,
     };
-    seccomp::apply(order.network, signals, order.around)?;
+    seccomp::apply(order.network, signals, order.nameable)?;
     Ok(version)
 }
 

@@ -69,7 +69,7 @@ fn launch(control: &mut File) -> io::Result<()> {
     // Opened before privileges are dropped: the file may only be accessible to root.
     let own_exe = File::open("/proc/self/exe")?;
     confine::become_user(request.user)?;
-    match request.way {
+    match request.mode {
         LaunchMode::Bubblewrap { program, arguments } => {
             match exec_bubblewrap(&program, &arguments, own_exe)? {}
         }

@@ -1,6 +1,6 @@
 //! The messages between Prowess and a program: one JSON object per line, in both directions.
 
-use crate::program_fault::PROTOCOL;
+use crate::program_fault::PROTOCOL_VERSION;
 use serde_json::{Map, Value, json};
 
 use super::super::response::{ToolCall, one_line};
@@ -12,7 +12,7 @@ const QUOTED_MAX: usize = 80;
 pub(super) enum ProgramMessage {
     /// The list of tools.
     Tools { protocol: u64, tools: Vec<Value> },
-    /// Initial values for the result of a call.
+    /// A title and metadata for the result of a running call. Those of the result itself take precedence.
     Progress { id: u64, title: Option<String>, metadata: Map<String, Value> },
     /// The result of a call.
     Result { id: u64, result: Map<String, Value> },
@@ -32,7 +32,7 @@ impl ProgramMessage {
 }
 
 pub(super) fn tools_request() -> Vec<u8> {
-    to_line(&json!({"type": "tools", "protocol": PROTOCOL}))
+    to_line(&json!({"type": "tools", "protocol": PROTOCOL_VERSION}))
 }
 
 pub(super) fn call_request(id: u64, call: &ToolCall) -> Vec<u8> {
@@ -54,7 +54,7 @@ fn to_line(message: &Value) -> Vec<u8> {
 
 /// Parses a line. The error message is the rest of a sentence that starts with "wrote".
 pub(super) fn parse_message(line: &[u8], values_max: usize) -> Result<ProgramMessage, String> {
-    if count_values(line) > values_max {
+    if max_value_count(line) > values_max {
         return Err(format!("a message with more than {values_max} values"));
     }
     let quoted = || {
@@ -72,7 +72,7 @@ pub(super) fn parse_message(line: &[u8], values_max: usize) -> Result<ProgramMes
     match kind.as_str() {
         "tools" => {
             let protocol = match message.remove("protocol") {
-                None => PROTOCOL,
+                None => PROTOCOL_VERSION,
                 Some(number) => {
                     number.as_u64().ok_or("a message of type tools whose protocol is not a number")?
                 }
@@ -138,8 +138,9 @@ fn take_metadata(message: &mut Map<String, Value>, kind: &str) -> Result<Map<Str
     }
 }
 
-/// Returns an upper bound of the number of JSON values. Parsing needs far more memory than the text.
-fn count_values(line: &[u8]) -> usize {
+/// Returns an upper bound for the number of JSON values, without parsing: parsed values need far more memory than
+/// their text.
+fn max_value_count(line: &[u8]) -> usize {
     let (mut count, mut in_string, mut escaped) = (1, false, false);
     for byte in line {
         match (in_string, byte) {
@@ -233,7 +234,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_count_is_an_upper_bound(value in json_value()) {
-            prop_assert!(count_values(value.to_string().as_bytes()) >= exact_count(&value));
+            prop_assert!(max_value_count(value.to_string().as_bytes()) >= exact_count(&value));
         }
 
         #[test]

@@ -8,7 +8,7 @@ use super::limits::ProgramLimits;
 use super::output::ProgramOutput;
 use super::protocol::{self, ProgramMessage};
 use super::tool::merge_metadata;
-use crate::program_fault::PROTOCOL;
+use crate::program_fault::PROTOCOL_VERSION;
 use crate::program_fault::ProgramFault;
 use crate::response::{ToolCall, ToolResult, one_line, tool_result};
 use prowess_sandbox::Cancel;
@@ -86,7 +86,7 @@ impl ProgramSession {
         self.send_request(&protocol::tools_request());
         loop {
             match self.next_message()? {
-                Some(ProgramMessage::Tools { protocol: PROTOCOL, tools }) => return Ok(tools),
+                Some(ProgramMessage::Tools { protocol: PROTOCOL_VERSION, tools }) => return Ok(tools),
                 Some(ProgramMessage::Tools { protocol, .. }) => {
                     return Err(ProgramFault::Version(protocol).into());
                 }

@@ -69,7 +69,7 @@ fn the_documented_limits_are_correct() {
             limits.running,
             limits.idle.as_secs()
         ),
-        format!("This is version {}.", prowess_toolset::PROTOCOL),
+        format!("This is version {}.", prowess_toolset::PROTOCOL_VERSION),
     ] {
         assert!(PAGE.contains(&line), "{line}");
     }

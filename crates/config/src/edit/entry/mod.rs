@@ -80,9 +80,9 @@ impl EditEntryError {
 /// let error = find("{\n  \"servers\" {}\n}", ConfigFormat::Json, ["servers", "a"]).unwrap_err();
 /// assert_eq!(error.to_string(), "line 2, column 13: expected colon after the string or word in object property");
 /// ```
-pub fn find(text: &str, form: ConfigFormat, path: [&str; 2]) -> Result<Option<FoundEntry>, EditEntryError> {
+pub fn find(text: &str, format: ConfigFormat, path: [&str; 2]) -> Result<Option<FoundEntry>, EditEntryError> {
     let (_, text) = split_bom(text);
-    match form {
+    match format {
         ConfigFormat::Json => jsonc::find(text, path),
         ConfigFormat::Toml => toml::find(text, path),
         ConfigFormat::Yaml => yaml::find(text, path),
@@ -101,12 +101,17 @@ pub fn find(text: &str, form: ConfigFormat, path: [&str; 2]) -> Result<Option<Fo
 /// assert_eq!(after, "{\n  \"servers\": {\n    \"a\": 1, // mine\n    \"b\": \"x\"\n  }\n}\n");
 /// assert_eq!(remove(&after, ConfigFormat::Json, ["servers", "b"]).unwrap(), text);
 /// ```
-pub fn put(text: &str, form: ConfigFormat, path: [&str; 2], entry: &Value) -> Result<String, EditEntryError> {
-    if find(text, form, path)?.is_some_and(|existing| existing.value == *entry) {
+pub fn put(
+    text: &str,
+    format: ConfigFormat,
+    path: [&str; 2],
+    entry: &Value,
+) -> Result<String, EditEntryError> {
+    if find(text, format, path)?.is_some_and(|existing| existing.value == *entry) {
         return Ok(text.to_owned());
     }
     let (bom, text) = split_bom(text);
-    let after = match form {
+    let after = match format {
         ConfigFormat::Json => jsonc::put(text, path, entry),
         ConfigFormat::Toml => toml::put(text, path, entry),
         ConfigFormat::Yaml => yaml::put(text, path, entry),
@@ -115,9 +120,9 @@ pub fn put(text: &str, form: ConfigFormat, path: [&str; 2], entry: &Value) -> Re
 }
 
 /// Returns the text without the entry at `path`. The text becomes empty if it contained nothing else.
-pub fn remove(text: &str, form: ConfigFormat, path: [&str; 2]) -> Result<String, EditEntryError> {
+pub fn remove(text: &str, format: ConfigFormat, path: [&str; 2]) -> Result<String, EditEntryError> {
     let (bom, text) = split_bom(text);
-    let after = match form {
+    let after = match format {
         ConfigFormat::Json => jsonc::remove(text, path),
         ConfigFormat::Toml => toml::remove(text, path),
         ConfigFormat::Yaml => yaml::remove(text, path),
@@ -126,6 +131,6 @@ pub fn remove(text: &str, form: ConfigFormat, path: [&str; 2]) -> Result<String,
 }
 
 /// Returns a new document that contains only the entry.
-pub fn new_document(form: ConfigFormat, path: [&str; 2], entry: &Value) -> Result<String, EditEntryError> {
-    put("", form, path, entry)
+pub fn new_document(format: ConfigFormat, path: [&str; 2], entry: &Value) -> Result<String, EditEntryError> {
+    put("", format, path, entry)
 }

@@ -95,10 +95,10 @@ fn lost<'t>(before: &'t str, after: &str) -> Vec<&'t str> {
         .collect()
 }
 
-fn check_invariants(text: &str, form: ListFormat) -> Result<(), TestCaseError> {
-    let Ok(after) = add(text, form, DISABLED, "x-y") else { return Ok(()) };
+fn check_invariants(text: &str, format: ListFormat) -> Result<(), TestCaseError> {
+    let Ok(after) = add(text, format, DISABLED, "x-y") else { return Ok(()) };
     let names = |text: &str| -> Vec<String> {
-        find(text, form, DISABLED).unwrap().into_iter().map(|found| found.text).collect()
+        find(text, format, DISABLED).unwrap().into_iter().map(|found| found.text).collect()
     };
     prop_assert_eq!(names(&after), [names(text), vec!["x-y".to_owned()]].concat());
     // At most one line is rewritten: the one with the list.
@@ -113,8 +113,8 @@ fn check_invariants(text: &str, form: ListFormat) -> Result<(), TestCaseError> {
     if text.contains("\r\n") && !text.replace("\r\n", "").contains('\n') {
         prop_assert!(!after.replace("\r\n", "").contains('\n'), "{:?}", after);
     }
-    prop_assert_eq!(add(&after, form, DISABLED, "x-y").unwrap(), after.clone());
-    let back = remove(&after, form, DISABLED, "x-y");
+    prop_assert_eq!(add(&after, format, DISABLED, "x-y").unwrap(), after.clone());
+    let back = remove(&after, format, DISABLED, "x-y");
     prop_assert!(back.is_ok(), "{:?} from {:?}", back, after);
     let back = back.unwrap();
     prop_assert_eq!(names(&back), names(text));
@@ -154,10 +154,10 @@ proptest! {
 
     #[test]
     fn no_text_causes_a_panic(text in "[a-c:\\-\\[\\]{},#&*!|>'\"\\n\\r\\t \u{feff}é]{0,60}") {
-        for form in [ListFormat::Yaml, ListFormat::Toml] {
-            check_invariants(&text, form)?;
-            check_invariants(&format!("skills:\n  disabled: {text}"), form)?;
-            check_invariants(&format!("[skills]\ndisabled = [{text}"), form)?;
+        for format in [ListFormat::Yaml, ListFormat::Toml] {
+            check_invariants(&text, format)?;
+            check_invariants(&format!("skills:\n  disabled: {text}"), format)?;
+            check_invariants(&format!("[skills]\ndisabled = [{text}"), format)?;
         }
     }
 }

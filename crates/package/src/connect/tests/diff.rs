@@ -35,6 +35,7 @@ proptest! {
         let mut old: Vec<String> = before.lines().map(str::to_owned).collect();
         let mut reverted = revert(&after, &diff);
         if diff.changes_comma {
+            // The comma after the previous entry changes too. That line is not part of the diff; lines count from 1.
             let at = diff.line - 2;
             prop_assert_eq!(old[at].replace(',', ""), reverted[at].replace(',', ""));
             (old[at], reverted[at]) = (String::new(), String::new());

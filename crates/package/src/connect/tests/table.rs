@@ -18,7 +18,7 @@ fn configuration_files_of_each_client() {
     envs.push(("variables", super::super::ClientEnv { variables, ..linux.clone() }));
     let mut report = String::new();
     for client in CLIENTS {
-        report += &format!("{} ({:?}, {})\n", client.id, client.form, client.section);
+        report += &format!("{} ({:?}, {})\n", client.id, client.format, client.section);
         for (description, env) in &envs {
             let files = env.files(client, InstallScope::User).unwrap();
             report += &format!("  {description}: {files:?}\n");

@@ -21,8 +21,8 @@ pub(super) struct HttpsTransport {
 }
 
 impl HttpsTransport {
-    pub(super) fn new(url: &str, timeouts: Timeouts, work: &Arc<Task>) -> Self {
-        Self { http: HttpClient::with_timeouts(Arc::clone(work), timeouts), url: url.to_owned() }
+    pub(super) fn new(url: &str, timeouts: Timeouts, task: &Arc<Task>) -> Self {
+        Self { http: HttpClient::with_timeouts(Arc::clone(task), timeouts), url: url.to_owned() }
     }
 
     fn check_response(

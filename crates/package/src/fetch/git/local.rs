@@ -73,11 +73,11 @@ impl LocalRepository {
         self.common_dir.join("objects")
     }
 
-    /// Returns the refs: those that match `reference`, or all branches and tags if `all`.
-    pub(super) fn refs(&self, reference: Option<&GitRef>, all: bool) -> Result<Refs, GitError> {
+    /// Returns the refs: those that match `wanted`, or all branches and tags if `all`.
+    pub(super) fn refs(&self, wanted: Option<&GitRef>, all: bool) -> Result<Refs, GitError> {
         let packed = read_text(&self.common_dir.join("packed-refs"), PACKED_MAX)?.unwrap_or_default();
         let mut refs = Refs::default();
-        let (head, target) = self.resolve_ref("HEAD", &packed, &mut 0)?;
+        let (head, target) = self.resolve_ref("HEAD", &packed, 0)?;
         (refs.head, refs.head_target) = (head, target);
         if all {
             refs.all = packed_refs(&packed).take(REFS_MAX).map(|(name, id)| new_ref(name, id)).collect();
@@ -85,8 +85,8 @@ impl LocalRepository {
                 self.add_loose_refs(kind, 0, &mut refs.all);
             }
         } else {
-            for name in Refs::names_for(reference) {
-                if let (Some(id), _) = self.resolve_ref(&name, &packed, &mut 0)? {
+            for name in Refs::names_for(wanted) {
+                if let (Some(id), _) = self.resolve_ref(&name, &packed, 0)? {
                     refs.all.push(new_ref(&name, id));
                 }
             }
@@ -94,12 +94,12 @@ impl LocalRepository {
         Ok(refs)
     }
 
-    /// Returns the object id of a ref, and the target of a symbolic ref.
+    /// Returns the object id of a ref, and the target of a symbolic ref. `steps` is the number of symbolic refs so far.
     fn resolve_ref(
         &self,
         name: &str,
         packed: &str,
-        steps: &mut usize,
+        steps: usize,
     ) -> Result<(Option<ObjectId>, Option<String>), GitError> {
         // Each working tree has its own HEAD; branches and tags are shared.
         let dir = if name.starts_with("refs/") { &self.common_dir } else { &self.git_dir };
@@ -114,11 +114,10 @@ impl LocalRepository {
                 .map(|id| (Some(id), None))
                 .map_err(|_| GitError::damaged("a ref does not contain an object id"));
         };
-        *steps += 1;
-        if *steps > SYMBOLIC_MAX || !target.starts_with("refs/") || GitRef::parse(target).is_err() {
+        if steps >= SYMBOLIC_MAX || !target.starts_with("refs/") || GitRef::parse(target).is_err() {
             return Err(GitError::damaged("a symbolic ref cannot be resolved"));
         }
-        let (id, _) = self.resolve_ref(target, packed, steps)?;
+        let (id, _) = self.resolve_ref(target, packed, steps + 1)?;
         Ok((id, Some(target.to_owned())))
     }
 
@@ -164,7 +163,7 @@ fn packed_refs(packed: &str) -> impl Iterator<Item = (&str, ObjectId)> {
     })
 }
 
-/// Returns the text of a regular file; `None` for other files, which are not opened in a blocking way.
+/// Returns the text of a file; `None` if it cannot be opened or is not regular. Never blocks on a FIFO.
 fn read_text(path: &Path, max: u64) -> Result<Option<String>, GitError> {
     let Ok(file) = open_nonblocking(path, SymlinkMode::Follow) else { return Ok(None) };
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {

@@ -86,16 +86,16 @@ pub fn fetch_commit(
     source: &GitSource,
     scratch: &Path,
     options: &GitOptions,
-    work: &Arc<Task>,
+    task: &Arc<Task>,
 ) -> Result<FetchedCommit, GitError> {
     let (objects, chosen) = match &source.url.0 {
         GitLocation::Local(dir) => open_local(source, dir)?,
-        GitLocation::Https(_) | GitLocation::Ssh(_) => fetch_remote(source, scratch, options, work)?,
+        GitLocation::Https(_) | GitLocation::Ssh(_) => fetch_remote(source, scratch, options, task)?,
     };
     let name = source.reference.as_ref().map_or("HEAD", GitRef::as_str);
     let commit = objects.peel_to_commit(chosen.commit, name)?;
-    work.begin_step("listing files", 0);
-    let tree = GitTree::list(objects, &commit, source.subdir.as_ref(), work)?;
+    task.begin_step("listing files", 0);
+    let tree = GitTree::list(objects, &commit, source.subdir.as_ref(), task)?;
     Ok(FetchedCommit { commit: commit.to_string(), resolved: chosen.resolved, tree })
 }
 
@@ -103,7 +103,7 @@ pub fn fetch_commit(
 pub fn resolve_commit(
     source: &GitSource,
     options: &GitOptions,
-    work: &Arc<Task>,
+    task: &Arc<Task>,
 ) -> Result<(String, ResolvedRef), GitError> {
     if let Some(commit) = source.reference.as_ref().and_then(GitRef::as_commit) {
         return Ok((commit, ResolvedRef::Commit));
@@ -115,8 +115,8 @@ pub fn resolve_commit(
             ChosenCommit { commit: objects.peel_to_commit(chosen.commit, name)?, ..chosen }
         }
         GitLocation::Https(_) | GitLocation::Ssh(_) => {
-            work.begin_step("contacting the server", 0);
-            let mut link = connect(source, options, work)?;
+            task.begin_step("contacting the server", 0);
+            let mut link = connect(source, options, task)?;
             choose(source, &mut UploadPack::connect(link.as_mut())?)?
         }
     };
@@ -126,13 +126,13 @@ pub fn resolve_commit(
 fn connect(
     source: &GitSource,
     options: &GitOptions,
-    work: &Arc<Task>,
+    task: &Arc<Task>,
 ) -> Result<Box<dyn GitTransport>, GitError> {
     let url = source.url.to_string();
     match &source.url.0 {
-        GitLocation::Https(https) => Ok(Box::new(https::HttpsTransport::new(https, options.timeouts, work))),
+        GitLocation::Https(https) => Ok(Box::new(https::HttpsTransport::new(https, options.timeouts, task))),
         GitLocation::Ssh(ssh) => {
-            Ok(Box::new(ssh::SshTransport::open(ssh, url, &options.ssh, options.timeouts, work)?))
+            Ok(Box::new(ssh::SshTransport::open(ssh, url, &options.ssh, options.timeouts, task)?))
         }
         GitLocation::Local(_) => Err(GitError::NotGit { url, reason: "the repository is local".to_owned() }),
     }
@@ -142,21 +142,21 @@ fn fetch_remote(
     source: &GitSource,
     scratch: &Path,
     options: &GitOptions,
-    work: &Arc<Task>,
+    task: &Arc<Task>,
 ) -> Result<(ObjectDatabase, ChosenCommit), GitError> {
-    work.begin_step("contacting the server", 0);
-    let mut link = connect(source, options, work)?;
+    task.begin_step("contacting the server", 0);
+    let mut link = connect(source, options, task)?;
     let mut server = UploadPack::connect(link.as_mut())?;
     let format = server.hash_kind();
     let chosen = match &source.reference {
         Some(reference) if reference.as_commit().is_some() => choose_commit(source, reference, format)?,
         _ => choose(source, &mut server)?,
     };
-    work.begin_step("receiving", 0);
+    task.begin_step("receiving", 0);
     let incoming =
         server.fetch_pack(chosen.request).map_err(|error| unknown_commit(error, source, &chosen))?;
     let filtered = incoming.filtered;
-    let objects = pack::store_pack(incoming.pack, scratch, format, work);
+    let objects = pack::store_pack(incoming.pack, scratch, format, task);
     let objects = objects.map_err(|error| unknown_commit(error, source, &chosen))?;
     Ok((ObjectDatabase::open(objects, format, filtered)?, chosen))
 }

@@ -48,9 +48,9 @@ pub(super) fn store_pack(
     pack: impl Read,
     scratch: &Path,
     format: gix_hash::Kind,
-    work: &Task,
+    task: &Task,
 ) -> Result<PathBuf, GitError> {
-    store_pack_within(BOUNDS, pack, scratch, format, work)
+    store_pack_within(BOUNDS, pack, scratch, format, task)
 }
 
 fn store_pack_within(
@@ -58,7 +58,7 @@ fn store_pack_within(
     pack: impl Read,
     scratch: &Path,
     format: gix_hash::Kind,
-    work: &Task,
+    task: &Task,
 ) -> Result<PathBuf, GitError> {
     let objects = scratch.join("objects");
     let packs = objects.join("pack");
@@ -69,7 +69,7 @@ fn store_pack_within(
     let mut pack = BufReader::with_capacity(64 * 1024, ErrorTap { from: pack, failure: &mut failure });
     let written = std::thread::scope(|scope| {
         let guard =
-            scope.spawn(|| watch_limits(work, || unpacked.unpacked_bytes() > bounds.total, &stop, &done));
+            scope.spawn(|| watch_limits(task, || unpacked.unpacked_bytes() > bounds.total, &stop, &done));
         let written = gix_pack::Bundle::write_to_directory(
             &mut pack,
             Some(&packs),
@@ -84,7 +84,7 @@ fn store_pack_within(
         written
     });
     drop(pack);
-    work.check_cancelled()?;
+    task.check_cancelled()?;
     match (written, failure) {
         _ if unpacked.unpacked_bytes() > bounds.total => Err(GitError::UnpackedTooLarge),
         (Ok(_), _) => Ok(objects),
@@ -97,9 +97,9 @@ fn store_pack_within(
 }
 
 /// Stops unpacking if the task is cancelled or the limit is exceeded.
-fn watch_limits(work: &Task, is_too_large: impl Fn() -> bool, stop: &AtomicBool, done: &AtomicBool) {
+fn watch_limits(task: &Task, is_too_large: impl Fn() -> bool, stop: &AtomicBool, done: &AtomicBool) {
     while !done.load(Ordering::Relaxed) {
-        if work.check_cancelled().is_err() || is_too_large() {
+        if task.check_cancelled().is_err() || is_too_large() {
             stop.store(true, Ordering::Relaxed);
         }
         std::thread::park_timeout(Duration::from_millis(50));

@@ -57,17 +57,17 @@ pub(super) struct ChosenCommit {
 
 impl Refs {
     /// Returns the names to request from a server. All names are needed only for suggestions.
-    pub(super) fn names_for(reference: Option<&GitRef>) -> Vec<String> {
-        match reference.map(GitRef::as_str) {
+    pub(super) fn names_for(wanted: Option<&GitRef>) -> Vec<String> {
+        match wanted.map(GitRef::as_str) {
             None | Some("HEAD") => vec!["HEAD".to_owned()],
             Some(name) if name.starts_with("refs/") => vec![name.to_owned()],
             Some(name) => vec![format!("refs/tags/{name}"), format!("refs/heads/{name}")],
         }
     }
 
-    /// Returns the commit of a reference, or of HEAD; `None` if it does not exist.
-    pub(super) fn choose(&self, reference: Option<&GitRef>) -> Option<ChosenCommit> {
-        let Some(name) = reference.map(GitRef::as_str).filter(|name| *name != "HEAD") else {
+    /// Returns the commit of the wanted ref, or of HEAD; `None` if it does not exist.
+    pub(super) fn choose(&self, wanted: Option<&GitRef>) -> Option<ChosenCommit> {
+        let Some(name) = wanted.map(GitRef::as_str).filter(|name| *name != "HEAD") else {
             let id = self.head?;
             let branch = self.head_target.as_deref().and_then(|target| target.strip_prefix("refs/heads/"));
             return Some(ChosenCommit {

@@ -80,7 +80,7 @@ struct BoundedOutput {
     total: Duration,
     started: Instant,
     remaining: u64,
-    work: Arc<Task>,
+    task: Arc<Task>,
 }
 
 impl SshTransport {
@@ -89,9 +89,9 @@ impl SshTransport {
         url: String,
         program: &SshProgram,
         timeouts: crate::fetch::http::Timeouts,
-        work: &Arc<Task>,
+        task: &Arc<Task>,
     ) -> Result<Self, GitError> {
-        work.check_cancelled()?;
+        task.check_cancelled()?;
         let mut command = program.command();
         // A separate process group, to end it with all its children, and to detach it from the terminal.
         set_own_group(&mut command);
@@ -122,7 +122,7 @@ impl SshTransport {
                 total: timeouts.total,
                 started: Instant::now(),
                 remaining: DOWNLOAD_MAX,
-                work: Arc::clone(work),
+                task: Arc::clone(task),
             },
         );
         Ok(Self { host: bare.to_owned(), url, child, input, output, stderr, stderr_closed })
@@ -172,7 +172,7 @@ impl BoundedOutput {
     fn wait(&self) -> Result<(), GitError> {
         let wait_start = Instant::now();
         loop {
-            self.work.check_cancelled()?;
+            self.task.check_cancelled()?;
             let total = self.total.saturating_sub(self.started.elapsed());
             let timeout = self.stall.saturating_sub(wait_start.elapsed()).min(total);
             if timeout.is_zero() {
@@ -194,7 +194,7 @@ impl Read for BoundedOutput {
         let bytes = count as u64;
         self.remaining =
             self.remaining.checked_sub(bytes).ok_or_else(|| io::Error::other(GitError::TooLarge))?;
-        self.work.advance(bytes);
+        self.task.advance(bytes);
         Ok(count)
     }
 }

@@ -117,7 +117,7 @@ impl GitTree {
         objects: ObjectDatabase,
         commit: &ObjectId,
         inner: Option<&InnerPath>,
-        work: &Task,
+        task: &Task,
     ) -> Result<Self, GitError> {
         let mut buffer = Vec::new();
         objects.read(commit, &mut buffer)?;
@@ -125,16 +125,16 @@ impl GitTree {
         let root = root.map_err(|_| GitError::damaged("a commit has no tree"))?;
         let start = find_dir(&objects, root, inner)?;
         let mut tree = Self { objects, entries: Vec::new(), ids: Vec::new() };
-        tree.walk(start, work)?;
+        tree.walk(start, task)?;
         tree.sort();
-        tree.load_sizes(work)?;
+        tree.load_sizes(task)?;
         Ok(tree)
     }
 
-    fn walk(&mut self, start: PendingTree, work: &Task) -> Result<(), GitError> {
+    fn walk(&mut self, start: PendingTree, task: &Task) -> Result<(), GitError> {
         let (mut buffer, mut dirs, mut pending) = (Vec::new(), 0, vec![start]);
         while let Some(dir) = pending.pop() {
-            work.check_cancelled()?;
+            task.check_cancelled()?;
             // Directories count as well: a few that contain each other many times could be expanded without a limit.
             dirs += 1;
             if dirs + self.entries.len() > ENTRIES_MAX {
@@ -166,9 +166,9 @@ impl GitTree {
     }
 
     /// Loads the sizes of the files.
-    fn load_sizes(&mut self, work: &Task) -> Result<(), GitError> {
+    fn load_sizes(&mut self, task: &Task) -> Result<(), GitError> {
         for index in 0..self.entries.len() {
-            work.check_cancelled()?;
+            task.check_cancelled()?;
             if let SourceEntryKind::File { executable, .. } = self.entries[index].kind {
                 self.entries[index].kind = self.file_kind(&self.ids[index], executable);
             }

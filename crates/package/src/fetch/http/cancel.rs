@@ -19,14 +19,14 @@ pub(super) struct CancellableConnector(pub(super) Arc<Task>);
 #[derive(Debug)]
 pub(super) struct CancellableTransport<In> {
     inner: In,
-    work: Arc<Task>,
+    task: Arc<Task>,
 }
 
 impl<In: Transport> Connector<In> for CancellableConnector {
     type Out = CancellableTransport<In>;
 
     fn connect(&self, _: &ConnectionDetails<'_>, chained: Option<In>) -> Result<Option<Self::Out>, Error> {
-        Ok(chained.map(|inner| CancellableTransport { inner, work: Arc::clone(&self.0) }))
+        Ok(chained.map(|inner| CancellableTransport { inner, task: Arc::clone(&self.0) }))
     }
 }
 
@@ -36,7 +36,7 @@ impl<In: Transport> Transport for CancellableTransport<In> {
     }
 
     fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), Error> {
-        self.work.check_cancelled().map_err(|cancelled| Error::Other(Box::new(cancelled)))?;
+        self.task.check_cancelled().map_err(|cancelled| Error::Other(Box::new(cancelled)))?;
         self.inner.transmit_output(amount, timeout)
     }
 
@@ -44,7 +44,7 @@ impl<In: Transport> Transport for CancellableTransport<In> {
         let total = timeout.for_read();
         let started = Instant::now();
         loop {
-            self.work.check_cancelled().map_err(|cancelled| Error::Other(Box::new(cancelled)))?;
+            self.task.check_cancelled().map_err(|cancelled| Error::Other(Box::new(cancelled)))?;
             let remaining = total.after.saturating_sub(started.elapsed());
             if remaining.is_zero() {
                 return Err(Error::Timeout(total.reason));

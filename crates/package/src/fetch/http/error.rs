@@ -51,7 +51,7 @@ pub enum HttpError {
         reason: String,
     },
     /// The server cannot be authenticated.
-    #[error("invalid certificate of {host}: {reason}")]
+    #[error("the certificate of {host} is invalid: {reason}")]
     InvalidCertificate {
         /// The host.
         host: String,
@@ -142,8 +142,8 @@ impl HttpError {
         error.get_ref()?.downcast_ref()
     }
 
-    pub(super) fn from_ureq(error: Error, url: &str, work: &Task) -> Self {
-        if work.check_cancelled().is_err() {
+    pub(super) fn from_ureq(error: Error, url: &str, task: &Task) -> Self {
+        if task.check_cancelled().is_err() {
             return Self::Cancelled;
         }
         let host = host_of(url);

@@ -46,7 +46,7 @@ impl Default for Timeouts {
 #[derive(Debug, Clone)]
 pub(crate) struct HttpClient {
     agent: ureq::Agent,
-    work: Arc<Task>,
+    task: Arc<Task>,
 }
 
 /// A response. Implements [`Read`] for its body.
@@ -57,15 +57,15 @@ pub(crate) struct HttpResponse {
     body: Box<dyn Read + Send>,
     remaining: u64,
     max: u64,
-    work: Arc<Task>,
+    task: Arc<Task>,
 }
 
 impl HttpClient {
-    pub(crate) fn new(work: Arc<Task>) -> Self {
-        Self::with_timeouts(work, Timeouts::default())
+    pub(crate) fn new(task: Arc<Task>) -> Self {
+        Self::with_timeouts(task, Timeouts::default())
     }
 
-    pub(crate) fn with_timeouts(work: Arc<Task>, timeouts: Timeouts) -> Self {
+    pub(crate) fn with_timeouts(task: Arc<Task>, timeouts: Timeouts) -> Self {
         let tls = TlsConfig::builder()
             .provider(TlsProvider::Rustls)
             .root_certs(RootCerts::PlatformVerifier)
@@ -87,9 +87,9 @@ impl HttpClient {
         let connector =
             ().chain(ConnectProxyConnector::default())
                 .chain(TcpConnector::default())
-                .chain(cancel::CancellableConnector(Arc::clone(&work)))
+                .chain(cancel::CancellableConnector(Arc::clone(&task)))
                 .chain(RustlsConnector::default());
-        Self { agent: ureq::Agent::with_parts(config, connector, DefaultResolver::default()), work }
+        Self { agent: ureq::Agent::with_parts(config, connector, DefaultResolver::default()), task }
     }
 
     /// Sends a GET request. A response with any status is returned.
@@ -131,7 +131,7 @@ impl HttpClient {
     }
 
     fn check_url(&self, url: &str) -> Result<(), HttpError> {
-        self.work.check_cancelled().map_err(|_| HttpError::Cancelled)?;
+        self.task.check_cancelled().map_err(|_| HttpError::Cancelled)?;
         let Some(rest) = url.strip_prefix("https://") else {
             return Err(HttpError::NotHttps { url: redact_url(url) });
         };
@@ -145,7 +145,7 @@ impl HttpClient {
         max: u64,
         response: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
     ) -> Result<HttpResponse, HttpError> {
-        let response = response.map_err(|error| HttpError::from_ureq(error, url, &self.work))?;
+        let response = response.map_err(|error| HttpError::from_ureq(error, url, &self.task))?;
         let url = response.get_uri().to_string();
         let header = response.headers().get("content-type").and_then(|value| value.to_str().ok());
         let content_type = header.unwrap_or_default().to_owned();
@@ -162,7 +162,7 @@ impl HttpClient {
             body,
             remaining: max,
             max,
-            work: Arc::clone(&self.work),
+            task: Arc::clone(&self.task),
         })
     }
 }
@@ -195,21 +195,21 @@ impl HttpResponse {
 impl Read for HttpResponse {
     /// Reads from the body. Errors contain an [`HttpError`]; see [`HttpError::from_io`].
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.work.check_cancelled().map_err(|_| io::Error::other(HttpError::Cancelled))?;
+        self.task.check_cancelled().map_err(|_| io::Error::other(HttpError::Cancelled))?;
         if buffer.is_empty() {
             return Ok(0);
         }
         // One more byte than the limit shows whether the body exceeds it.
         let room = usize::try_from(self.remaining.saturating_add(1)).unwrap_or(usize::MAX).min(buffer.len());
         let count = self.body.read(&mut buffer[..room]).map_err(|error| {
-            io::Error::other(HttpError::from_ureq(ureq::Error::from(error), &self.url, &self.work))
+            io::Error::other(HttpError::from_ureq(ureq::Error::from(error), &self.url, &self.task))
         })?;
         let bytes = count as u64;
         if bytes > self.remaining {
             return Err(io::Error::other(HttpError::TooLarge { url: redact_url(&self.url), max: self.max }));
         }
         self.remaining -= bytes;
-        self.work.advance(bytes);
+        self.task.advance(bytes);
         Ok(count)
     }
 }

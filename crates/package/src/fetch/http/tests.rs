@@ -25,14 +25,14 @@ fn read_body(mut response: HttpResponse) -> Result<String, HttpError> {
 fn a_response_is_read_and_counted() {
     with_test_certificates(|certificates| {
         let (_temp_dir, server) = start_server(certificates);
-        let work = Arc::<Task>::default();
-        let http = HttpClient::new(Arc::clone(&work));
+        let task = Arc::<Task>::default();
+        let http = HttpClient::new(Arc::clone(&task));
         let url = server.url("file/ten");
         let response = http.get(&url, 10, "*/*").unwrap().error_for_status().unwrap();
         assert_eq!((response.status(), response.content_type()), (200, "application/octet-stream"));
         assert_eq!(response.url(), url);
         assert_eq!(read_body(response), Ok("0123456789".to_owned()));
-        assert_eq!(work.progress().1, 10);
+        assert_eq!(task.progress().1, 10);
 
         let too_large = read_body(http.get(&url, 9, "*/*").unwrap());
         assert_eq!(too_large, Err(HttpError::TooLarge { url, max: 9 }));
@@ -42,7 +42,7 @@ fn a_response_is_read_and_counted() {
         let error = missing.error_for_status().map(|_| ()).unwrap_err();
         assert_eq!(error.code(), prowess::ErrorCode::NotFound);
 
-        work.cancel();
+        task.cancel();
         assert_eq!(http.get(&server.url("file/ten"), 9, "*/*").map(|_| ()), Err(HttpError::Cancelled));
     });
 }

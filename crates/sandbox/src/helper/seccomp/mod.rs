@@ -24,7 +24,7 @@ pub(super) enum SignalPolicy {
 }
 
 /// Installs the filters for this process and its descendants.
-pub(super) fn apply(network: bool, signals: SignalPolicy, around: NameableFiles) -> Result<(), String> {
+pub(super) fn apply(network: bool, signals: SignalPolicy, nameable: NameableFiles) -> Result<(), String> {
     let failed = |error: &dyn std::fmt::Display| format!("seccomp: {error}");
     let arch: TargetArch = std::env::consts::ARCH
         .try_into()
@@ -32,9 +32,9 @@ pub(super) fn apply(network: bool, signals: SignalPolicy, around: NameableFiles)
     let mut filters = vec![architecture_filter(arch)];
     for (rules, errno) in [
         (SeccompRules::missing(), libc::ENOSYS),
-        (SeccompRules::without_attributes(around), libc::EOPNOTSUPP),
-        (SeccompRules::without_effect(around), NO_ERROR),
-        (SeccompRules::forbidden(network, signals, around), libc::EPERM),
+        (SeccompRules::without_attributes(nameable), libc::EOPNOTSUPP),
+        (SeccompRules::without_effect(nameable), NO_ERROR),
+        (SeccompRules::forbidden(network, signals, nameable), libc::EPERM),
     ] {
         let rules = rules.map_err(|error| failed(&error))?;
         if rules.0.is_empty() {
@@ -96,9 +96,9 @@ impl SeccompRules {
     }
 
     /// Calls for attributes of files that the script cannot open, which Landlock does not restrict.
-    fn without_attributes(around: NameableFiles) -> RuleResult<Self> {
+    fn without_attributes(nameable: NameableFiles) -> RuleResult<Self> {
         let mut rules = Self(BTreeMap::new());
-        if around != NameableFiles::Nothing {
+        if nameable != NameableFiles::Nothing {
             rules.always(lists::ATTRIBUTES);
         }
         Ok(rules)
@@ -106,7 +106,7 @@ impl SeccompRules {
 
     /// Calls that set sizes of socket buffers, and modes and times of files by name. Programs that copy files make them
     /// routinely, and they do not matter in a scratch directory. Where they cannot be restricted to it, they have no effect.
-    fn without_effect(around: NameableFiles) -> RuleResult<Self> {
+    fn without_effect(nameable: NameableFiles) -> RuleResult<Self> {
         let mut rules = Self(BTreeMap::new());
         // Programs request larger buffers as a hint. Buffers are memory that belongs to no process, so their size must
         // be known.
@@ -114,18 +114,18 @@ impl SeccompRules {
             let conditions = [(1, SeccompCmpOp::Eq, lists::SOL_SOCKET), (2, SeccompCmpOp::Eq, *option)];
             rules.when(libc::SYS_setsockopt, &conditions)?;
         }
-        if around >= NameableFiles::OwnFiles {
+        if nameable >= NameableFiles::OwnFiles {
             rules.always(lists::MODES);
             // Without a name, the call applies to an open file.
             rules.when_pointer(libc::SYS_utimensat, 1)?;
         }
-        if around >= NameableFiles::OwnPrograms {
+        if nameable >= NameableFiles::OwnPrograms {
             rules.always(&[libc::SYS_fchmod, libc::SYS_utimensat]);
         }
         Ok(rules)
     }
 
-    fn forbidden(network: bool, signals: SignalPolicy, around: NameableFiles) -> RuleResult<Self> {
+    fn forbidden(network: bool, signals: SignalPolicy, nameable: NameableFiles) -> RuleResult<Self> {
         let mut rules = Self(BTreeMap::new());
         rules.always(lists::OTHER_PROCESSES);
         rules.always(lists::SYSTEM);
@@ -153,16 +153,16 @@ impl SeccompRules {
                 rules.when(libc::SYS_ioctl, &[(1, SeccompCmpOp::Eq, *request)])?;
             }
         }
-        if around != NameableFiles::Nothing {
+        if nameable != NameableFiles::Nothing {
             // Changes of other files, and the processors of other processes.
             rules.always(&[libc::SYS_inotify_add_watch]);
             rules.when(libc::SYS_fcntl, &[(1, SeccompCmpOp::Eq, lists::F_NOTIFY)])?;
             rules.when(libc::SYS_sched_setaffinity, &[(0, SeccompCmpOp::Ne, 0)])?;
         }
-        if around >= NameableFiles::OwnFiles {
+        if nameable >= NameableFiles::OwnFiles {
             rules.always(lists::CHANGE_FILE_OWNER);
         }
-        if around >= NameableFiles::OwnPrograms {
+        if nameable >= NameableFiles::OwnPrograms {
             rules.always(&[libc::SYS_fchown, libc::SYS_fsetxattr, libc::SYS_fremovexattr]);
         }
         Ok(rules)

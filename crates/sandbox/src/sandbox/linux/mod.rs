@@ -67,7 +67,8 @@ impl Sandbox for BubblewrapSandbox {
         let mut features = BubblewrapFeatures { disable_userns: true, size: true };
         loop {
             match self.start(task, &program, features) {
-                // Older versions lack these options. Seccomp also denies namespaces, and files on disk are counted.
+                // Older versions lack these options. Without --disable-userns, seccomp still denies namespaces; without
+                // --size, the files in the scratch directory are measured.
                 Err(error) if features.disable_userns && error.reason.contains(DISABLE_USERNS) => {
                     features.disable_userns = false;
                 }
@@ -108,7 +109,7 @@ impl BubblewrapSandbox {
         let mut order = build_order(task, SignalIsolation::Namespace);
         order.private_scratch = features.size;
         order.readable.push("/proc".into());
-        start(&self.helper, HelperLaunch { user: task.user, way: mode }, &order, task, SandboxTier::Tier1)
+        launch_helper(&self.helper, HelperLaunch { user: task.user, mode }, &order, task, SandboxTier::Tier1)
     }
 }
 
@@ -122,12 +123,12 @@ impl Sandbox for HelperSandbox {
             task,
             if self.helper.deny_signals { SignalIsolation::Denied } else { SignalIsolation::Scoped },
         );
-        order.around = nameable_files(task, &order.readable);
+        order.nameable = nameable_files(task, &order.readable);
         order.readable.extend(system_paths::machine_files());
         order.confined = self.confined;
-        start(
+        launch_helper(
             &self.helper,
-            HelperLaunch { user: task.user, way: LaunchMode::Watch },
+            HelperLaunch { user: task.user, mode: LaunchMode::Watch },
             &order,
             task,
             self.tier(),
@@ -164,13 +165,12 @@ fn bubblewrap_arguments(task: &SandboxTask<'_>, features: BubblewrapFeatures) ->
     }
     let (skill, scratch) = (task.skill.to_string_lossy(), task.scratch.to_string_lossy());
     add(&["--ro-bind", &skill, &skill]);
-    match features.size {
+    if features.size {
         // The kernel limits the size and knows the usage, which the script cannot hide.
-        true => {
-            let size = task.limits.scratch_bytes.saturating_add(SCRATCH_MARGIN).to_string();
-            add(&["--perms", "0700", SIZE, &size, "--tmpfs", &scratch]);
-        }
-        false => add(&["--bind", &scratch, &scratch]),
+        let size = task.limits.scratch_bytes.saturating_add(SCRATCH_MARGIN).to_string();
+        add(&["--perms", "0700", SIZE, &size, "--tmpfs", &scratch]);
+    } else {
+        add(&["--bind", &scratch, &scratch]);
     }
     add(&["--remount-ro", "/", "--chdir", &skill]);
     arguments
@@ -202,11 +202,12 @@ fn build_order(task: &SandboxTask<'_>, signals: SignalIsolation) -> SandboxOrder
         network: task.network == NetworkAccess::On,
         confined: true,
         signals,
-        around: NameableFiles::Nothing,
+        nameable: NameableFiles::Nothing,
     }
 }
 
-/// Returns which files the script can name without a namespace.
+/// Returns which files the script can name in system calls, although it cannot open them. Without a mount namespace, all
+/// paths are visible, and Landlock does not protect the modes, times and attributes of files; seccomp does.
 fn nameable_files(task: &SandboxTask<'_>, readable: &[PathBuf]) -> NameableFiles {
     use std::os::unix::fs::MetadataExt;
     if task.user.is_some() {
@@ -214,14 +215,15 @@ fn nameable_files(task: &SandboxTask<'_>, readable: &[PathBuf]) -> NameableFiles
     }
     let uid = rustix::process::geteuid().as_raw();
     let is_own = |path: &&PathBuf| path.metadata().is_ok_and(|metadata| metadata.uid() == uid);
-    match readable.iter().filter(|path| *path != task.skill).any(|path| is_own(&path)) {
-        true => NameableFiles::OwnPrograms,
-        false => NameableFiles::OwnFiles,
+    if readable.iter().filter(|path| *path != task.skill).any(|path| is_own(&path)) {
+        NameableFiles::OwnPrograms
+    } else {
+        NameableFiles::OwnFiles
     }
 }
 
 /// Starts the helper and waits until it reports that everything is enforced.
-fn start(
+fn launch_helper(
     helper: &SandboxHelper,
     launch: HelperLaunch,
     order: &SandboxOrder,

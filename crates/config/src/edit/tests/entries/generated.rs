@@ -85,29 +85,29 @@ fn normalize(text: &str) -> String {
     text.strip_suffix("{}").unwrap_or(&text).to_owned()
 }
 
-fn check_invariants(text: &str, form: ConfigFormat) -> Result<(), TestCaseError> {
-    let Ok(known) = find(text, form, PATH) else { return Ok(()) };
+fn check_invariants(text: &str, format: ConfigFormat) -> Result<(), TestCaseError> {
+    let Ok(known) = find(text, format, PATH) else { return Ok(()) };
     if known.is_some() {
         // An entry that existed before is gone after removing it.
-        if let Ok(gone) = remove(text, form, PATH) {
-            prop_assert_eq!(find(&gone, form, PATH).unwrap(), None, "{:?} to {:?}", text, gone);
+        if let Ok(gone) = remove(text, format, PATH) {
+            prop_assert_eq!(find(&gone, format, PATH).unwrap(), None, "{:?} to {:?}", text, gone);
         }
         return Ok(());
     }
-    prop_assert_eq!(remove(text, form, PATH).unwrap(), text);
-    let Ok(after) = put(text, form, PATH, &server()) else { return Ok(()) };
+    prop_assert_eq!(remove(text, format, PATH).unwrap(), text);
+    let Ok(after) = put(text, format, PATH, &server()) else { return Ok(()) };
     prop_assert_eq!(
-        find(&after, form, PATH).unwrap().map(|found| found.value),
+        find(&after, format, PATH).unwrap().map(|found| found.value),
         Some(server()),
         "{:?}",
         after
     );
-    prop_assert_eq!(put(&after, form, PATH, &server()).unwrap(), after.clone());
-    if form == ConfigFormat::Json {
+    prop_assert_eq!(put(&after, format, PATH, &server()).unwrap(), after.clone());
+    if format == ConfigFormat::Json {
         for comment in COMMENTS {
             prop_assert_eq!(after.matches(comment).count(), text.matches(comment).count(), "{:?}", after);
         }
-        let back = remove(&after, form, PATH).unwrap();
+        let back = remove(&after, format, PATH).unwrap();
         prop_assert_eq!(normalize(&back), normalize(text), "{:?} back from {:?}", back, after);
     }
     let crlf = text.contains("\r\n") && !text.replace("\r\n", "").contains('\n');
@@ -125,12 +125,12 @@ proptest! {
 
     #[test]
     fn no_text_causes_a_panic(text in "[{}\\[\\]a-c:,\"/* \\n\\r\\t1\\\\]{0,40}") {
-        for form in [ConfigFormat::Json, ConfigFormat::Toml, ConfigFormat::Yaml] {
-            check_invariants(&text, form)?;
-            check_invariants(&format!("{{\"servers\": {{{text}"), form)?;
-            check_invariants(&format!("{{\"servers\": {{}}{text}"), form)?;
-            check_invariants(&format!("[servers]\n{text}"), form)?;
-            check_invariants(&format!("servers:\n  {text}"), form)?;
+        for format in [ConfigFormat::Json, ConfigFormat::Toml, ConfigFormat::Yaml] {
+            check_invariants(&text, format)?;
+            check_invariants(&format!("{{\"servers\": {{{text}"), format)?;
+            check_invariants(&format!("{{\"servers\": {{}}{text}"), format)?;
+            check_invariants(&format!("[servers]\n{text}"), format)?;
+            check_invariants(&format!("servers:\n  {text}"), format)?;
         }
     }
 }

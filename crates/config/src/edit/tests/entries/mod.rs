@@ -25,19 +25,19 @@ fn server() -> Value {
 }
 
 /// Checks the text after adding the entry; removing it must restore the original text.
-fn and_back(form: ConfigFormat, before: &str, expected: &str) {
-    let after = put(before, form, PATH, &server()).unwrap_or_else(|error| panic!("{error}: {before:?}"));
+fn and_back(format: ConfigFormat, before: &str, expected: &str) {
+    let after = put(before, format, PATH, &server()).unwrap_or_else(|error| panic!("{error}: {before:?}"));
     assert_eq!(after, expected, "from {before:?}");
-    assert_eq!(find(&after, form, PATH).unwrap().unwrap().value, server());
-    assert_eq!(put(&after, form, PATH, &server()).unwrap(), after, "again");
-    assert_eq!(remove(&after, form, PATH).unwrap(), before, "back from {after:?}");
+    assert_eq!(find(&after, format, PATH).unwrap().unwrap().value, server());
+    assert_eq!(put(&after, format, PATH, &server()).unwrap(), after, "again");
+    assert_eq!(remove(&after, format, PATH).unwrap(), before, "back from {after:?}");
 }
 
-fn refused(form: ConfigFormat, before: &str) -> String {
-    match put(before, form, PATH, &server()) {
+fn refused(format: ConfigFormat, before: &str) -> String {
+    match put(before, format, PATH, &server()) {
         Err(error @ (EditEntryError::Malformed { .. } | EditEntryError::Unsafe { .. })) => {
             assert_eq!(
-                remove(before, form, PATH).err().map(|error| error.to_string()),
+                remove(before, format, PATH).err().map(|error| error.to_string()),
                 Some(error.to_string())
             );
             error.to_string()

@@ -143,9 +143,9 @@ fn a_pack_that_unpacks_to_too_much_is_rejected() {
 
 #[test]
 fn a_cancelled_task_ends() {
-    let work = Task::default();
-    work.cancel();
+    let task = Task::default();
+    task.cancel();
     let dir = tempfile::tempdir().unwrap();
-    let error = store_pack(&*pack(1, &[blob(b"hello")]), dir.path(), Kind::Sha1, &work).unwrap_err();
+    let error = store_pack(&*pack(1, &[blob(b"hello")]), dir.path(), Kind::Sha1, &task).unwrap_err();
     assert_eq!(error, GitError::Cancelled);
 }

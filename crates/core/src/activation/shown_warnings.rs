@@ -8,19 +8,19 @@ use crate::resources::Truncation;
 /// The maximum number of files that are recorded; there are no warnings beyond it.
 const FILES_MAX: usize = 10_000;
 
-/// The files for which a warning was already shown. A warning is repeated when its owner creates a new record; a
-/// server keeps one while it runs.
+/// The files for which a warning was already shown. A new value shows all warnings again; a server keeps one value
+/// for its lifetime.
 #[derive(Debug, Default)]
 pub struct ShownWarnings(Mutex<HashSet<(Box<str>, Box<str>)>>);
 
 impl ShownWarnings {
-    /// Creates an empty record.
+    /// Creates a value for which no warning was shown.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Records a warning; returns `true` if it is the first one for this file.
-    pub fn record(&self, skill: &str, path: &str) -> bool {
+    pub fn record_first(&self, skill: &str, path: &str) -> bool {
         let mut warned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         warned.len() < FILES_MAX && warned.insert((skill.into(), path.into()))
     }
@@ -45,7 +45,7 @@ impl ShownWarnings {
         truncation: Option<Truncation>,
     ) -> Option<String> {
         let Truncation { shown, total } = truncation?;
-        self.record(skill, path)
+        self.record_first(skill, path)
             .then(|| format!("{path} of {skill} is too long: {shown} of {total} bytes are shown"))
     }
 }
