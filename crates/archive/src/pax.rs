@@ -29,8 +29,7 @@ pub(crate) fn parse(mut bytes: &[u8], scope: PaxScope) -> Result<PaxRecords<'_>,
         match key {
             b"path" if pax.path.is_none() => pax.path = Some(value),
             b"size" if pax.size.is_none() => {
-                let size = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
-                pax.size = Some(size.ok_or_else(|| malformed("a size is not a number"))?);
+                pax.size = Some(parse_number(value).ok_or_else(|| malformed("a size is not a number"))?);
             }
             b"path" | b"size" => return Err(malformed("it has a duplicate record")),
             b"hdrcharset" if value != b"ISO-IR 10646 2000 UTF-8" => {
@@ -48,13 +47,17 @@ type ParsedRecord<'a> = (&'a [u8], &'a [u8], &'a [u8]);
 
 fn parse_record(bytes: &[u8]) -> Option<ParsedRecord<'_>> {
     let space = bytes.iter().take(8).position(|byte| *byte == b' ')?;
-    let digits = bytes.get(..space)?;
-    let length: usize =
-        std::str::from_utf8(digits).ok().filter(|_| digits.iter().all(u8::is_ascii_digit))?.parse().ok()?;
-    let (record, rest) = bytes.split_at_checked(length)?;
+    let length = parse_number(bytes.get(..space)?)?;
+    let (record, rest) = bytes.split_at_checked(usize::try_from(length).ok()?)?;
     let text = record.get(space + 1..)?.strip_suffix(b"\n")?;
     let equals = text.iter().position(|byte| *byte == b'=')?;
     Some((&text[..equals], &text[equals + 1..], rest))
+}
+
+/// Parses decimal digits. Programs differ in what they make of a sign.
+fn parse_number(digits: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(digits).ok()?;
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
 fn malformed(reason: &'static str) -> ArchiveError {
@@ -75,9 +78,10 @@ mod tests {
         );
         assert_eq!(parse(b"20 mtime=1234567890\n", PaxScope::All), Ok(PaxRecords::default()));
         assert!(parse(b"22 GNU.sparse.major=1\n", PaxScope::Next).unwrap().sparse);
-        let invalid: [&[u8]; 7] = [
+        let invalid: [&[u8]; 8] = [
             b"12 path=a/b\n12 path=a/c\n",
             b"10 size=x\n",
+            b"11 size=+3\n",
             b"99 path=a\n",
             b"path=a\n",
             b"0 \n",
