@@ -36,9 +36,9 @@ impl<R: Read> PacketReader<R> {
     pub(super) fn read_packet(&mut self) -> io::Result<Packet<'_>> {
         let mut length = [0; 4];
         self.from.read_exact(&mut length)?;
-        let length =
-            std::str::from_utf8(&length).ok().and_then(|digits| usize::from_str_radix(digits, 16).ok());
-        match length {
+        // Unlike git, `from_str_radix` accepts a sign.
+        let digits = std::str::from_utf8(&length).ok().filter(|digits| !digits.starts_with('+'));
+        match digits.and_then(|digits| usize::from_str_radix(digits, 16).ok()) {
             Some(0) => Ok(Packet::Flush),
             Some(1 | 2) => Ok(Packet::Delimiter),
             Some(length @ 4..=PACKET_MAX) => {
@@ -132,6 +132,9 @@ mod tests {
         assert_eq!(packets.read_line(), Ok(Packet::Delimiter));
         assert_eq!(packets.read_line(), Ok(Packet::Flush));
         assert_eq!(packets.read_line().unwrap_err().to_string(), "the server reported: no\\u{1b}[m");
+        for length in [b"+008abcd", b"-008abcd", b"0xabcdef"] {
+            assert!(PacketReader::new(length.as_slice()).read_packet().is_err());
+        }
     }
 
     #[test]
