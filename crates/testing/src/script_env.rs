@@ -185,7 +185,7 @@ pub fn is_alive(pid: &str) -> bool {
 }
 
 /// Counts the processes of this test with this text in their command line.
-pub fn count_processes(name: &str) -> usize {
+pub fn count_own_processes(name: &str) -> usize {
     let own = format!("/prowess-{:x}-", std::process::id());
     let commands = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
         fs::read(entry.path().join("cmdline")).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use prowess::ErrorCode;
+use prowess::format::{Location, Span};
 use prowess::resources::ReadResourceError;
 
 use super::program_fault::ProgramFault;
@@ -18,6 +19,20 @@ pub struct SourceLocation {
     pub line: u32,
     /// The column, in characters.
     pub column: u32,
+}
+
+impl SourceLocation {
+    /// Returns the location in the bytes of the file, for a diagnostic.
+    pub fn locate(&self, source: &[u8]) -> Location {
+        let text = String::from_utf8_lossy(source);
+        let line_start: usize =
+            text.split_inclusive('\n').take(self.line.saturating_sub(1) as usize).map(str::len).sum();
+        let line_and_rest = text.get(line_start..).unwrap_or_default().chars();
+        let in_line: usize =
+            line_and_rest.take(self.column.saturating_sub(1) as usize).map(char::len_utf8).sum();
+        let start = u32::try_from(line_start + in_line).unwrap_or_default();
+        Location { line: self.line, column: self.column, span: Span { start, end: start } }
+    }
 }
 
 impl fmt::Display for SourceLocation {

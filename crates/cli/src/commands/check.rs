@@ -191,7 +191,7 @@ fn deduplicate(mut checked: Vec<CheckedSkill>, explicit: bool) -> Vec<CheckedSki
 /// Checks the toolsets of a valid skill without running them. Problems are warnings, because the skill still loads.
 #[cfg(feature = "toolsets")]
 fn check_toolsets(checked: &CheckedSkill) -> Vec<FileDiagnostic> {
-    use prowess_format::{Diagnostic, Location, Span};
+    use prowess_format::Diagnostic;
 
     let has_toolsets = checked.is_valid() && !checked.toolsets.is_empty() && checked.path != Path::new(STDIN);
     let Some(dir) = checked.path.parent().filter(|_| has_toolsets) else { return Vec::new() };
@@ -203,9 +203,7 @@ fn check_toolsets(checked: &CheckedSkill) -> Vec<FileDiagnostic> {
             return FileDiagnostic::new(checked.path.clone(), diagnostic);
         };
         let path = dir.join(&location.file);
-        let start = read_source(&path).map_or(0, |source| offset(&source, location.line, location.column));
-        let position =
-            Location { line: location.line, column: location.column, span: Span { start, end: start } };
+        let position = location.locate(&read_source(&path).unwrap_or_default());
         FileDiagnostic::new(path, diagnostic.at(position))
     };
     errors.into_iter().map(located).collect()
@@ -214,17 +212,6 @@ fn check_toolsets(checked: &CheckedSkill) -> Vec<FileDiagnostic> {
 #[cfg(not(feature = "toolsets"))]
 fn check_toolsets(_: &CheckedSkill) -> Vec<FileDiagnostic> {
     Vec::new()
-}
-
-/// Returns the byte offset of a line and column.
-#[cfg(feature = "toolsets")]
-fn offset(source: &[u8], line: u32, column: u32) -> u32 {
-    let text = String::from_utf8_lossy(source);
-    let line_start: usize =
-        text.split_inclusive('\n').take(line.saturating_sub(1) as usize).map(str::len).sum();
-    let line_and_rest = text.get(line_start..).unwrap_or_default().chars();
-    let in_line: usize = line_and_rest.take(column.saturating_sub(1) as usize).map(char::len_utf8).sum();
-    u32::try_from(line_start + in_line).unwrap_or_default()
 }
 
 fn report<'a>(checked: &'a CheckedSkill, other_files: &'a [FileDiagnostic]) -> FileReport<'a> {

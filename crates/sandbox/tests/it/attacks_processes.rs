@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use prowess_sandbox::{Cancel, OutputStream, Protection, RunLimit, SandboxTier};
-use prowess_testing::script_env::{ScriptEnv, TIERS, count_processes, helper, is_alive};
+use prowess_testing::script_env::{ScriptEnv, TIERS, count_own_processes, helper, is_alive};
 
 #[test]
 fn other_processes_can_be_neither_inspected_nor_signalled() {
@@ -112,7 +112,7 @@ print(os.listdir(os.environ["HOME"]))
             (Some(0), 3),
             "{tier}: left processes are reported"
         );
-        assert_eq!(count_processes("alive.py"), 0, "{tier}");
+        assert_eq!(count_own_processes("alive.py"), 0, "{tier}");
     }
 }
 
@@ -140,7 +140,7 @@ print("left")
             (Some(0), "left\n"),
             "{tier}: {result:?}"
         );
-        assert_eq!(count_processes("hopping.py"), 0, "{tier}");
+        assert_eq!(count_own_processes("hopping.py"), 0, "{tier}");
     }
 }
 
@@ -163,7 +163,7 @@ fn an_endless_script_that_ignores_sigterm_is_killed_in_time() {
             "{tier}"
         );
         assert_eq!(result.limits_hit, [RunLimit::Time]);
-        assert_eq!(count_processes("stubborn.sh"), 0, "{tier}");
+        assert_eq!(count_own_processes("stubborn.sh"), 0, "{tier}");
     }
 }
 
@@ -181,7 +181,7 @@ fn a_script_that_stops_itself_and_its_parent_is_killed_in_time() {
             })
             .unwrap();
         assert_eq!((result.limits_hit.as_slice(), result.signal), (&[RunLimit::Time][..], Some(9)), "{tier}");
-        assert_eq!(count_processes("stopped.sh"), 0, "{tier}");
+        assert_eq!(count_own_processes("stopped.sh"), 0, "{tier}");
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use prowess::Registry;
 use prowess_sandbox::{Protection, RunOptions, SandboxTier};
 #[allow(unused_imports)]
+pub use prowess_testing::processes::count_processes;
 pub use prowess_testing::script_env::{ScriptEnv, TIERS, rerun_as_unprivileged_user};
 use prowess_toolset::{
     Cancel, Conversation, LoadedTools, ProgramLimits, Programs, ToolCall, ToolResult, ToolsetError,
@@ -128,13 +129,6 @@ impl TestPrograms {
         let path = prowess_sandbox::log::path(&self.env.host_env()).unwrap();
         prowess_sandbox::log::read_records(&path, 100)
     }
-}
-
-/// Returns how many processes have this text in their command line.
-pub fn count_processes(text: &str) -> usize {
-    let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    let commands = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-    commands.filter(|command| String::from_utf8_lossy(command).contains(text)).count()
 }
 
 /// Waits until a condition is met. Returns `false` on a timeout.
