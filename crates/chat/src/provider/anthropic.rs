@@ -121,7 +121,7 @@ impl ReplyParser for AnthropicParser {
                 }
                 self.update_usage(&value["usage"], out);
             }
-            "message_stop" => self.finish(out),
+            "message_stop" => self.finish(out)?,
             "error" => return Err(stream_error(&value)),
             // Pings and unknown events.
             _ => {}
@@ -130,13 +130,7 @@ impl ReplyParser for AnthropicParser {
     }
 
     fn end_of_stream(&mut self, out: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
-        if self.stop.is_none() {
-            return Err(ModelError::Interrupted(
-                "the stream ended before the message was complete".to_owned(),
-            ));
-        }
-        self.finish(out);
-        Ok(())
+        self.finish(out)
     }
 }
 
@@ -185,7 +179,7 @@ impl AnthropicParser {
         if let Some(input) = count("input_tokens").filter(|input| *input > 0 || self.usage.input == 0) {
             let cached = count("cache_read_input_tokens").unwrap_or_default();
             let cache_writes = count("cache_creation_input_tokens").unwrap_or_default();
-            self.usage.input = input + cached + cache_writes;
+            self.usage.input = input.saturating_add(cached).saturating_add(cache_writes);
             self.usage.cached = cached;
         }
         if let Some(output) = count("output_tokens") {
@@ -196,11 +190,14 @@ impl AnthropicParser {
         }
     }
 
-    fn finish(&mut self, out: &mut VecDeque<Chunk>) {
-        for (block, ..) in self.calls.clone() {
-            self.finish_call(block, out);
-        }
-        out.push_back(Chunk::End(self.stop.take().unwrap_or(StopReason::Finished)));
+    fn finish(&mut self, out: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
+        // A call whose block did not end may lack arguments, and must not run.
+        let stop = self.stop.take().filter(|_| self.calls.is_empty());
+        let stop = stop.ok_or_else(|| {
+            ModelError::Interrupted("the stream ended before the message was complete".to_owned())
+        })?;
+        out.push_back(Chunk::End(stop));
+        Ok(())
     }
 }
 

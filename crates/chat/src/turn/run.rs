@@ -199,16 +199,18 @@ impl<'a> ActiveTurn<'a> {
     fn add_usage(&mut self, reply: &ModelReply, entries: &[ConversationEntry], tools: &[ToolDefinition]) {
         if let Some(usage) = reply.usage {
             let sum = self.usage.get_or_insert_default();
-            sum.input += usage.input;
-            sum.output += usage.output;
-            sum.cached += usage.cached;
-            self.tokens_spent += usage.input + usage.output;
+            // A provider may report any number.
+            sum.input = sum.input.saturating_add(usage.input);
+            sum.output = sum.output.saturating_add(usage.output);
+            sum.cached = sum.cached.saturating_add(usage.cached);
+            self.tokens_spent = self.tokens_spent.saturating_add(usage.input).saturating_add(usage.output);
             return;
         }
         // About four bytes per token. This only limits the turn and is not shown as usage.
         let conversation: usize = entries.iter().map(|entry| format!("{entry:?}").len()).sum();
         let schemas: usize = tools.iter().map(|tool| tool.description.len() + 200).sum();
-        self.tokens_spent += ((conversation + schemas + self.system.len() + reply.text.len()) / 4) as u64;
+        let tokens = (conversation + schemas + self.system.len() + reply.text.len()) / 4;
+        self.tokens_spent = self.tokens_spent.saturating_add(tokens as u64);
     }
 
     /// Returns the next step after a failure that can be worked around.

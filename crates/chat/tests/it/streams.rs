@@ -155,6 +155,22 @@ async fn stop_reasons_of_the_other_apis() {
         let (chunks, error, _) = ask(ChatProvider::Anthropic, vec![Reply::events(anthropic(reason))]).await;
         assert_eq!((error, collect(&chunks).2), (None, Some(stop)));
     }
+    // A message without a reason, or with a call that is not complete, is not finished.
+    let call = "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"x\"}}\n\n";
+    for body in
+        ["data: {\"type\":\"message_stop\"}\n\n".to_owned(), format!("{call}{}", anthropic("tool_use"))]
+    {
+        let (chunks, error, _) = ask(ChatProvider::Anthropic, vec![Reply::events(body)]).await;
+        let (_, calls, end) = collect(&chunks);
+        assert_eq!((calls.len(), end), (0, None));
+        assert!(matches!(error, Some(ModelError::Interrupted(_))), "{error:?}");
+    }
+    let huge = format!(
+        "data: {{\"type\":\"message_start\",\"message\":{{\"usage\":{{\"input_tokens\":{0},\"cache_read_input_tokens\":{0}}}}}}}\n\n{1}",
+        u64::MAX,
+        anthropic("end_turn")
+    );
+    assert_eq!(ask(ChatProvider::Anthropic, vec![Reply::events(huge)]).await.1, None);
     let incomplete = |reason: &str| {
         format!(
             "data: {{\"type\":\"response.incomplete\",\"response\":{{\"incomplete_details\":{{\"reason\":\"{reason}\"}}}}}}\n\n"
