@@ -184,6 +184,9 @@ pub trait Store: Send + Sync + 'static {
     /// Sets the active skills of a chat, by name and in this order.
     async fn set_skills(&self, chat: &str, names: &[String]) -> Result<(), StoreError>;
 
+    /// Sets the active skills of a turn's chat, by name and in this order; an error if the turn has ended.
+    async fn set_turn_skills(&self, turn: &StoredTurn, names: &[String]) -> Result<(), StoreError>;
+
     /// Counts one use of each of these skills.
     async fn record_skill_uses(&self, names: &[String]) -> Result<(), StoreError>;
 

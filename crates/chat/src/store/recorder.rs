@@ -54,18 +54,24 @@ impl ChatHistory {
     }
 }
 
-/// Returns the active skills without those that were activated in these messages.
+/// Returns the active skills without those that were activated in these messages. A reminder, which is a result without
+/// instructions because the skill was already active, does not count.
 pub(super) fn without_skills_activated_in(active: &[String], messages: &[Message]) -> Vec<String> {
     let parts = || messages.iter().flat_map(|message| &message.parts);
-    let was_activated = |name: &str| {
+    // The key of a skill of an MCP server ends with its name.
+    let is_same = |loaded: &str, key: &str| {
+        key.strip_suffix(loaded).is_some_and(|source| source.is_empty() || source.ends_with('/'))
+    };
+    let was_activated = |key: &str| {
         parts().any(|part| match part {
             Part::ToolResult { name: tool, summary, status, .. } => {
-                status != "error" && loaded_skill(tool, summary) == Some(name) && !is_reminder(summary)
+                let loaded = loaded_skill(tool, summary).is_some_and(|loaded| is_same(loaded, key));
+                loaded && status != "error" && !is_reminder(summary)
             }
             Part::Text { .. } | Part::ToolCall { .. } => false,
         })
     };
-    active.iter().filter(|name| !was_activated(name)).cloned().collect()
+    active.iter().filter(|key| !was_activated(key)).cloned().collect()
 }
 
 /// Derives the title of a chat from its first message: the first line, truncated at a word.
@@ -165,7 +171,7 @@ impl<F: FnMut(NumberedEvent) + Send> StoreRecorder<F> {
 
     async fn store_active_skills(&mut self, activated: &[String]) -> Result<(), RecordError> {
         if self.activated != activated {
-            self.store.set_skills(&self.turn.chat, activated).await.map_err(to_record_error)?;
+            self.store.set_turn_skills(&self.turn, activated).await.map_err(to_record_error)?;
             self.activated = activated.to_vec();
         }
         Ok(())
@@ -206,7 +212,7 @@ impl<F: FnMut(NumberedEvent) + Send> TurnRecorder for StoreRecorder<F> {
 
     async fn end(&mut self, outcome: &TurnOutcome, activated: &[String]) -> Result<(), RecordError> {
         let stored = self.store_active_skills(activated).await;
-        let Some(writer) = self.writer.take() else { return Ok(()) };
+        let Some(writer) = self.writer.take() else { return stored };
         let last = writer.end(outcome.clone()).await.map_err(to_record_error)?;
         (self.on_event)(last);
         stored

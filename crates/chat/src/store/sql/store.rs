@@ -241,6 +241,13 @@ impl<D: SqlDriver> Store for SqlStore<D> {
             .await
     }
 
+    async fn set_turn_skills(&self, turn: &StoredTurn, names: &[String]) -> Result<(), StoreError> {
+        let (turn, names) = (turn.clone(), check_names(names)?);
+        self.driver
+            .write(Durability::Machine, transaction(|tx| Box::pin(turns::set_skills(tx, turn, names))))
+            .await
+    }
+
     async fn record_skill_uses(&self, names: &[String]) -> Result<(), StoreError> {
         let names = check_names(names)?;
         self.driver

@@ -219,6 +219,17 @@ pub(super) async fn sweep(tx: &mut dyn SqlTransaction) -> Result<Vec<(String, u6
     Ok(ended)
 }
 
+/// Sets the active skills of a chat, if the turn is still its current one.
+pub(super) async fn set_skills(
+    tx: &mut dyn SqlTransaction,
+    turn: StoredTurn,
+    names: Vec<String>,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE prowess_chats SET skills = $1 WHERE id = $2 AND turn = $3";
+    let values = values![to_json(&names)?, turn.chat.as_str(), turn.message.as_str()];
+    if tx.execute(sql, values).await? == 0 { Err(write_error(tx, &turn).await?) } else { Ok(()) }
+}
+
 /// Returns why a turn cannot be written to.
 async fn write_error(tx: &mut dyn SqlTransaction, turn: &StoredTurn) -> Result<StoreError, StoreError> {
     let rows = tx.query("SELECT id FROM prowess_chats WHERE id = $1", values![turn.chat.as_str()]).await?;

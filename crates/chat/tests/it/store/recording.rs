@@ -5,17 +5,20 @@ use std::sync::{Arc, Mutex};
 use prowess::{HostEnv, Policy, Registry};
 use prowess_chat::provider::connect;
 use prowess_chat::store::{ChatHistory, NewChat, NumberedEvent, StoreError, StoreRecorder};
-use prowess_chat::turn::{Agent, TurnInput};
-use prowess_chat::{EndReason, MessageState, Part, Role, TurnEvent};
+use prowess_chat::turn::{Agent, TurnInput, TurnRecorder};
+use prowess_chat::{EndReason, MessageState, Part, Role, TurnEvent, TurnOutcome};
 use prowess_config::{ChatLimits, ChatSettings as ChatConfig};
 use prowess_tools::Toolbox;
+use serde_json::json;
 
 use crate::store::support::{TestStore, both};
 
 both![
     reported_events_match_stored_events,
     the_last_question_can_be_replaced,
-    dropping_a_recorder_marks_the_message
+    dropping_a_recorder_marks_the_message,
+    a_stopped_turn_changes_no_skills,
+    replacing_a_question_deactivates_skills_of_servers
 ];
 
 const SKILL: &str = "---\nname: notes\ndescription: Take notes.\n---\nWrite it down. SECRET\n";
@@ -131,4 +134,40 @@ async fn dropping_a_recorder_marks_the_message(fixture: &mut TestStore) {
     assert_eq!(crate::store::support::message_text(&messages[0]), "hello");
     crate::store::support::interruption(&messages[1]);
     StoreRecorder::ask(&store, &chat.id, "again", &past, |_| {}).await.unwrap();
+}
+
+/// Returns the result of activating a skill.
+fn activation(name: &str) -> Part {
+    let summary = json!({"name": name});
+    Part::ToolResult {
+        id: "c".to_owned(),
+        name: "skills.activate".to_owned(),
+        summary,
+        status: "success".to_owned(),
+    }
+}
+
+async fn a_stopped_turn_changes_no_skills(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
+    let past = ChatHistory::load(&*store, &chat.id).await.unwrap();
+    let mut recorder = StoreRecorder::ask(&store, &chat.id, "hello", &past, |_| {}).await.unwrap();
+    let cancelled = TurnOutcome::finished(EndReason::Cancelled, None);
+    assert!(fixture.open().await.stop_turn(&chat.id, &cancelled).await.unwrap());
+    let active = ["pdf".to_owned()];
+    assert!(recorder.result(&activation("pdf"), &active).await.is_err());
+    assert!(recorder.end(&cancelled, &active).await.is_err());
+    assert_eq!(store.chat(&chat.id).await.unwrap().activated_skill_names, [""; 0]);
+}
+
+async fn replacing_a_question_deactivates_skills_of_servers(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
+    let past = ChatHistory::load(&*store, &chat.id).await.unwrap();
+    let mut recorder = StoreRecorder::ask(&store, &chat.id, "hello", &past, |_| {}).await.unwrap();
+    let active = ["docs/pdf".to_owned(), "docs/my-pdf".to_owned()];
+    recorder.result(&activation("pdf"), &active).await.unwrap();
+    recorder.end(&TurnOutcome::finished(EndReason::Finished, None), &active).await.unwrap();
+    let past = ChatHistory::load(&*store, &chat.id).await.unwrap();
+    assert_eq!(past.activated, active);
+    store.replace_question(&chat.id, "again", &past.messages[0].id).await.unwrap();
+    assert_eq!(store.chat(&chat.id).await.unwrap().activated_skill_names, ["docs/my-pdf"]);
 }
