@@ -80,6 +80,7 @@ pub(super) async fn read(connection: &Connection, uri: String) -> Result<ReadRes
 fn read_file(shared: &Shared, uri: &str) -> Result<RawResource, ErrorData> {
     let parts = SkillUriSegments::parse(uri).map_err(ProtocolError::from)?;
     let snapshot = shared.toolbox.snapshot();
+    // Skills that only users can call are not listed, but readable: their prompts refer to these files.
     let (skill, path) =
         parts.resolve(&snapshot).ok_or_else(|| errors::resource_not_found("skill not found"))?;
     if path.is_empty() {
