@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
-use regex::bytes::{Captures, Regex};
+use regex::bytes::{Captures, Match, Regex};
 
 use super::checks;
 use super::context;
@@ -24,6 +24,9 @@ const LARGE_AUTOMATON_FROM: usize = 1024 * 1024;
 /// The number of alternatives of a pattern from which each is a regex of its own: together, they are too large for a
 /// fast automaton.
 const SEPARATE_FROM: usize = 6;
+
+/// The maximum number of matches of a regex in a window that are tested for an exception. Further ones count.
+const EXCEPTED_MAX: usize = 64;
 
 /// The compiled rules.
 pub(super) struct Engine {
@@ -272,24 +275,25 @@ impl Engine {
     ) {
         let Some(compiled) = self.patterns.get(index) else { return };
         let Some((regexes, except)) = compiled.get() else { return };
-        let mut matching = regexes.iter().filter(|regex| regex.is_match(window)).peekable();
-        if matching.peek().is_none() || except.as_ref().is_some_and(|except| except.is_match(window)) {
-            return;
-        }
-        let mut push = |offset: usize, secret| {
-            let line = text.line_of(start + offset);
-            hits.push(Hit { pattern: index, start: start + offset, line, secret });
+        let is_excepted = |found: &Match<'_>| {
+            let kind = text.line_kind(text.line_of(start + found.start()));
+            let exception = compiled.pattern.except.as_ref().zip(except.as_ref());
+            exception.is_some_and(|(exception, regex)| exception.applies(regex, window, found.range(), kind))
         };
-        for regex in matching {
-            match compiled.captures_secret {
-                true => {
-                    for captures in regex.captures_iter(window) {
-                        if let Some(full_match) = captures.get(0) {
-                            push(full_match.start(), secret_span(&captures, start));
-                        }
-                    }
+        for regex in regexes {
+            let (mut offset, mut excepted) = (0, 0);
+            while let Some(found) = regex.find_at(window, offset) {
+                // A match with an exception may contain another one without.
+                if excepted < EXCEPTED_MAX && is_excepted(&found) {
+                    (offset, excepted) = (found.start() + 1, excepted + 1);
+                    continue;
                 }
-                false => regex.find_iter(window).for_each(|full_match| push(full_match.start(), None)),
+                let captures = compiled.captures_secret.then(|| regex.captures_at(window, found.start()));
+                let secret = captures.flatten().and_then(|captures| secret_span(&captures, start));
+                let offset_in_text = start + found.start();
+                let line = text.line_of(offset_in_text);
+                hits.push(Hit { pattern: index, start: offset_in_text, line, secret });
+                offset = found.end().max(found.start() + 1);
             }
         }
     }
@@ -408,7 +412,7 @@ impl CompiledPattern {
         self.regexes
             .get_or_init(|| {
                 let except = match self.pattern.except {
-                    Some(except) => Some(compile(except)?),
+                    Some(except) => Some(compile(except.regex)?),
                     None => None,
                 };
                 let sources = self.pattern.regexes;

@@ -76,8 +76,16 @@ pub(crate) struct Pattern {
     pub(crate) keywords: &'static str,
     /// Alternatives of which any may match.
     pub(crate) regexes: &'static [&'static str],
-    /// What must not match in the same line.
-    pub(crate) except: Option<&'static str>,
+    /// What must not match near it.
+    pub(crate) except: Option<PatternException>,
+}
+
+/// What a match must not have in its statement or sentence. See [`super::exception`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PatternException {
+    pub(crate) regex: &'static str,
+    /// Whether it is a remark, which changes nothing in code.
+    pub(crate) prose_only: bool,
 }
 
 /// How a candidate for a secret is validated.
@@ -107,7 +115,16 @@ pub(super) const fn pattern_except(
     regexes: &'static [&'static str],
     except: &'static str,
 ) -> Pattern {
-    Pattern { keywords, regexes, except: Some(except) }
+    Pattern { keywords, regexes, except: Some(PatternException { regex: except, prose_only: false }) }
+}
+
+/// Creates a pattern with an exception that counts only in prose.
+pub(super) const fn pattern_except_in_prose(
+    keywords: &'static str,
+    regexes: &'static [&'static str],
+    except: &'static str,
+) -> Pattern {
+    Pattern { keywords, regexes, except: Some(PatternException { regex: except, prose_only: true }) }
 }
 
 /// Creates an example.

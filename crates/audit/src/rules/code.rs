@@ -11,7 +11,7 @@ const PRIVATE: Pattern = pattern_except(PRIVATE_KEYWORDS, PRIVATE_REGEXES, PRIVA
 const PRIVATE_ALONE: Pattern = pattern_except(
     PRIVATE_KEYWORDS,
     PRIVATE_REGEXES,
-    r"--exclude|ssh-keygen|known_hosts|\.ssh/config|\.pub\b|authorized_keys|subprocess\.(run|popen|call)\([^)]*env=|chmod\s|ssh\s+-i|NODE_ENV|find-generic-password\b.{0,60}\s-s\s|Read\(",
+    r"--exclude[=\s]+['\x22]?\S*\.(ssh|aws|gnupg|netrc|npmrc|kube|git-credentials)\b|ssh-keygen|known_hosts|\.ssh/config|\.pub\b|authorized_keys|subprocess\.(run|popen|call)\([^)]*env=|chmod\s|ssh\s+-i|NODE_ENV|find-generic-password\b.{0,60}\s-s\s|Read\(",
 );
 
 const PRIVATE_KEYWORDS: &str = "\
@@ -29,7 +29,7 @@ const PRIVATE_REGEXES: &[&str] = &[
     r"\b(printenv|env|set|export\s+-p)\s*\|\s*(curl|nc|ncat|base64|gzip|wget|openssl)|get-childitem\s+env:",
 ];
 
-const PRIVATE_EXCEPT: &str = r"--exclude|ssh-keygen|known_hosts|\.ssh/config|\.pub\b|authorized_keys|subprocess\.(run|popen|call)\([^)]*env=|chmod\s|ssh\s+-i|NODE_ENV";
+const PRIVATE_EXCEPT: &str = r"--exclude[=\s]+['\x22]?\S*\.(ssh|aws|gnupg|netrc|npmrc|kube|git-credentials)\b|ssh-keygen|known_hosts|\.ssh/config|\.pub\b|authorized_keys|subprocess\.(run|popen|call)\([^)]*env=|chmod\s|ssh\s+-i|NODE_ENV";
 
 /// Credentials of several services in one command or list, which no tool for one of them needs.
 const SEVERAL: Pattern = pattern_except(
@@ -40,7 +40,7 @@ const SEVERAL: Pattern = pattern_except(
         r"\.aws\b.{1,120}(\.kube\b|gcloud|\.netrc|\.npmrc|\.docker/config|\.azure|\.git-credentials)|(\.kube\b|gcloud|\.netrc|\.npmrc|\.docker/config|\.azure|\.git-credentials).{1,120}\.aws\b",
         r"\.netrc\b.{1,120}(\.git-credentials|\.npmrc|\.pypirc)|(\.git-credentials|\.npmrc|\.pypirc).{1,120}\.netrc\b",
     ],
-    r"--exclude|gitignore|dockerignore|\bdeny\b|\bblock(ed|list)?\b|\bignore|\bforbid",
+    r"--exclude[=\s]+['\x22]?\S*\.(ssh|aws|gnupg|netrc|npmrc|kube|git-credentials)\b|gitignore|dockerignore|\bdeny\b|\bblock(ed|list)?\b|\bignore|\bforbid",
 );
 
 /// Locations of secrets that a tool for the service in question reads legitimately.
@@ -192,7 +192,7 @@ pub(super) const RULES: &[Rule] = &[
             &[
                 r"(>>?|tee\s+(-a\s+)?|open\()\s*['\x22]?\S*\.ssh/authorized_keys|ssh-(rsa|ed25519)\s+AAAA\S+.{0,120}authorized_keys|['\x22]\.ssh['\x22]\s*[/,]\s*['\x22]authorized_keys['\x22]|(append|write)file\w*\s*\(.{0,80}authorized_keys|(add|set)-content\b.{0,80}authorized_keys",
             ],
-            r"docker|container|remote|\$\{?(PUB|public)_?KEY|id_\w+\.pub",
+            r"^[^\x22'+/=]*(docker|container|remote)|\$\{?(PUB|public)_?KEY|id_\w+\.pub",
         )),
         example: example(
             "scripts/init.sh",
@@ -216,7 +216,7 @@ pub(super) const RULES: &[Rule] = &[
                 r"\btimeshift\s+.{0,20}--delete-all|\brestic\s+forget\s+.{0,40}--keep-\w+[\s=]0\b|\bbtrfs\s+subvolume\s+delete\s+\S*snapshots|\bsnapper\s+.{0,20}delete\s+\d*-|\btmutil\s+(disable|deletelocalsnapshots)|\bwbadmin\s+delete|\bzfs\s+destroy\s+-\w*[rR]",
             ],
             // Comments are not executed.
-            r"^\s*(//|#|\*)",
+            r"^\s*(//\s|#|\*\s)",
         )),
         example: example("scripts/clean.sh", "#!/bin/sh\nrm -rf ~/\n"),
     },

@@ -1,7 +1,9 @@
 //! PA1xx, part 2: social engineering, and bypassing protection.
 
 use crate::finding::{Family::Dropper, FindingSeverity::*};
-use crate::rule::{Matcher::*, Rule, RuleScope::*, example, pattern, pattern_except};
+use crate::rule::{
+    Matcher::*, Rule, RuleScope::*, example, pattern, pattern_except, pattern_except_in_prose,
+};
 
 /// Hosts where anyone can publish a text or a file anonymously.
 const PASTE: &str = r"\b(glot\.io|rentry\.(co|org)|pastebin\.com|paste\.ee|hastebin\.com|ghostbin\.\w+|controlc\.com|dpaste\.(com|org)|termbin\.com|0x0\.st|transfer\.sh|file\.io|gofile\.io|anonfiles?\.\w+|litter\.catbox\.moe|files\.catbox\.moe|bashupload\.com|ix\.io|sprunge\.us|justpaste\.it|pastes\.dev)/";
@@ -53,7 +55,7 @@ pub(super) const RULES: &[Rule] = &[
         reason: "a skill that needs this may contain what the software would block",
         help: "keep it enabled, and do not use the skill",
         scope: Any,
-        matcher: Line(pattern_except(
+        matcher: Line(pattern_except_in_prose(
             "\
                 quarantine,xattr,csrutil,mppreference,antivirus,anti-virus,gatekeeper,defender,\
                 security software,smartscreen,firewall,cortafuegos,杀毒,杀软,防病毒,防火墙,安全软件,\
@@ -176,7 +178,7 @@ pub(super) const RULES: &[Rule] = &[
                 r"https?://\S+.{0,80}\b(copy|take)\b.{0,40}\b(command|code|script|snippet|line)\b.{0,80}\b(paste|run|execute|enter)\b.{0,40}\b(terminal|shell|powershell|console|command\s+prompt|run\s+dialog)\b|\b(copy|take)\s+the\s+(command|code|script|snippet|line)\b.{0,80}https?://\S+.{0,60}\b(paste|run|execute|enter)\b.{0,40}\b(terminal|shell|powershell|console)\b",
                 r"https?://\S+.{0,80}(复制|拷贝).{0,40}(命令|代码|脚本).{0,60}(粘贴|运行|执行).{0,40}(终端|命令行|PowerShell)|https?://\S+.{0,80}\bcopia\b.{0,40}\b(comando|orden|c(ó|o)digo|script|l(í|i)nea)\b.{0,80}\b(p(é|e)ga|ejec(ú|u)ta)\S*.{0,40}\b(terminal|consola|powershell)",
             ],
-            r"\b(never|do\s+not|don't|avoid)\b|请勿|不要|https?://(\S*\.)?(github|gitlab|docker|rustup|nodejs|python|microsoft|google|apple|brew)\.(com|org|io|rs|sh)\b",
+            r"\b(never|do\s+not|don't|avoid)\b|请勿|不要|https?://([\w-]+\.)*(github|gitlab|docker|rustup|nodejs|python|microsoft|google|apple|brew)\.(com|org|io|rs|sh)([/\s:,;)]|$)",
         )),
         example: example(
             "SKILL.md",
@@ -236,7 +238,7 @@ pub(super) const RULES: &[Rule] = &[
         reason: "a skill that needs this may contain what the protection would block",
         help: "keep it enabled, and do not use the skill",
         scope: Any,
-        matcher: Line(pattern_except(
+        matcher: Line(pattern_except_in_prose(
             "spctl,mppreference",
             &[r"spctl\s+(--master-disable|--global-disable)|set-mppreference\s+.*-disable\w+\s+(\$true|1)\b"],
             r"detect|finding|attacker|\bmalware\b",

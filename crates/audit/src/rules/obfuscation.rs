@@ -17,6 +17,9 @@ const DECODES: Pattern = pattern(
     ],
 );
 
+/// Defining a function with the name of one that runs text, and nothing else.
+const DEFINES_RUN: &str = r"^[^:]*\b(def|function)\s+(exec|eval)\s*\([^)]*\)?[^()]*$";
+
 /// Running text as code.
 const RUNS: Pattern = pattern_except(
     "exec,eval,function(,os.system,__import__",
@@ -24,7 +27,7 @@ const RUNS: Pattern = pattern_except(
         r"(^|[^.\w])(exec|eval)\s*\(\s*[a-z_]\w*(\s*[,).]|\s*\))",
         r"new\s+Function\s*\(\s*[a-z_]|os\.system\s*\(\s*[a-z_]\w*(\.decode\(\))?\s*\)",
     ],
-    r"(regex|re|pattern|cursor|db|conn|\w+_re)\.exec|def\s+(exec|eval)|model\.eval|\.eval\(\)|literal_eval",
+    DEFINES_RUN,
 );
 
 /// Decoding a literal. Web pages decode their own data, so JavaScript counts only inside `eval`.
@@ -40,11 +43,8 @@ const LITERAL: Pattern = pattern(
 );
 
 /// Running text as code nearby.
-const RUN_NEAR: Pattern = pattern_except(
-    "exec,eval,function",
-    &[r"(^|[^.\w])(exec|eval)\s*\(|new\s+Function\s*\("],
-    r"def\s+(exec|eval)|literal_eval",
-);
+const RUN_NEAR: Pattern =
+    pattern_except("exec,eval,function", &[r"(^|[^.\w])(exec|eval)\s*\(|new\s+Function\s*\("], DEFINES_RUN);
 
 /// Running the value of a variable as code. Minified scripts have short names, so those do not count.
 const RUNS_VARIABLE: Pattern = pattern_except(
@@ -57,7 +57,7 @@ const RUNS_VARIABLE: Pattern = pattern_except(
         r"\bnew\s+(async)?function\s*\(\s*(['\x22]\w+['\x22]\s*,\s*)*[a-z_]\w{3,}\s*\)|\bvm\.(runin\w+|script|compilefunction)\s*\(\s*[a-z_]\w{3,}|\bnew\s+vm\.script\s*\(\s*[a-z_]|\._compile\s*\(\s*[a-z_]\w{2,}|\brequirefromstring\s*\(",
         r"\bmarshal\.loads\s*\(|\bpickle\.loads\s*\(\s*(requests|urlopen|resp\w*|r\.content|data|body|payload)|\binstance_eval\s*\(?\s*[a-z_]|\b(iex|invoke-expression)\s+(-command\s+)?\(?\$\w+|scriptblock\]::create\s*\(\s*\$\w+",
     ],
-    r"(regex|re|pattern|cursor|db|conn|\w+_re|rx)\.exec|def\s+(exec|eval)|model\.eval|\.eval\(\)|literal_eval|function\s+(exec|eval)\s*\(|page\.eval",
+    DEFINES_RUN,
 );
 
 /// Downloading a text.
@@ -71,7 +71,7 @@ const DOWNLOADS_TEXT: Pattern = pattern_except(
         r"\b(urlopen|urlretrieve|requests\.(get|request)|httpx\.get|axios(\.get)?|got|https?\.(get|request)|fetch|session\.get)\s*\(|\.on\s*\(\s*[\x22\x27]data[\x22\x27]|\bnet::http\.get|\buri\.open|import_module\s*\(\s*['\x22]url|\bhttp\.client\.",
         r"\b(invoke-webrequest|invoke-restmethod|iwr|irm)\s|downloadstring|\bcurl_exec\b|(popen|check_output|execsync|\$\()\s*\(?\[?['\x22\x60]?\s*(curl|wget)\b",
     ],
-    r"https?://(localhost|127\.0\.0\.1)",
+    r"https?://(localhost|127\.0\.0\.1)([^\w.-]|$)",
 );
 
 pub(super) const RULES: &[Rule] = &[

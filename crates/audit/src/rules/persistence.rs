@@ -60,7 +60,7 @@ const HIDDEN_PROGRAM: Pattern = pattern_except(
         r"com\.apple\.\w+(\.\w+)*|-w(indowstyle)?\s+hidden\b|\bnohup\s|base64\s+(-d|--decode|-D)|/dev/tcp/",
         r"(/tmp|/var/tmp|/dev/shm|/usr/local/\w+|/opt|/cache|/share|/lib|\.cache|\.local/(share|lib|bin)|\.config)/\.[a-z]\w*|['\x22]\.local['\x22]\s*[/,]\s*['\x22]\w+['\x22]\s*[/,]\s*['\x22]\.[a-z]|\$\{?home\}?/\.[a-z0-9_-]+/\.[a-z]",
     ],
-    r"com\.apple\.(quarantine|developer|security\.app|product|compiler|plist|dock|finder|screencapture|universalaccess|menuextra)",
+    r"^[^:|]*com\.apple\.(quarantine|developer|security\.app|product|compiler|plist|dock|finder|screencapture|universalaccess|menuextra)[^:|]*$",
 );
 
 pub(super) const RULES: &[Rule] = &[

@@ -22,7 +22,7 @@ pub(super) const SEND: Pattern = pattern_except(
         r"\bhttp\.(post|newrequest)\w*\s*\(|net::http|\bresolv(::dns)?\.|\bhttpclient\b|\breqwest::|\burlsession\b|\b\w+\.post\s*\(",
         r"(invoke-webrequest|invoke-restmethod|iwr|irm)\b.*-method\s+(post|put)|uploadstring|uploadfile",
     ],
-    r"https?://(localhost|127\.0\.0\.1|0\.0\.0\.0)",
+    r"https?://(localhost|127\.0\.0\.1|0\.0\.0\.0)([^\w.-]|$)",
 );
 
 /// The environment as a whole.

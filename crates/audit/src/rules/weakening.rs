@@ -1,7 +1,9 @@
 //! PA2xx, part 3: weaker protection of the machine. Part 1 is in [`super::code`].
 
 use crate::finding::{Family, FindingSeverity::*};
-use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pattern_except};
+use crate::rule::{
+    Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pattern_except, pattern_except_in_prose,
+};
 
 /// Connecting to another machine through a socket.
 const CONNECTS: Pattern = pattern_except(
@@ -12,7 +14,7 @@ const CONNECTS: Pattern = pattern_except(
         r"\.connect(_ex)?\s*\(\s*\(?|net\.(connect|createconnection)\s*\(|new\s+(net\.)?socket\s*\(|socket\.(create_connection|socket)\s*\(",
         r"sockets\.tcpclient\b|\bfsockopen\s*\(|\bnet\.dial(timeout)?\s*\(|tcpstream::connect|\btcpsocket\.(new|open)|/inet/tcp/|\bsocket\(\s*\w+\s*,\s*PF_INET",
     ],
-    r"localhost|127\.0\.0\.1",
+    r"(connect\w*|dial\w*|socket|tcpclient|fsockopen|new|open)['\x22\s(]+[^)\n]*(localhost|127\.0\.0\.1)",
 );
 
 /// Giving a shell the other end of a connection.
@@ -86,7 +88,7 @@ pub(super) const RULES: &[Rule] = &[
                 r"\binstall\s+(-\S+\s+)*-m\s*[246][0-7]{3}\s.{0,40}/(ba|z|da)?sh\b|chmod\s+(-\w+\s+)?([ugo]*\+[rwx]*s[\w,+=]*|[246][0-7]{3})\s+['\x22]?\S*(/(ba|z|da)?sh\b|shim|/tmp/|/usr/|/bin/|/opt/|/\.\w)|chmod\s+(-\w+\s+)*u\+s\b|chmod\s+(-r\s+|-R\s+)*(0?777|a\+rwx|ugo\+rwx)\s+['\x22]?/(etc|usr|var|bin|sbin|lib|opt|root)?/?(\s|$|['\x22;&])",
                 r"chmod\s+(666|777|a\+rw|o\+rw)\s+\S*docker\.sock|setcap\s+\S*cap_setuid\S*\s|pam_permit\.so.{0,60}(>>?|tee|sed)|net\s+localgroup\s+administrators\s+\S+\s+/add",
             ],
-            r"^\s*#|dockerfile|chrome-sandbox|chrome_sandbox",
+            r"^\s*#|chrome-sandbox|chrome_sandbox",
         )),
         example: example(
             "scripts/a.sh",
@@ -148,7 +150,7 @@ pub(super) const RULES: &[Rule] = &[
         reason: "this hides what happened, or lets unwanted programs run",
         help: "do not run it",
         scope: Any,
-        matcher: Line(pattern_except(
+        matcher: Line(pattern_except_in_prose(
             "\
                 advfirewall,netfirewallprofile,enablelua,disableantispyware,auditpol,wevtutil,\
                 clear-eventlog,eventlog,histfile,history -c,.bash_history,.zsh_history,/var/log/,\
