@@ -36,6 +36,8 @@ mod exception;
 #[cfg(test)]
 mod exception_tests;
 mod finding;
+#[cfg(test)]
+mod keyword_tests;
 mod report;
 mod rule;
 mod rules;

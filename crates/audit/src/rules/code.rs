@@ -15,9 +15,9 @@ const PRIVATE_ALONE: Pattern = pattern_except(
 );
 
 const PRIVATE_KEYWORDS: &str = "\
-    .ssh,id_rsa,id_ed25519,login data,cookies,keychain,find-generic-password,wallet,solana/id,\
-    ethereum/keystore,environ,process.env,printenv,env |,/etc/shadow,gnupg,env:,key4.db,logins.json,\
-    leveldb";
+    .ssh,id_rsa,id_ed25519,id_ecdsa,id_dsa,web data,extension settings,find-internet-password,login data,cookies,keychain,find-generic-password,wallet,solana/id,\
+    ethereum/keystore,environ,process.env,printenv,env |,env|,set |,set|,export -p,/etc/shadow,gnupg,env:,key4.db,logins.json,\
+    leveldb,metamask,phantom,exodus,electrum";
 
 const PRIVATE_REGEXES: &[&str] = &[
     r"(cat|open|read\w*|cp|copy\w*|tar|zip|base64|glob|load|with|Path)\b.{0,100}(\.ssh\b|\bid_(rsa|ed25519|ecdsa|dsa)\b|\.gnupg\b|/etc/shadow)",
@@ -46,7 +46,7 @@ const SEVERAL: Pattern = pattern_except(
 /// Locations of secrets that a tool for the service in question reads legitimately.
 const CLOUD: Pattern = pattern_except(
     "\
-        .aws,.kube,gcloud,.netrc,.npmrc,.pypirc,.docker/config,.git-credentials,hosts.yml,.azure,.env,credentials.toml,\
+        .aws,.kube,gcloud,.netrc,.npmrc,.pypirc,.docker,.git-credentials,_netrc,hosts.yml,.azure,.env,credentials.toml,\
         netrc.netrc,.config/gh,credential fill,auth token,auth print,configure get,get-access-token,\
         export-credentials",
     &[
@@ -168,7 +168,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "do not run it",
         scope: Any,
         matcher: Line(pattern_except(
-            "/dev/tcp/,/dev/udp/,nc ,ncat,mkfifo,dup2,pty.spawn,tcpclient,socat",
+            "/dev/tcp/,/dev/udp/,\\bnc\\b,netcat,ncat,mkfifo,dup2,pty.spawn,tcpclient,socat",
             &[
                 r"(bash|sh)\s+-i\b.{0,40}/dev/(tcp|udp)/[\w$\x22{<]|exec\s+\d*<>\s*/dev/(tcp|udp)/\S+/\d",
                 r"\b(nc|ncat|netcat)(\.\w+)?\s+.{0,80}\s(-\w*e|-c|--exec)\s+\S*(sh|bash|cmd)\b|mkfifo\s+.{0,120}\b(nc|ncat|telnet)\s",
@@ -208,7 +208,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "do not run it",
         scope: Code,
         matcher: Line(pattern_except(
-            "rm ,mkfs,of=/dev/,:(){,rmtree,timeshift,restic,subvolume delete,snapper,tmutil,wbadmin,zfs destroy",
+            "rm ,mkfs,of=/dev/,:(),rmtree,timeshift,restic,subvolume delete,snapper,tmutil,wbadmin,zfs destroy",
             &[
                 r"\brm\s+(-\w+\s+)*-\w*(r\w*f|f\w*r)\w*\s+(--no-preserve-root\s+)?['\x22]?(/|~/?|\$\{?HOME\}?/?)(\*|['\x22]|\s|;|&|$)",
                 r"\bmkfs(\.\w+)?\s+(-\w+\s+)*/dev/(sd|nvme|disk)|\bdd\s+.*of=/dev/(sd|nvme|disk)\w*|:\(\)\s*\{\s*:\s*\|\s*:",
@@ -231,7 +231,7 @@ pub(super) const RULES: &[Rule] = &[
         matcher: Pair(
             pattern(
                 "\
-                    dig ,nslookup,host ,ping ,gethostbyname,getaddrinfo,dns.,resolv,net.lookup,\
+                    \\bdig\\b,nslookup,\\bhost\\b,\\bping\\b,drill,delv,gethostbyname,getaddrinfo,dns.,resolv,net.lookup,\
                     dns_get_record,resolve-dnsname,dns]::,getent ",
                 &[
                     r"(^|[^-\w])(dig|nslookup|host|ping|drill)\b[^|\n]{0,60}(\$\(|\x60)[^\n]{0,200}\.[a-z]",
@@ -242,7 +242,7 @@ pub(super) const RULES: &[Rule] = &[
             ),
             pattern(
                 "\
-                    base64,b64encode,encode64,base32,cat ,.env,hexlify,tostring(,xxd,btoa(,.hex(),environ,\
+                    base64,b64encode,encode64,base32,cat ,.env,hexlify,tostring(,xxd,btoa,.hex(),environ,\
                     process.env,.ssh,.aws,.npmrc,.netrc,whoami,md5sum,sha256sum,tobase64string,hexdump,\
                     od -,b32encode,bitconverter,fold ",
                 &[
@@ -296,7 +296,7 @@ pub(super) const RULES: &[Rule] = &[
                 r"\bpre-commit\s+(un)?install\b|\bhusky\b|\blefthook\b",
             ),
             pattern(
-                "write,cp ,mv ,ln ,chmod,tee ,>,copy,hookspath",
+                "write,cp ,mv ,ln ,install ,open(,chmod,tee ,>,copy,hookspath",
                 &[
                     r"\b(cp|mv|ln|install|tee)\s.{0,120}(\.git/hooks|hookspath)|>\s*['\x22]?\S*\.git/hooks|\bwrite(_text|file\w*)?\s*\(|\bcopy(file)?\w*\s*\(|open\(.{0,80}['\x22][wa]\+?['\x22]|core\.hookspath[\x22\x27\s,]+\S",
                 ],

@@ -45,7 +45,7 @@ const KNOWN_INDEX: &str = r"\bnpm\s+(login|ping|publish|view|whoami|logout|addus
 const RUNS_FILE: Pattern = pattern_except(
     "\
         chmod,bash ,sh ,python,node ,perl ,start-process,subprocess,os.system,os.startfile,popen,spawn,command::new,\
-        exec,source ,nohup,open ,& $,invoke-item,. /tmp,. \"$,0o7",
+        exec,source ,nohup,open ,& $,invoke-item,. /tmp,. \"/tmp,. '/tmp,. \"$,. $,. '$,&$,&\"$,& \"$,&'$,& '$,ruby ,php ,0o7",
     &[
         r"\bchmod\s+(-\w+\s+)?(\+x|a\+x|u\+x|[ugo]*\+[rw]*x|0?7[0-7][0-7]|['\x22]?\$\w+['\x22]?)\s+['\x22]?(\$|/tmp|/var/tmp|/dev/shm|\./|~/\.)",
         r"(^|[;&|(\n]|\bsudo|\bnohup|\bthen|\bdo)\s*(ba|z|da)?sh\s+(-\w+\s+)*['\x22]?(\$\{?\w|/tmp/|/var/tmp/|/dev/shm/|\$tmp)|\b(python3?|node|perl|ruby|php)\s+['\x22]?(\$\{?\w+\}?['\x22]?(\s|$|;|&)|/tmp/\S|/var/tmp/\S)|\b(curl|wget)\b[^\n]{0,240}(&&|;)\s*(sudo\s+)?((ba|z)?sh|python3?|node|perl|source)\s+[\w./$~\x22-]+|(^|\n)\s*(sudo\s+)?(ba|z)?sh\s+(\./)?[\w-]+\.sh\b|(^|\n|[;&])\s*(source|\.)\s+['\x22]?(\$\{?\w*(tmp|file|out|dest|job|script)|/tmp/)",
@@ -66,7 +66,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "decode it without running it, and review the result; otherwise do not install the skill",
         scope: Any,
         matcher: Line(pattern_except(
-            "base64,xxd,unhexlify,base32,uudecode,b64decode,\\brev\\b",
+            "base64,xxd,openssl,unhexlify,base32,uudecode,b64decode,\\brev\\b",
             &[
                 r"(base(64|32)\s+(-\w+\s+)*(-d|-D|--decode)\b|\|\s*rev\b|uudecode)[^|\n]*(\|\s*(gunzip|zcat|gzip|xz|bzip2|tr|rev|zstd|openssl)\b[^|\n]*)*\|\s*(sudo\s+(-\w+\s+)*)?((\S*/)?(ba|z|da|k)?sh\b|\x22?\$\{?(SHELL|BASH|0)\b|(python3?|node|perl|ruby)\s*(-\s*)?($|['\x22\x60;&\n])|source\s+/dev/stdin)",
                 r"(openssl\s+(enc\s+|base64\s+)?[^|\n]{0,40}(-?base64\b[^|\n]{0,40}-d\b|-d\b[^|\n]{0,40}-(base64|a)\b)|xxd\s+[^|]*-r)[^|\n]*(\|\s*(gunzip|zcat|gzip|xz|bzip2|tr|rev)\b[^|\n]*)*\|\s*(sudo\s+(-\w+\s+)*)?((\S*/)?(ba|z|da|k)?sh\b|\x22?\$\{?(SHELL|BASH|0)\b)",
@@ -214,7 +214,7 @@ pub(super) const RULES: &[Rule] = &[
         scope: Any,
         matcher: Line(pattern_except(
             "\
-                registry,index-url,index_url,index,mirror,trusted-host,gem sources,goproxy,\
+                registry,index-url,index_url,index,mirror,trusted-host,gem source,goproxy,point ,switch ,\
                 npmregistryserver,replace-with,install -i ",
             &[
                 r"\b(npm|yarn|pnpm)\s+config\s+set\s+\S*registry[=\s]+\S*https?://|--registry[=\s]+['\x22]?https?://",
@@ -283,7 +283,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "install it with scripts disabled, and review what it would run",
         scope: Any,
         matcher: Line(pattern_except(
-            "install\",\"prepare\"",
+            "install\",prepare\"",
             &[
                 r"\x22(pre|post)?(install|prepare)\x22\s*:\s*\x22[^\n]{0,200}(\b(curl|wget|iwr|irm)\s|https?://|\bnode\s+(-e|--eval)\b|\b(ba)?sh\s+-c\b|base64|powershell|\beval\b|/dev/tcp)",
             ],
@@ -315,7 +315,7 @@ pub(super) const RULES: &[Rule] = &[
         scope: Any,
         matcher: Line(pattern_except(
             "\
-                registry,index-url,index_url,index,gem sources,source \"http:,source 'http:,goproxy,\
+                registry,index-url,index_url,index,gem source, -i,source http,gonosumdb,source \"http:,source 'http:,goproxy,\
                 npmregistryserver,sparse+http,mirrorof,find-links,find_links,gosumdb,goinsecure,trusted=yes,insecure-registries",
             &[
                 r"\b(npm|yarn|pnpm|bun)\s+config\s+set\s+.{0,40}registry[=\s]+['\x22]?(http://|https?://\d+\.\d+\.\d+\.\d+)|(^|\n)\s*(@[\w-]+:)?registry\s*=\s*(http://|https?://\d+\.\d+\.\d+\.\d+)|NPM_CONFIG_REGISTRY\s*=\s*['\x22]?http://|npmregistryserver['\x22]?\s*[:=]\s*['\x22]?http://|--registry[=\s]+['\x22]?(http://|https?://\d+\.\d+\.\d+\.\d+)",

@@ -8,9 +8,9 @@ const UNSAFE_AGENT: &str = r"--dangerously-\w[\w-]*|--yolo\b|bypassPermissions|-
 
 /// Keywords of [`UNSAFE_AGENT`].
 const UNSAFE_AGENT_KEYWORDS: &str = "\
-    dangerously,yolo,bypasspermissions,no-sandbox,full-auto,auto-approve,danger-full-access,\
+    dangerously,yolo,bypasspermissions,no-sandbox,auto-approve,danger-full-access,\
     approval_policy,ask-for-approval,skipdangerousmode,enableallprojectmcpservers,autoapprove,\
-    allow-all-tools,trust-all-tools,bash(*)";
+    allow-all-tools,trust-all-tools,bash(*),\"deny\"";
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -100,7 +100,7 @@ pub(super) const RULES: &[Rule] = &[
             pattern(UNSAFE_AGENT_KEYWORDS, &[UNSAFE_AGENT]),
             pattern_except(
                 "\
-                    settings.json,config.toml,.claude,.codex,settings.local,alias ,.bashrc,.zshrc,\
+                    settings.json,config.toml,.claude,.codex,settings.local,.gemini,.cursor,.copilot,.qwen,.vscode,code/user,alias ,.bashrc,.zshrc,.bash_profile,.zprofile,\
                     .profile,config.json,user settings,用户设置,全局",
                 &[
                     r"(~|\$home|\$\{home\}|homedir\(\)|home\(\)|%userprofile%|\bhome|user\s+settings|expanduser).{0,30}(\.(claude|codex|gemini|cursor|copilot|qwen)\b.{0,12}(settings|config)|settings\.json|\.vscode|code/user)|\b(add|merge|write|put|set|paste|copy|save|create|append|edit|añade|combina|escribe|copia|pon)\b.{0,80}\.(claude|codex|gemini|cursor)/(settings|config)|(写入|添加|合并|加入).{0,60}\.(claude|codex|gemini|cursor)/(settings|config)",

@@ -59,7 +59,7 @@ pub(super) const RULES: &[Rule] = &[
             "\
                 quarantine,xattr,csrutil,mppreference,antivirus,anti-virus,gatekeeper,defender,\
                 security software,smartscreen,firewall,cortafuegos,杀毒,杀软,防病毒,防火墙,安全软件,\
-                实时保护",
+                实时保护,time protection,protecci",
             &[
                 r"xattr\s+(-\w+\s+)*(-[a-z]*d[a-z]*\s+com\.apple\.quarantine|-[a-z]*c[a-z]*\s+[/~\x22'$]).{0,120}(&&|;)\s*(chmod|open\s|\./|/tmp/|sudo\s+open|~/)",
                 r"csrutil\s+disable|add-mppreference\s+.*-exclusion",
@@ -86,7 +86,7 @@ pub(super) const RULES: &[Rule] = &[
                 r"\s(-F|--upload-file|-T|-d|--data\S*|-X\s*(POST|PUT))\b|\.(post|put)\s*\(|/api\b|\bupload",
             ),
             pattern(
-                "run,execut,terminal,paste,bash,| sh,shell,终端,运行,执行",
+                "run,execut,terminal,paste,launch,sh\\b,shell,终端,运行,执行",
                 &[
                     r"\b(run|execut\w*|launch)\s+(it|this|that|them|what|everything|the\s+(\w+\s+)?(script|command|snippet|code|file|installer))\b",
                     r"\bin(to)?\s+(a\s+|the\s+|your\s+)?(terminal|shell)\b|\bpaste\s+(it|this|that|into)\b|\|\s*(sudo\s+)?(ba|z)?sh\b",
@@ -152,7 +152,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "find out who publishes the program, and get it from there instead of the skill's link",
         scope: Prose,
         matcher: Line(pattern(
-            "download,install,require",
+            "download,install,require,without it",
             &[
                 r"\b(must|needs?\s+to|have\s+to|required|requires|prerequisite)\b.{0,120}\b(download|install|run|launch|set\s?up)\w*\b.{0,120}\b(before\s+(\w+\s+){0,3}(skill|using|you\s+can|it\s+can)|(will|do(es)?|can)\s*(not|n't)\s+(work|function|run|be\s+used))",
                 r"\bwithout\s+it\b.{0,80}\b(not|n't|none|nothing)\b.{0,40}\bwork",

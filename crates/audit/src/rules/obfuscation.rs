@@ -4,8 +4,8 @@ use crate::finding::{Family::Obfuscation, FindingSeverity::*};
 use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pattern_except};
 
 /// Keywords for decoding.
-const DECODE_KEYWORDS: &str =
-    "b64decode,fromhex,unhexlify,atob,base64,b85decode,b32decode,rot13,decompress,fromcharcode,map(chr";
+const DECODE_KEYWORDS: &str = "b64decode,fromhex,unhexlify,atob,base64,b85decode,b32decode,rot13,decompress,fromcharcode,map(chr,map (,map( ,a2b_,\
+    buffer.from,codecs.decode";
 
 /// Decoding a literal in the script.
 const DECODES: Pattern = pattern(
@@ -22,7 +22,7 @@ const DEFINES_RUN: &str = r"^[^:]*\b(def|function)\s+(exec|eval)\s*\([^)]*\)?[^(
 
 /// Running text as code.
 const RUNS: Pattern = pattern_except(
-    "exec,eval,function(,os.system,__import__",
+    "exec,eval,new function,os.system,__import__",
     &[
         r"(^|[^.\w])(exec|eval)\s*\(\s*[a-z_]\w*(\s*[,).]|\s*\))",
         r"new\s+Function\s*\(\s*[a-z_]|os\.system\s*\(\s*[a-z_]\w*(\.decode\(\))?\s*\)",
@@ -49,9 +49,9 @@ const RUN_NEAR: Pattern =
 /// Running the value of a variable as code. Minified scripts have short names, so those do not count.
 const RUNS_VARIABLE: Pattern = pattern_except(
     "\
-        exec(,eval(,function(,vm.run,runinthiscontext,runinnewcontext,_compile(,compile(,vm.script,\
+        exec(,exec (,eval(,eval (,new function,new asyncfunction,vm.,compile(,compile (,\
         marshal.loads,exec_module,instance_eval,pickle.loads,importlib,load_string,requirefromstring,\
-        require-from-string,asyncfunction,invoke-expression,iex ,scriptblock]::create",
+        require-from-string,invoke-expression,iex ,scriptblock]::create",
     &[
         r"(^|[^.\w])(exec|eval)\s*\(\s*(compile\s*\(\s*)?[a-z_]\w{2,}(\.(text|content|decode\([^)]*\)|tostring\(\)|data|body|read\(\)))*\s*[,)]|\bcompile\s*\(\s*\w+(\.\w+(\(\))?)?\s*,\s*['\x22][^'\x22]*['\x22]\s*,\s*['\x22]exec['\x22]",
         r"\bnew\s+(async)?function\s*\(\s*(['\x22]\w+['\x22]\s*,\s*)*[a-z_]\w{3,}\s*\)|\bvm\.(runin\w+|script|compilefunction)\s*\(\s*[a-z_]\w{3,}|\bnew\s+vm\.script\s*\(\s*[a-z_]|\._compile\s*\(\s*[a-z_]\w{2,}|\brequirefromstring\s*\(",
@@ -63,7 +63,7 @@ const RUNS_VARIABLE: Pattern = pattern_except(
 /// Downloading a text.
 const DOWNLOADS_TEXT: Pattern = pattern_except(
     "\
-        urlopen,requests.get,requests.request,httpx.get,fetch(,http.get,https.get,axios,got(,curl,wget,\
+        urlopen,requests.get,requests.request,httpx.get,fetch,http.get,https.get,axios,got(,got (,.on(,.on (,session.get,import_module,urlretrieve,curl,wget,\
         net::http,open-uri,uri.open,invoke-webrequest,invoke-restmethod,iwr,irm,downloadstring,webclient,\
         http.client,url\" + \"open,requests.session,aiohttp,https.request,http.request,urllib,'data',\
         \"data\"",
@@ -84,7 +84,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "decode it without running it, and review the result",
         scope: Any,
         matcher: Line(pattern(
-            "exec,eval,function(,settimeout",
+            "exec,eval,new function,settimeout",
             &[
                 r"(^|[^.\w])(exec|eval)\s*\(\s*.{0,80}(b(64|85|32)decode|fromhex|unhexlify|codecs\.decode|zlib\.decompress|marshal\.loads|base64_decode|gzinflate|str_rot13)",
                 r"setTimeout\s*\(\s*atob\s*\(|(\beval|new\s+Function)\s*\(\s*[^;]{0,40}(\batob\s*\(|Buffer\.from\s*\([^)]*['\x22](base64|hex)|String\.fromCharCode|unescape\s*\()",
@@ -140,7 +140,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "decode it without running it, and review the result",
         scope: Code,
         matcher: Line(pattern(
-            "chr(,fromcharcode,\\x,[char]",
+            "chr(,chr (,fromcharcode,\\x,[char]",
             &[
                 r"(chr\s*\(\s*\d+\s*\)\s*[+.]\s*){5,}|fromCharCode\s*\(\s*\d+\s*(,\s*\d+\s*){7,}",
                 r"(\\x[0-9a-f]{2}){24,}|(\[char\]\s*\d+\s*\+\s*){4,}",
@@ -157,7 +157,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "check what is called",
         scope: Code,
         matcher: Line(pattern(
-            "__import__,__builtins__,globalthis[",
+            "__import__,__builtins__,globalthis",
             &[
                 r"__import__\s*\(\s*['\x22](os|subprocess|socket|ctypes|pty)['\x22]\s*\)\s*\.",
                 r"getattr\s*\(\s*__builtins__|__builtins__\s*(\.__dict__)?\s*\[|globalThis\s*\[\s*['\x22]\w+['\x22]\s*\+",
@@ -198,7 +198,7 @@ pub(super) const RULES: &[Rule] = &[
         reason: "web pages do this, but the module can change at any time",
         help: "check whether the URL contains a version",
         scope: Code,
-        matcher: Line(pattern("import(", &[r"\bimport\s*\(\s*['\x22\x60]https?://"])),
+        matcher: Line(pattern("import(,import (", &[r"\bimport\s*\(\s*['\x22\x60]https?://"])),
         example: example("scripts/a.js", "const d3 = await import(\"https://cdn.example/d3\");\n"),
     },
     Rule {

@@ -7,7 +7,7 @@ use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pat
 const WRITES: Pattern = pattern(
     "\
         write,append,cp ,mv ,tee ,>,copy,'a',\"a\",'w',\"w\",set-content,add-content,out-file,dump,\
-        symlink,ln ,install ,sed ,crontab,schtasks,register-scheduledtask,itemproperty,reg add",
+        symlink,ln ,install ,sed ,crontab,schtasks,register-scheduledtask,itemproperty,reg add,reg.exe,open,new-item",
     &[
         r"\bwrite(_text|_bytes|lines|file\w*)?\s*\(|\bappend(file)?(sync)?\s*\(|\b(copy|copy2|copyfile\w*|symlink\w*|dump)\s*\(",
         r"\bopen\s*\(.{0,120}['\x22][wa]b?\+?['\x22]|\b(set|add)-content\b|\bout-file\b|\bcopy-item\b|\bnew-item\b",
@@ -34,9 +34,9 @@ const AGENT_CONFIG: Pattern = pattern_except(
 /// Locations whose content starts automatically.
 const AUTOSTART: Pattern = pattern_except(
     "\
-        launchagents,launchdaemons,systemd/user,systemd/system,'systemd',\"systemd\",autostart,crontab,\
-        /etc/cron,cron.d,start menu,programs\\startup,shell:startup,getfolderpath('startup,\
-        register-scheduledtask,schtasks,currentversion\\,currentversion/run,sitecustomize,usercustomize,\
+        launchagents,launchdaemons,systemd,autostart,crontab,\
+        /etc/cron,cron.d,start menu,programs\\startup,shell:startup,getfolderpath,spool/cron,\
+        register-scheduledtask,schtasks,currentversion,sitecustomize,usercustomize,\
         site-packages,.pth,ld.so.preload,/etc/profile.d,/etc/rc.local,/etc/init.d,folderopen,\
         __eventfilter,new-service,sc create,sc.exe create,enable-linger,login item,/etc/environment,\
         .ssh/rc",
@@ -52,7 +52,7 @@ const AUTOSTART: Pattern = pattern_except(
 /// A program that hides, or that comes from the network.
 const HIDDEN_PROGRAM: Pattern = pattern_except(
     "\
-        /.,curl,wget,com.apple.,/tmp/,base64,urlopen,urllib,requests.,fetch(,http.get,https.get,\
+        /.,curl,wget,httpx.,urlretrieve,invoke-,com.apple.,/tmp/,base64,urlopen,urllib,requests.,fetch(,http.get,https.get,\
         downloadstring,downloadfile,invoke-webrequest,iwr,irm,hidden,\"/.\",nohup,/dev/tcp,'.,\".,\
         microsoft",
     &[
@@ -89,7 +89,7 @@ pub(super) const RULES: &[Rule] = &[
                 "\
                     sessionstart,pretooluse,posttooluse,userpromptsubmit,mention,tell,silent,alwaysapply,\
                     when a session,every session,each session,always run,first run,before any,\
-                    before every,folderopen",
+                    before every,folderopen,show,report,session,task,request,conversation,answer,always",
                 &[
                     r"(sessionstart|pretooluse|posttooluse|userpromptsubmit).{0,300}(command|curl|wget|node|python|bash|sh\b|http)|\bhooks\b.{0,40}(sessionstart|pretooluse|posttooluse|userpromptsubmit)",
                     r"\b(do\s+not|don't|never|without)\s+(mention|tell|show|report)|\bsilently\b|\b(when|at\s+the\s+(start|beginning)\s+of|before|in)\s+(a|any|every|each|the)\s+(session|task|request|conversation|answer)\b.{0,60}\b(run|execute|fetch|send|load|curl|obey)\b|\balways\s+(run|execute|fetch|send|include)\b",
@@ -122,7 +122,7 @@ pub(super) const RULES: &[Rule] = &[
             pattern(
                 "\
                     nohup,disown,&),& ),setsid,/dev/tcp,curl,wget,base64,/.,prompt_command,alias sudo,\
-                    alias ssh",
+                    alias su,alias ssh,2>&1",
                 &[
                     r"['\x22(].{0,80}\b(nohup|setsid)\s.{0,160}(>>|\.write|append)|>\s*/dev/null\s+2>&1\s*&\s*\)?.{0,40}(>>|tee)|\bdisown\b.{0,60}(>>|tee|write)",
                     r"(echo|printf|write\w*\(|append\w*\().{0,160}(\b|\\n)(curl|wget)\b[^\n]{0,120}\|\s*(ba|z)?sh\b|(echo|printf|write\w*\(|append\w*\().{0,160}(base64\s+(-d|--decode|-D)|/dev/tcp/)",
@@ -148,7 +148,7 @@ pub(super) const RULES: &[Rule] = &[
         matcher: Pair(
             pattern_except(
                 "\
-                    .git/hooks,hookspath,templatedir,core.fsmonitor,core.sshcommand,core.pager,\
+                    .git,hooks/,hookspath,templatedir,core.fsmonitor,core.sshcommand,core.pager,\
                     core.editor,credential.helper,alias.,post-commit,pre-push,post-checkout,post-merge,\
                     pre-commit,commit-msg",
                 &[
@@ -218,7 +218,7 @@ pub(super) const RULES: &[Rule] = &[
             ),
             pattern_except(
                 "\
-                    curl,wget,urlopen,urlretrieve,requests.get,httpx.get,fetch(,http.get,https.get,\
+                    curl,wget,urlopen,urlretrieve,requests.get,httpx.get,fetch,http.get,https.get,\
                     invoke-webrequest,iwr,irm,downloadfile,axios.get",
                 &[
                     r"(\b|\\n)curl\b[^\n]{0,200}(https?://\S+|\$\{?\w+)\S*SKILL\.md|(\b|\\n)(curl|wget)\b[^\n]{0,160}(-o|-O|>)[\s=]*\S*(SKILL\.md|\$\{?\w+)",
