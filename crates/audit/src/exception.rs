@@ -45,18 +45,19 @@ fn statement(window: &[u8], found: Range<usize>) -> &[u8] {
     window.get(start..end.max(start)).unwrap_or_default()
 }
 
-/// Returns the sentence up to the word after a match in prose, or to the end of its code span.
+/// Returns the sentence up to the word after a match in prose, or after its code span.
 fn sentence(window: &[u8], found: Range<usize>) -> &[u8] {
     let before = window.get(..found.start).unwrap_or_default();
     let start =
         (0..found.start).rev().find(|index| ends_sentence(window, *index)).map_or(0, |index| index + 1);
     let start = start.max(after_last(before, b"-->"));
-    let after = window.get(found.end..).unwrap_or_default();
     let is_span = before.iter().filter(|byte| **byte == b'`').count() % 2 == 1;
-    let is_space = |byte: &u8| byte.is_ascii_whitespace();
-    let spaces = after.iter().take_while(|byte| is_space(byte)).count();
-    let word = after.iter().skip(spaces).take_while(|byte| !is_space(byte)).count();
-    let length = memchr::memchr(b'`', after).filter(|_| is_span).unwrap_or(0).max(spaces + word);
+    let after = window.get(found.end..).unwrap_or_default();
+    let span = memchr::memchr(b'`', after).filter(|_| is_span).map_or(0, |closing| closing + 1);
+    let rest = after.get(span..).unwrap_or_default();
+    let spaces = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let word = rest.iter().skip(spaces).take_while(|byte| !byte.is_ascii_whitespace()).count();
+    let length = span + spaces + word;
     window.get(start..found.end + length).unwrap_or_default()
 }
 
@@ -151,7 +152,7 @@ mod tests {
     #[test]
     fn a_sentence_ends_after_the_match() {
         assert_eq!(around(sentence, "One. Two X now or later. Three.", "X"), " Two X now");
-        assert_eq!(around(sentence, "Use `X -a -b` for z", "X"), "Use `X -a -b");
+        assert_eq!(around(sentence, "Use `X -a -b` for z", "X"), "Use `X -a -b` for");
         assert_eq!(around(sentence, "<!-- a --> b X", "X"), " b X");
         assert_eq!(around(sentence, "一。二 X", "X"), "二 X");
     }

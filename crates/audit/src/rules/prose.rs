@@ -172,7 +172,7 @@ pub(super) const RULES: &[Rule] = &[
                 &[
                     r"\.(netrc|git-credentials|npmrc|pypirc|gnupg)\b|\.ssh\b|\.aws\b|\.kube\b|gh/hosts\.yml|login\.keychain|\blogin\s+data\b|wallet\.dat",
                 ],
-                r"\b(never|not|don't|avoid|nunca)\b|请勿|切勿|authorized_keys|ssh\s+config|\.ssh/config|public\s+key|\.pub\b",
+                r"\b(never|not|don't|avoid|nunca)\b|请勿|切勿|authorized_keys|ssh\s+config|\.ssh/config|public\s+key|\.pub\b|不读取、(不\S{2,12}、)*不上传",
             ),
             pattern(
                 "\
