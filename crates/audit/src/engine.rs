@@ -137,7 +137,7 @@ impl Engine {
                         |pattern| RuleUse { rule, first: index_of(pattern, rule, None), second: None };
                     uses.extend(patterns.iter().map(use_of));
                 }
-                Matcher::Pair(first, second, _) => {
+                Matcher::Pair { first, second, .. } => {
                     let first = index_of(first, rule, None);
                     uses.push(RuleUse { rule, first, second: Some(index_of(second, rule, Some(first))) });
                 }
@@ -188,17 +188,17 @@ impl Engine {
 
     fn audit_text(&self, text: &SourceText<'_>) -> Vec<Finding> {
         let hits = self.find_matches(text);
-        let mut raw: Vec<RawFinding> = Vec::new();
+        let mut findings: Vec<RawFinding> = Vec::new();
         for rule_use in &self.uses {
             let first = hits.iter().filter(|hit| hit.pattern == rule_use.first);
             let first = first.filter(|hit| rule_covers(rule_use.rule, hit, text));
             match rule_use.second {
-                None => raw.extend(first.filter_map(|hit| single_finding(rule_use.rule, hit, text))),
-                Some(second) => pair_findings(rule_use.rule, first, second, &hits, text, &mut raw),
+                None => findings.extend(first.filter_map(|hit| single_finding(rule_use.rule, hit, text))),
+                Some(second) => pair_findings(rule_use.rule, first, second, &hits, text, &mut findings),
             }
         }
-        checks::check_text(text, &mut raw);
-        report::build_findings(raw, text)
+        checks::check_text(text, &mut findings);
+        report::build_findings(findings, text)
     }
 
     fn find_matches(&self, text: &SourceText<'_>) -> Vec<Hit> {
@@ -282,7 +282,7 @@ impl Engine {
         };
         for regex in regexes {
             let (mut offset, mut excepted) = (0, 0);
-            while let Some(found) = regex.find_at(window, offset) {
+            while let Some(found) = window.get(offset..).and_then(|_| regex.find_at(window, offset)) {
                 // A match with an exception may contain another one without.
                 if excepted < EXCEPTED_MAX && is_excepted(&found) {
                     (offset, excepted) = (found.start() + 1, excepted + 1);
@@ -290,9 +290,8 @@ impl Engine {
                 }
                 let captures = compiled.captures_secret.then(|| regex.captures_at(window, found.start()));
                 let secret = captures.flatten().and_then(|captures| secret_span(&captures, start));
-                let offset_in_text = start + found.start();
-                let line = text.line_of(offset_in_text);
-                hits.push(Hit { pattern: index, start: offset_in_text, line, secret });
+                let start = start + found.start();
+                hits.push(Hit { pattern: index, start, line: text.line_of(start), secret });
                 offset = found.end().max(found.start() + 1);
             }
         }
@@ -368,7 +367,7 @@ fn single_finding(rule: &'static Rule, hit: &Hit, text: &SourceText<'_>) -> Opti
             let (start, end) = hit.secret?;
             checks::secret::is_real(text.bytes.get(start..end)?, *weight).then_some(hit.secret)?
         }
-        Matcher::Pair(..) | Matcher::Custom => return None,
+        Matcher::Pair { .. } | Matcher::Custom => return None,
     };
     Some(RawFinding { rule, offset: secret.map_or(hit.start, |(start, _)| start), secret, note: None })
 }
@@ -380,12 +379,12 @@ fn pair_findings<'h>(
     second: usize,
     hits: &[Hit],
     text: &SourceText<'_>,
-    raw: &mut Vec<RawFinding>,
+    findings: &mut Vec<RawFinding>,
 ) {
-    let Matcher::Pair(_, _, max_distance) = rule.matcher else { return };
+    let Matcher::Pair { max_lines, .. } = rule.matcher else { return };
     let max_distance = match text.kind == TextKind::Script && rule.scope == RuleScope::Code {
         true => usize::MAX,
-        false => max_distance as usize,
+        false => max_lines as usize,
     };
     let second_lines = hits.iter().filter(|hit| hit.pattern == second && rule_covers(rule, hit, text));
     let mut second_lines: Vec<_> = second_lines.map(|hit| hit.line).collect();
@@ -398,7 +397,7 @@ fn pair_findings<'h>(
     };
     // One finding is enough if the whole script counts.
     let max = if max_distance == usize::MAX { 1 } else { FINDINGS_PER_RULE_MAX };
-    raw.extend(first.filter(is_near).take(max).map(|hit| RawFinding {
+    findings.extend(first.filter(is_near).take(max).map(|hit| RawFinding {
         rule,
         offset: hit.start,
         secret: None,
@@ -450,7 +449,7 @@ fn scope_applies(scope: RuleScope, kind: TextKind) -> bool {
 fn covers_spans(rule: &Rule) -> bool {
     rule.scope == RuleScope::Code
         && rule.severity >= FindingSeverity::High
-        && matches!(rule.matcher, Matcher::Pair(..))
+        && matches!(rule.matcher, Matcher::Pair { .. })
 }
 
 fn rule_covers(rule: &Rule, hit: &Hit, text: &SourceText<'_>) -> bool {

@@ -15,7 +15,7 @@ pub(super) fn patterns_of(rule: &'static Rule) -> Vec<&'static Pattern> {
     match &rule.matcher {
         Matcher::Line(pattern) | Matcher::LineWithSecret(pattern, _) => vec![pattern],
         Matcher::AnyLine(patterns) => patterns.iter().collect(),
-        Matcher::Pair(first, second, _) => vec![first, second],
+        Matcher::Pair { first, second, .. } => vec![first, second],
         Matcher::Custom => vec![],
     }
 }

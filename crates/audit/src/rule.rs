@@ -32,7 +32,8 @@ pub struct Rule {
 pub struct Example {
     /// The path in a skill.
     pub path: &'static str,
-    /// The text; middle dots must be removed. They keep other scanners from flagging it.
+    /// The text. Two notations keep it short and other scanners from flagging it: a middle dot must be removed, and
+    /// `⟨x × 160⟩` stands for 160 times `x`.
     pub text: &'static str,
 }
 
@@ -58,8 +59,13 @@ pub(crate) enum Matcher {
     AnyLine(&'static [Pattern]),
     /// Like `Line`, but the first group is a secret: it is validated and masked.
     LineWithSecret(Pattern, SecretCheck),
-    /// Two patterns in one script, or within this many lines of another text. The finding is at the first one.
-    Pair(Pattern, Pattern, u32),
+    /// Two patterns in one script, or close to each other in another text. The finding is at the first one.
+    Pair {
+        first: Pattern,
+        second: Pattern,
+        /// The maximum number of lines between them, outside scripts.
+        max_lines: u32,
+    },
     /// A function in [`super::checks`].
     Custom,
 }

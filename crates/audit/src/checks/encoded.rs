@@ -21,7 +21,7 @@ const DECODED_MAX: usize = 4_096;
 /// What a command looks like.
 const COMMAND: &str = r"\b(curl|wget)\s+\S*.{0,40}http|https?://\d+\.\d+\.\d+\.\d+|/bin/(ba)?sh\b|\b(ba)?sh\s+-[ci]\b|/dev/tcp/|powershell|\biex\b|\b(certutil|mshta|bitsadmin|rundll32|regsvr32)\b|invoke-expression|new-object\s+net\.|os\.system\s*\(|subprocess|child_process|\beval\s*\(|\bexec\s*\(";
 
-pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
+pub(super) fn check(text: &SourceText<'_>, findings: &mut Vec<RawFinding>) {
     static PATTERN: OnceLock<Option<Regex>> = OnceLock::new();
     for (start, end) in blocks(&text.bytes) {
         let Some(block) = text.bytes.get(start..end) else { continue };
@@ -30,9 +30,9 @@ pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
             .filter(|plain| command.is_match(plain))
             .find_map(|plain| Some((rule_for(&plain)?, format!("decoded: {}", display_decoded(&plain)))));
         if let Some((id, note)) = finding {
-            push_finding(raw, id, start, Some(note));
+            push_finding(findings, id, start, Some(note));
         } else if block.len() >= BLOCK_LONG && is_suspicious_code(text, start) && is_mixed(block) {
-            push_finding(raw, "PA307", start, Some(format!("{} characters", block.len())));
+            push_finding(findings, "PA307", start, Some(format!("{} characters", block.len())));
         }
     }
 }

