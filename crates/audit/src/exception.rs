@@ -48,8 +48,14 @@ fn statement(window: &[u8], found: Range<usize>) -> &[u8] {
 /// Returns the sentence up to the word after a match in prose, or after its code span.
 fn sentence(window: &[u8], found: Range<usize>) -> &[u8] {
     let before = window.get(..found.start).unwrap_or_default();
-    let start =
-        (0..found.start).rev().find(|index| ends_sentence(window, *index)).map_or(0, |index| index + 1);
+    let sentence_start =
+        |end: usize| (0..end).rev().find(|index| ends_sentence(window, *index)).map_or(0, |index| index + 1);
+    let matched = window.get(found.clone()).unwrap_or_default();
+    let has_pronoun =
+        [" it ", " them "].iter().any(|word| memchr::memmem::find(matched, word.as_bytes()).is_some());
+    // A pronoun refers to the sentence before.
+    let start = sentence_start(found.start);
+    let start = if has_pronoun { sentence_start(start.saturating_sub(1)) } else { start };
     let start = start.max(after_last(before, b"-->"));
     let is_span = before.iter().filter(|byte| **byte == b'`').count() % 2 == 1;
     let after = window.get(found.end..).unwrap_or_default();
@@ -153,5 +159,6 @@ mod tests {
         assert_eq!(around(sentence, "Use `X -a -b` for z", "X"), "Use `X -a -b` for");
         assert_eq!(around(sentence, "<!-- a --> b X", "X"), " b X");
         assert_eq!(around(sentence, "一。二 X", "X"), "二 X");
+        assert_eq!(around(sentence, "One. Two. X it Y", "X it Y"), " Two. X it Y");
     }
 }
