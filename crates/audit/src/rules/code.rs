@@ -231,7 +231,7 @@ pub(super) const RULES: &[Rule] = &[
         matcher: Pair {
             first: pattern(
                 "\
-                    \\bdig\\b,nslookup,\\bhost\\b,\\bping\\b,drill,delv,gethostbyname,getaddrinfo,dns.,resolv,net.lookup,\
+                    \\bdig\\b,nslookup,\\bhost\\b,\\bping\\b,drill,delv,kdig,gethostbyname,getaddrinfo,dns.,resolv,net.lookup,\
                     dns_get_record,resolve-dnsname,dns]::,getent ",
                 &[
                     r"(^|[^-\w])(dig|nslookup|host|ping|drill)\b[^|\n]{0,60}(\$\(|\x60)[^\n]{0,200}\.[a-z]",

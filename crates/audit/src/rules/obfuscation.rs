@@ -22,7 +22,7 @@ const DEFINES_EVAL: &str = r"^[^:]*\b(def|function)\s+(exec|eval)\s*\([^)]*\)?[^
 
 /// Running text as code.
 const EVALUATES_NAME: Pattern = pattern_except(
-    "exec,eval,new function,os.system,__import__",
+    "exec,eval,function(,new function,os.system,__import__",
     &[
         r"(^|[^.\w])(exec|eval)\s*\(\s*[a-z_]\w*(\s*[,).]|\s*\))",
         r"new\s+Function\s*\(\s*[a-z_]|os\.system\s*\(\s*[a-z_]\w*(\.decode\(\))?\s*\)",
@@ -49,7 +49,7 @@ const CALLS_EVAL: Pattern =
 /// Running the value of a variable as code. Minified scripts have short names, so those do not count.
 const EVALUATES_LONG_NAME: Pattern = pattern_except(
     "\
-        exec(,exec (,eval(,eval (,new function,new asyncfunction,vm.,compile(,compile (,\
+        exec(,exec (,eval(,eval (,function(,asyncfunction,new function,vm.,compile(,compile (,\
         marshal.loads,exec_module,instance_eval,pickle.loads,importlib,load_string,requirefromstring,\
         require-from-string,invoke-expression,iex ,scriptblock]::create",
     &[
@@ -84,7 +84,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "decode it without running it, and review the result",
         scope: Any,
         matcher: Line(pattern(
-            "exec,eval,new function,settimeout",
+            "exec,eval,function(,new function,settimeout",
             &[
                 r"(^|[^.\w])(exec|eval)\s*\(\s*.{0,80}(b(64|85|32)decode|fromhex|unhexlify|codecs\.decode|zlib\.decompress|marshal\.loads|base64_decode|gzinflate|str_rot13)",
                 r"setTimeout\s*\(\s*atob\s*\(|(\beval|new\s+Function)\s*\(\s*[^;]{0,40}(\batob\s*\(|Buffer\.from\s*\([^)]*['\x22](base64|hex)|String\.fromCharCode|unescape\s*\()",
