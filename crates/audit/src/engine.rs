@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
-use regex::bytes::{Captures, Regex};
+use regex::bytes::{Captures, Match, Regex};
 
 use super::checks;
 use super::context;
@@ -24,6 +24,9 @@ const LARGE_AUTOMATON_FROM: usize = 1024 * 1024;
 /// The number of alternatives of a pattern from which each is a regex of its own: together, they are too large for a
 /// fast automaton.
 const SEPARATE_FROM: usize = 6;
+
+/// The maximum number of matches of a regex in a window that are tested for an exception. Further ones count.
+const EXCEPTED_MAX: usize = 64;
 
 /// The compiled rules.
 pub(super) struct Engine {
@@ -134,7 +137,7 @@ impl Engine {
                         |pattern| RuleUse { rule, first: index_of(pattern, rule, None), second: None };
                     uses.extend(patterns.iter().map(use_of));
                 }
-                Matcher::Pair(first, second, _) => {
+                Matcher::Pair { first, second, .. } => {
                     let first = index_of(first, rule, None);
                     uses.push(RuleUse { rule, first, second: Some(index_of(second, rule, Some(first))) });
                 }
@@ -185,17 +188,17 @@ impl Engine {
 
     fn audit_text(&self, text: &SourceText<'_>) -> Vec<Finding> {
         let hits = self.find_matches(text);
-        let mut raw: Vec<RawFinding> = Vec::new();
+        let mut findings: Vec<RawFinding> = Vec::new();
         for rule_use in &self.uses {
             let first = hits.iter().filter(|hit| hit.pattern == rule_use.first);
             let first = first.filter(|hit| rule_covers(rule_use.rule, hit, text));
             match rule_use.second {
-                None => raw.extend(first.filter_map(|hit| single_finding(rule_use.rule, hit, text))),
-                Some(second) => pair_findings(rule_use.rule, first, second, &hits, text, &mut raw),
+                None => findings.extend(first.filter_map(|hit| single_finding(rule_use.rule, hit, text))),
+                Some(second) => pair_findings(rule_use.rule, first, second, &hits, text, &mut findings),
             }
         }
-        checks::check_text(text, &mut raw);
-        report::build_findings(raw, text)
+        checks::check_text(text, &mut findings);
+        report::build_findings(findings, text)
     }
 
     fn find_matches(&self, text: &SourceText<'_>) -> Vec<Hit> {
@@ -272,24 +275,24 @@ impl Engine {
     ) {
         let Some(compiled) = self.patterns.get(index) else { return };
         let Some((regexes, except)) = compiled.get() else { return };
-        let mut matching = regexes.iter().filter(|regex| regex.is_match(window)).peekable();
-        if matching.peek().is_none() || except.as_ref().is_some_and(|except| except.is_match(window)) {
-            return;
-        }
-        let mut push = |offset: usize, secret| {
-            let line = text.line_of(start + offset);
-            hits.push(Hit { pattern: index, start: start + offset, line, secret });
+        let is_excepted = |found: &Match<'_>| {
+            let kind = text.line_kind(text.line_of(start + found.start()));
+            let exception = compiled.pattern.except.as_ref().zip(except.as_ref());
+            exception.is_some_and(|(exception, regex)| exception.applies(regex, window, found.range(), kind))
         };
-        for regex in matching {
-            match compiled.captures_secret {
-                true => {
-                    for captures in regex.captures_iter(window) {
-                        if let Some(full_match) = captures.get(0) {
-                            push(full_match.start(), secret_span(&captures, start));
-                        }
-                    }
+        for regex in regexes {
+            let (mut offset, mut excepted) = (0, 0);
+            while let Some(found) = window.get(offset..).and_then(|_| regex.find_at(window, offset)) {
+                // A match with an exception may contain another one without.
+                if excepted < EXCEPTED_MAX && is_excepted(&found) {
+                    (offset, excepted) = (found.start() + 1, excepted + 1);
+                    continue;
                 }
-                false => regex.find_iter(window).for_each(|full_match| push(full_match.start(), None)),
+                let captures = compiled.captures_secret.then(|| regex.captures_at(window, found.start()));
+                let secret = captures.flatten().and_then(|captures| secret_span(&captures, start));
+                let start = start + found.start();
+                hits.push(Hit { pattern: index, start, line: text.line_of(start), secret });
+                offset = found.end().max(found.start() + 1);
             }
         }
     }
@@ -364,7 +367,7 @@ fn single_finding(rule: &'static Rule, hit: &Hit, text: &SourceText<'_>) -> Opti
             let (start, end) = hit.secret?;
             checks::secret::is_real(text.bytes.get(start..end)?, *weight).then_some(hit.secret)?
         }
-        Matcher::Pair(..) | Matcher::Custom => return None,
+        Matcher::Pair { .. } | Matcher::Custom => return None,
     };
     Some(RawFinding { rule, offset: secret.map_or(hit.start, |(start, _)| start), secret, note: None })
 }
@@ -376,12 +379,12 @@ fn pair_findings<'h>(
     second: usize,
     hits: &[Hit],
     text: &SourceText<'_>,
-    raw: &mut Vec<RawFinding>,
+    findings: &mut Vec<RawFinding>,
 ) {
-    let Matcher::Pair(_, _, max_distance) = rule.matcher else { return };
+    let Matcher::Pair { max_lines, .. } = rule.matcher else { return };
     let max_distance = match text.kind == TextKind::Script && rule.scope == RuleScope::Code {
         true => usize::MAX,
-        false => max_distance as usize,
+        false => max_lines as usize,
     };
     let second_lines = hits.iter().filter(|hit| hit.pattern == second && rule_covers(rule, hit, text));
     let mut second_lines: Vec<_> = second_lines.map(|hit| hit.line).collect();
@@ -394,7 +397,7 @@ fn pair_findings<'h>(
     };
     // One finding is enough if the whole script counts.
     let max = if max_distance == usize::MAX { 1 } else { FINDINGS_PER_RULE_MAX };
-    raw.extend(first.filter(is_near).take(max).map(|hit| RawFinding {
+    findings.extend(first.filter(is_near).take(max).map(|hit| RawFinding {
         rule,
         offset: hit.start,
         secret: None,
@@ -408,7 +411,7 @@ impl CompiledPattern {
         self.regexes
             .get_or_init(|| {
                 let except = match self.pattern.except {
-                    Some(except) => Some(compile(except)?),
+                    Some(except) => Some(compile(except.regex)?),
                     None => None,
                 };
                 let sources = self.pattern.regexes;
@@ -446,7 +449,7 @@ fn scope_applies(scope: RuleScope, kind: TextKind) -> bool {
 fn covers_spans(rule: &Rule) -> bool {
     rule.scope == RuleScope::Code
         && rule.severity >= FindingSeverity::High
-        && matches!(rule.matcher, Matcher::Pair(..))
+        && matches!(rule.matcher, Matcher::Pair { .. })
 }
 
 fn rule_covers(rule: &Rule, hit: &Hit, text: &SourceText<'_>) -> bool {

@@ -137,7 +137,7 @@ impl Verdict {
         self.unsuppressed().filter(|finding| finding.severity == severity).count()
     }
 
-    /// Returns `true` if the skill is not installed unless the user accepts the findings.
+    /// Returns `true` if the user must accept the findings before the skill is installed.
     pub fn blocks_install(&self) -> bool {
         self.worst() >= Some(FindingSeverity::Critical)
     }

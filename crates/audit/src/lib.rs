@@ -18,6 +18,7 @@
 //! |---|---|
 //! | [`rules`](self::rules()) | the rules, as tables |
 //! | `engine` | one pass for the keywords of all rules, then the patterns where a keyword occurs |
+//! | `exception` | the statement or sentence in which the exception of a pattern counts |
 //! | `text`, `emphasis` | the text of a file without NUL bytes and emphasis marks; prose and code |
 //! | `context` | whether a text instructs, or quotes a bad example |
 //! | `report` | turning matches into findings |
@@ -31,7 +32,12 @@ mod checks;
 mod context;
 mod emphasis;
 mod engine;
+mod exception;
+#[cfg(test)]
+mod exception_tests;
 mod finding;
+#[cfg(test)]
+mod keyword_tests;
 mod report;
 mod rule;
 mod rules;

@@ -32,7 +32,8 @@ pub struct Rule {
 pub struct Example {
     /// The path in a skill.
     pub path: &'static str,
-    /// The text; middle dots must be removed. They keep other scanners from flagging it.
+    /// The text. Two notations keep it short and other scanners from flagging it: a middle dot must be removed, and
+    /// `⟨x × 160⟩` stands for 160 times `x`.
     pub text: &'static str,
 }
 
@@ -58,8 +59,13 @@ pub(crate) enum Matcher {
     AnyLine(&'static [Pattern]),
     /// Like `Line`, but the first group is a secret: it is validated and masked.
     LineWithSecret(Pattern, SecretCheck),
-    /// Two patterns in one script, or within this many lines of another text. The finding is at the first one.
-    Pair(Pattern, Pattern, u32),
+    /// Two patterns in one script, or close to each other in another text. The finding is at the first one.
+    Pair {
+        first: Pattern,
+        second: Pattern,
+        /// The maximum number of lines between them, outside scripts.
+        max_lines: u32,
+    },
     /// A function in [`super::checks`].
     Custom,
 }
@@ -76,8 +82,16 @@ pub(crate) struct Pattern {
     pub(crate) keywords: &'static str,
     /// Alternatives of which any may match.
     pub(crate) regexes: &'static [&'static str],
-    /// What must not match in the same line.
-    pub(crate) except: Option<&'static str>,
+    /// What must not match near it.
+    pub(crate) except: Option<PatternException>,
+}
+
+/// What a match must not have in its statement or sentence. See [`super::exception`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PatternException {
+    pub(crate) regex: &'static str,
+    /// Whether it is a remark, which changes nothing in code.
+    pub(crate) prose_only: bool,
 }
 
 /// How a candidate for a secret is validated.
@@ -107,7 +121,16 @@ pub(super) const fn pattern_except(
     regexes: &'static [&'static str],
     except: &'static str,
 ) -> Pattern {
-    Pattern { keywords, regexes, except: Some(except) }
+    Pattern { keywords, regexes, except: Some(PatternException { regex: except, prose_only: false }) }
+}
+
+/// Creates a pattern with an exception that counts only in prose.
+pub(super) const fn pattern_except_in_prose(
+    keywords: &'static str,
+    regexes: &'static [&'static str],
+    except: &'static str,
+) -> Pattern {
+    Pattern { keywords, regexes, except: Some(PatternException { regex: except, prose_only: true }) }
 }
 
 /// Creates an example.

@@ -91,13 +91,7 @@ fn rules_are_in_order_and_complete() {
 #[test]
 fn keywords_are_lower_case() {
     for rule in rules() {
-        let patterns = match &rule.matcher {
-            rule::Matcher::Line(pattern) | rule::Matcher::LineWithSecret(pattern, _) => vec![pattern],
-            rule::Matcher::AnyLine(patterns) => patterns.iter().collect(),
-            rule::Matcher::Pair(first, second, _) => vec![first, second],
-            rule::Matcher::Custom => vec![],
-        };
-        for pattern in patterns {
+        for pattern in keyword_tests::patterns_of(rule) {
             for word in pattern.keywords.split(',') {
                 assert!(!word.is_empty() && word == word.to_lowercase(), "{}: {word}", rule.id);
             }

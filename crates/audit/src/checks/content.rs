@@ -9,9 +9,9 @@ use crate::unpack::ArchiveFormat;
 use crate::{AuditFile, AuditKind, SCAN_MAX};
 
 /// Checks for NUL bytes in instructions or code: some programs stop there, others ignore them.
-pub(super) fn check_nul(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
+pub(super) fn check_nul(text: &SourceText<'_>, findings: &mut Vec<RawFinding>) {
     if let (Some(offset), TextKind::Markdown | TextKind::Script) = (text.nul, text.kind) {
-        push_finding(raw, "PA710", offset.min(text.bytes.len().saturating_sub(1)), None);
+        push_finding(findings, "PA710", offset.min(text.bytes.len().saturating_sub(1)), None);
     }
 }
 

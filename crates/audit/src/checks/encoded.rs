@@ -9,30 +9,30 @@ use crate::report::RawFinding;
 use crate::rule::compile;
 use crate::text::{LineKind, SourceText};
 
-/// The minimum length of a block to decode: shorter ones cannot contain a command.
+/// The minimum length of a block to decode. Shorter ones are mostly names, and contain at most 17 bytes.
 const BLOCK_MIN: usize = 24;
 
 /// The length from which a block in code is reported.
 const BLOCK_LONG: usize = 600;
 
-/// The number of bytes of a block that are decoded.
+/// The maximum number of encoded characters to decode.
 const DECODED_MAX: usize = 4_096;
 
 /// What a command looks like.
 const COMMAND: &str = r"\b(curl|wget)\s+\S*.{0,40}http|https?://\d+\.\d+\.\d+\.\d+|/bin/(ba)?sh\b|\b(ba)?sh\s+-[ci]\b|/dev/tcp/|powershell|\biex\b|\b(certutil|mshta|bitsadmin|rundll32|regsvr32)\b|invoke-expression|new-object\s+net\.|os\.system\s*\(|subprocess|child_process|\beval\s*\(|\bexec\s*\(";
 
-pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
+pub(super) fn check(text: &SourceText<'_>, findings: &mut Vec<RawFinding>) {
     static PATTERN: OnceLock<Option<Regex>> = OnceLock::new();
     for (start, end) in blocks(&text.bytes) {
         let Some(block) = text.bytes.get(start..end) else { continue };
-        if let Some(plain) = decode(block)
-            && let Some(command) = PATTERN.get_or_init(|| compile(COMMAND))
-            && command.is_match(&plain)
-            && let Some(id) = rule_for(&plain)
-        {
-            push_finding(raw, id, start, Some(format!("decoded: {}", display_decoded(&plain))));
-        } else if block.len() >= BLOCK_LONG && is_long_code(text, start) && is_mixed(block) {
-            push_finding(raw, "PA307", start, Some(format!("{} characters", block.len())));
+        let Some(command) = PATTERN.get_or_init(|| compile(COMMAND)) else { continue };
+        let finding = decode(block)
+            .filter(|plain| command.is_match(plain))
+            .find_map(|plain| Some((rule_for(&plain)?, format!("decoded: {}", display_decoded(&plain)))));
+        if let Some((id, note)) = finding {
+            push_finding(findings, id, start, Some(note));
+        } else if block.len() >= BLOCK_LONG && is_suspicious_code(text, start) && is_mixed(block) {
+            push_finding(findings, "PA307", start, Some(format!("{} characters", block.len())));
         }
     }
 }
@@ -41,8 +41,21 @@ pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
 fn rule_for(plain: &[u8]) -> Option<&'static str> {
     match is_attack(plain) {
         true => Some("PA310"),
-        false => (!plain.starts_with(b"{") && !plain.starts_with(b"<")).then_some("PA304"),
+        false => (!is_json(plain) && !is_markup(plain)).then_some("PA304"),
     }
+}
+
+/// Returns `true` for a JSON object. A group of shell commands starts with a brace, too.
+fn is_json(plain: &[u8]) -> bool {
+    plain.strip_prefix(b"{").is_some_and(|rest| rest.trim_ascii_start().starts_with(b"\""))
+}
+
+/// Returns `true` for an image or a page.
+fn is_markup(plain: &[u8]) -> bool {
+    let starts = ["<svg", "<?xml", "<!doctype", "<html"];
+    starts.iter().any(|start| {
+        plain.get(..start.len()).is_some_and(|bytes| bytes.eq_ignore_ascii_case(start.as_bytes()))
+    })
 }
 
 /// Returns `true` for content that has no legitimate reason to be encoded.
@@ -59,8 +72,8 @@ fn blocks(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
     let mut offset = 0;
     std::iter::from_fn(move || {
         loop {
-            // Every run that is long enough contains a position that is a multiple of its length, so only those
-            // are probed.
+            // A run of BLOCK_MIN characters that starts at or after `offset` cannot skip every probe, so test
+            // only every BLOCK_MIN-th byte.
             let probe = offset + BLOCK_MIN - 1;
             let byte = bytes.get(probe)?;
             if !is_encoding_char(*byte) {
@@ -97,25 +110,34 @@ fn is_encoding_char(byte: u8) -> bool {
     DIGITS[usize::from(byte)]
 }
 
-/// Decodes a block, if the result is readable.
-fn decode(block: &[u8]) -> Option<Vec<u8>> {
+/// Returns the readable texts that a block may encode. The characters in front of the encoded text may belong to the
+/// same run, so every alignment of base64 is tried.
+fn decode(block: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let block = block.get(..DECODED_MAX).unwrap_or(block);
-    let readable = |bytes: &Vec<u8>| {
-        let plain =
-            bytes.iter().filter(|byte| (b' '..=b'~').contains(byte) || byte.is_ascii_whitespace()).count();
-        plain * 20 >= bytes.len() * 19
-    };
-    if let Some(plain) = hex(block).filter(readable) {
-        return Some(plain);
+    let shifted = (0..4).filter_map(|shift| block.get(shift..).and_then(base64)).map(narrow_utf16);
+    hex(block).into_iter().chain(shifted).flat_map(readable_texts)
+}
+
+/// Returns every second byte of UTF-16, as which PowerShell encodes commands.
+fn narrow_utf16(bytes: Vec<u8>) -> Vec<u8> {
+    let is_utf16 =
+        |offset| bytes.iter().skip(offset).step_by(2).filter(|byte| **byte == 0).count() * 4 >= bytes.len();
+    match [1, 0].into_iter().find(|offset| is_utf16(*offset)) {
+        Some(zeros) if bytes.len() >= 8 => bytes.into_iter().skip(1 - zeros).step_by(2).collect(),
+        _ => bytes,
     }
-    let plain = base64(block)?;
-    // PowerShell encodes UTF-16.
-    let every_second = plain.iter().skip(1).step_by(2).filter(|byte| **byte == 0).count();
-    let plain = match every_second * 4 >= plain.len() && plain.len() >= 8 {
-        true => plain.into_iter().step_by(2).collect(),
-        false => plain,
-    };
-    Some(plain).filter(readable)
+}
+
+/// Returns the whole text if it is readable, or its readable parts that are long enough for a command.
+fn readable_texts(bytes: Vec<u8>) -> Vec<Vec<u8>> {
+    const PART_MIN: usize = BLOCK_MIN / 4 * 3 - 2;
+    let is_printable = |byte: &u8| (b' '..=b'~').contains(byte) || byte.is_ascii_whitespace();
+    let printable = bytes.iter().filter(|byte| is_printable(byte)).count();
+    if printable * 20 >= bytes.len() * 19 {
+        return vec![bytes];
+    }
+    let parts = bytes.split(|byte| !is_printable(byte));
+    parts.filter(|part| part.len() >= PART_MIN).map(<[u8]>::to_vec).collect()
 }
 
 fn hex(block: &[u8]) -> Option<Vec<u8>> {
@@ -154,11 +176,14 @@ fn display_decoded(plain: &[u8]) -> String {
 }
 
 /// Returns `true` in code, unless the block is an embedded image or font, or a hash.
-fn is_long_code(text: &SourceText<'_>, start: usize) -> bool {
+fn is_suspicious_code(text: &SourceText<'_>, start: usize) -> bool {
     let before = text.bytes.get(start.saturating_sub(60)..start).unwrap_or_default();
-    let is_media =
-        memchr::memmem::find(before, b"base64,").is_some() || memchr::memmem::find(before, b"sha").is_some();
-    text.line_kind(text.line_of(start)) == LineKind::Code && !is_media
+    let is_letter =
+        |index: Option<usize>| index.and_then(|index| before.get(index)).is_some_and(u8::is_ascii_alphabetic);
+    let is_hash = |start: usize| !is_letter(start.checked_sub(1)) && !is_letter(Some(start + 3));
+    let is_expected = memchr::memmem::find(before, b"base64,").is_some()
+        || memchr::memmem::find_iter(before, b"sha").any(is_hash);
+    text.line_kind(text.line_of(start)) == LineKind::Code && !is_expected
 }
 
 /// Returns `false` for a line of dashes or of one letter.
@@ -183,5 +208,30 @@ mod tests {
         assert_eq!(found(&"x".repeat(24)), [(0, 24)]);
         assert_eq!(found(&format!("say {} and {}", "x".repeat(30), "y".repeat(23))), [(4, 34)]);
         assert_eq!(found(&format!(".{}.{}.", "x".repeat(50), "y".repeat(25))), [(1, 51), (52, 77)]);
+    }
+
+    #[test]
+    fn characters_around_an_encoded_command_do_not_hide_it() {
+        let count = |text: &str, id: &str| {
+            let mut findings = Vec::new();
+            check(&SourceText::new("a.py", text.as_bytes().into()), &mut findings);
+            findings.iter().filter(|finding| finding.rule.id == id).count()
+        };
+        // `/bin/sh -c 'ls -la # none'` and `{ /bin/sh -c 'ls -la'; }`
+        let command = "L2Jpbi9zaCAtYyAnbHMgLWxhICMgbm9uZSc=";
+        let group = "eyAvYmluL3NoIC1jICdscyAtbGEnOyB9";
+        for prefix in ["", "x", "x-", "x-y", "x-yz", "data/abc/def_ghi/jkl-mno/pqr-stu/vwx/"] {
+            assert_eq!(count(&format!("{prefix}{command}-tail"), "PA304"), 1, "{prefix}");
+        }
+        assert_eq!(count(group, "PA304"), 1);
+        // `{"a": "/bin/sh -c ls -la"}` and `<svg>/bin/sh -c ls -la</svg>`
+        for harmless in ["eyJhIjogIi9iaW4vc2ggLWMgbHMgLWxhIn0", "PHN2Zz4vYmluL3NoIC1jIGxzIC1sYTwvc3ZnPg"] {
+            assert_eq!(count(harmless, "PA304"), 0, "{harmless}");
+        }
+        let long = "A7bQ".repeat(160);
+        for name in ["shared", "shape", "x"] {
+            assert_eq!(count(&format!("{name} = \"{long}\"\n"), "PA307"), 1, "{name}");
+        }
+        assert_eq!(count(&format!("sha512 = \"{long}\"\n"), "PA307"), 0);
     }
 }

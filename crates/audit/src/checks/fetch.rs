@@ -51,14 +51,14 @@ fn keywords() -> Option<&'static AhoCorasick> {
         .as_ref()
 }
 
-pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
+pub(super) fn check(text: &SourceText<'_>, findings: &mut Vec<RawFinding>) {
     let Some((runs, fetches)) = patterns() else { return };
-    check_piped(text, runs, raw);
-    check_bare_ips(text, fetches, raw);
+    check_piped(text, runs, findings);
+    check_bare_ips(text, fetches, findings);
 }
 
 /// Checks downloads that are piped into an interpreter.
-fn check_piped(text: &SourceText<'_>, runs: &Regex, raw: &mut Vec<RawFinding>) {
+fn check_piped(text: &SourceText<'_>, runs: &Regex, findings: &mut Vec<RawFinding>) {
     let Some(keywords) = keywords() else { return };
     let mut checked_until = 0;
     for keyword in keywords.find_iter(&text.bytes) {
@@ -71,7 +71,7 @@ fn check_piped(text: &SourceText<'_>, runs: &Regex, raw: &mut Vec<RawFinding>) {
             // The URL may follow the part that the pattern matches.
             let rest = window.get(run.start()..).unwrap_or_default();
             let first = find_urls(rest).next();
-            push_finding(raw, rule_for(first.as_ref()), start + run.start(), None);
+            push_finding(findings, rule_for(first.as_ref()), start + run.start(), None);
         }
     }
 }
@@ -89,7 +89,7 @@ fn rule_for(url: Option<&UrlMatch<'_>>) -> &'static str {
 }
 
 /// Checks downloads from a bare IP address.
-fn check_bare_ips(text: &SourceText<'_>, fetches: &Regex, raw: &mut Vec<RawFinding>) {
+fn check_bare_ips(text: &SourceText<'_>, fetches: &Regex, findings: &mut Vec<RawFinding>) {
     for url in find_urls(&text.bytes) {
         if !url.rest.starts_with(|c: char| c.is_ascii_digit() || c == '[')
             || classify_host(url.rest) != HostKind::IpAddress
@@ -98,7 +98,7 @@ fn check_bare_ips(text: &SourceText<'_>, fetches: &Regex, raw: &mut Vec<RawFindi
         }
         let line = text.line_of(url.offset);
         if text.line_kind(line) == LineKind::Code && fetches.is_match(text.line(line).1) {
-            push_finding(raw, "PA111", url.offset, None);
+            push_finding(findings, "PA111", url.offset, None);
         }
     }
 }

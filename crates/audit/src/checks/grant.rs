@@ -7,7 +7,7 @@ use super::push_finding;
 use crate::report::RawFinding;
 use crate::text::SourceText;
 
-pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
+pub(super) fn check(text: &SourceText<'_>, findings: &mut Vec<RawFinding>) {
     let has_key =
         || [&b"allowed-tools"[..], b"hooks:"].iter().any(|key| memmem::find(&text.bytes, key).is_some());
     if !is_skill_md(text.path) || !has_key() {
@@ -20,12 +20,12 @@ pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
     for tool in document.manifest.allowed_tools().unwrap_or_default() {
         let Some(id) = rule_for_tool(tool) else { continue };
         let offset = memmem::find(frontmatter.get(key..).unwrap_or_default(), tool.as_bytes()).unwrap_or(0);
-        push_finding(raw, id, key + offset, Some(format!("allowed-tools: {tool}")));
+        push_finding(findings, id, key + offset, Some(format!("allowed-tools: {tool}")));
     }
     if document.manifest.unknown_fields().any(|(key, _)| key == "hooks")
         && let Some(offset) = memmem::find(frontmatter, b"hooks:")
     {
-        push_finding(raw, "PA604", offset, None);
+        push_finding(findings, "PA604", offset, None);
     }
 }
 

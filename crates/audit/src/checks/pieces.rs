@@ -60,7 +60,7 @@ fn patterns() -> Option<&'static (Regex, Regex)> {
     PATTERNS.get_or_init(|| Some((compile(JOINED)?, compile(SPELLINGS)?))).as_ref()
 }
 
-pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
+pub(super) fn check(text: &SourceText<'_>, findings: &mut Vec<RawFinding>) {
     let Some((joined, spellings)) = patterns() else { return };
     let mut checked_until = 0;
     for offset in memchr::memchr2_iter(b'+', b'[', &text.bytes) {
@@ -75,7 +75,7 @@ pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
         }
         let hidden_name = joined.find_iter(bytes).find(|joined_match| is_hidden_name(bytes, joined_match));
         if let Some(joined_match) = hidden_name {
-            push_finding(raw, "PA312", start + joined_match.start(), None);
+            push_finding(findings, "PA312", start + joined_match.start(), None);
         }
     }
     let extension = text.path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
@@ -84,7 +84,7 @@ pub(super) fn check(text: &SourceText<'_>, raw: &mut Vec<RawFinding>) {
     let is_shell = matches!(extension.as_str(), "sh" | "bash" | "zsh");
     if is_powershell || (is_shell && has_spelling()) {
         let hits = spellings.find_iter(&text.bytes);
-        hits.take(1).for_each(|spelling| push_finding(raw, "PA312", spelling.start(), None));
+        hits.take(1).for_each(|spelling| push_finding(findings, "PA312", spelling.start(), None));
     }
 }
 

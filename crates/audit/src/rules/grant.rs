@@ -8,9 +8,9 @@ const UNSAFE_AGENT: &str = r"--dangerously-\w[\w-]*|--yolo\b|bypassPermissions|-
 
 /// Keywords of [`UNSAFE_AGENT`].
 const UNSAFE_AGENT_KEYWORDS: &str = "\
-    dangerously,yolo,bypasspermissions,no-sandbox,full-auto,auto-approve,danger-full-access,\
+    dangerously,yolo,bypasspermissions,no-sandbox,auto-approve,danger-full-access,\
     approval_policy,ask-for-approval,skipdangerousmode,enableallprojectmcpservers,autoapprove,\
-    allow-all-tools,trust-all-tools,bash(*)";
+    allow-all-tools,trust-all-tools,bash(*),\"deny\"";
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -96,11 +96,11 @@ pub(super) const RULES: &[Rule] = &[
         reason: "no later session asks before it runs a command, also without this skill",
         help: "do not apply it; check the settings of your agents and your shell aliases",
         scope: Any,
-        matcher: Pair(
-            pattern(UNSAFE_AGENT_KEYWORDS, &[UNSAFE_AGENT]),
-            pattern_except(
+        matcher: Pair {
+            first: pattern(UNSAFE_AGENT_KEYWORDS, &[UNSAFE_AGENT]),
+            second: pattern_except(
                 "\
-                    settings.json,config.toml,.claude,.codex,settings.local,alias ,.bashrc,.zshrc,\
+                    settings.json,config.toml,.claude,.codex,settings.local,.gemini,.cursor,.copilot,.qwen,.vscode,code/user,alias ,.bashrc,.zshrc,.bash_profile,.zprofile,\
                     .profile,config.json,user settings,用户设置,全局",
                 &[
                     r"(~|\$home|\$\{home\}|homedir\(\)|home\(\)|%userprofile%|\bhome|user\s+settings|expanduser).{0,30}(\.(claude|codex|gemini|cursor|copilot|qwen)\b.{0,12}(settings|config)|settings\.json|\.vscode|code/user)|\b(add|merge|write|put|set|paste|copy|save|create|append|edit|añade|combina|escribe|copia|pon)\b.{0,80}\.(claude|codex|gemini|cursor)/(settings|config)|(写入|添加|合并|加入).{0,60}\.(claude|codex|gemini|cursor)/(settings|config)",
@@ -108,8 +108,8 @@ pub(super) const RULES: &[Rule] = &[
                 ],
                 r"\b(never|do\s+not|don't|avoid)\s+(\w+\s+){0,3}(set|sett|use|us|add|write|put|enable|enabl|edit|change|apply|start|switch)(ing)?\b",
             ),
-            8,
-        ),
+            max_lines: 8,
+        },
         example: example(
             "SKILL.md",
             "Write this to `~/.codex/config.toml`:\n\n```toml\nsandbox_mode = \"danger-full-access\"\n```\n",

