@@ -49,7 +49,7 @@ pub enum TurnEvent {
     },
     /// The turn failed; the text so far is kept.
     Error {
-        /// An error code of the contract.
+        /// A stable error code.
         code: String,
         /// What happened, for display.
         message: String,

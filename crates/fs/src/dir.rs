@@ -118,9 +118,8 @@ impl Dir {
         Ok((fd, stat))
     }
 
-    /// Returns the metadata of an entry beneath this directory; a symlink is not followed. Symlinks in the
-    /// directories on the way are followed: for a path with several components, compare the identity of the
-    /// result.
+    /// Returns the metadata of an entry beneath this directory. A symlink at the end of the path is not followed,
+    /// but those before it are: for a path with several components, check that the result is the expected file.
     pub fn stat(&self, inner: &Path) -> Result<Stat, Errno> {
         rustix::fs::statat(&self.fd, inner, AtFlags::SYMLINK_NOFOLLOW).map(Stat)
     }

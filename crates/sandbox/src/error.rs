@@ -82,7 +82,7 @@ fn join_errors(errors: &[SandboxError]) -> String {
 }
 
 impl RunError {
-    /// Returns the error code of the contract.
+    /// Returns the stable error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Access(error) => error.code(),

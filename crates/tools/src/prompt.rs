@@ -136,6 +136,7 @@ pub fn system_prompt(toolbox: &Toolbox, session: &Session, query: Option<&str>) 
     }
     let (catalog, routing) = build_catalog(toolbox, &PromptRequest { query, ..PromptRequest::default() });
     if query.is_some() && toolbox.registry().policy().catalog.format == CatalogFormat::Tiers {
+        // Skills whose instructions the prompt may contain count as active.
         let pushed = routing.iter().filter(|routing| routing.tier == Tier::Full);
         session
             .set_pushed(pushed.flat_map(Routing::full_matches).map(|matched| matched.name.clone()).collect());

@@ -114,7 +114,7 @@ pub enum ToolsetError {
     CannotRun {
         /// The program.
         file: String,
-        /// The error code of the contract.
+        /// The stable error code.
         code: ErrorCode,
         /// The reason.
         message: String,
@@ -141,7 +141,7 @@ pub enum ToolsetError {
 }
 
 impl ToolsetError {
-    /// Returns the error code of the contract.
+    /// Returns the stable error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Access(error) => error.code(),

@@ -89,7 +89,7 @@ pub enum ProgramFault {
 }
 
 impl ProgramFault {
-    /// Returns the error code of the contract.
+    /// Returns the stable error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::NoTools { .. } | Self::NoAnswer { .. } => ErrorCode::Timeout,

@@ -45,7 +45,7 @@ impl ExecutionWatch {
         self.stopped.set(None);
     }
 
-    /// Returns `true` if the engine must stop now. This does not change back.
+    /// Returns `true` if the engine must stop now. Once `true`, it stays so until the next `begin`.
     pub(super) fn must_stop(&self) -> bool {
         if self.stopped.get().is_some() {
             return true;

@@ -107,7 +107,7 @@ fn format_duration(time: Duration) -> String {
 }
 
 impl ModelError {
-    /// Returns the error code of the contract.
+    /// Returns the stable error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Connect(_) | Self::Busy { .. } | Self::ServerError { .. } => ErrorCode::Unavailable,
@@ -136,7 +136,7 @@ impl ModelError {
         }
     }
 
-    /// Replaces the provider's message by `change` of it.
+    /// Applies `change` to the provider's message, if there is one.
     pub(crate) fn map_message(mut self, change: impl Fn(&str) -> String) -> Self {
         match &mut self {
             Self::Connect(text)

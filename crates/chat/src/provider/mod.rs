@@ -11,7 +11,7 @@
 //! | [`rehearsal`] | a scripted model, used if no provider is configured |
 //! | `tool_names` | tool names in the form that provider APIs accept |
 //!
-//! Invariants: a key is sent only to the configured address, over https or to this machine; no message contains a key;
+//! Invariants: a key is sent only to the configured address, over https or to this machine unless the user allows http; no error message contains a key;
 //! everything a server sends is limited before it is stored.
 
 mod anthropic;

@@ -44,7 +44,7 @@ pub enum ModelSetupError {
 }
 
 impl ModelSetupError {
-    /// Returns the error code of the contract.
+    /// Returns the stable error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Secret(SecretError::TooPermissive { .. } | SecretError::NotOwned(_)) => {

@@ -26,7 +26,7 @@ pub(super) struct SseParser {
     line: Vec<u8>,
     /// The last byte was a carriage return: a line feed that follows belongs to the same line end.
     after_cr: bool,
-    /// Bytes arrived before, so a byte order mark is no longer skipped.
+    /// The first line is complete, so a byte-order mark is no longer skipped.
     started: bool,
     event: SseEvent,
     has_data: bool,

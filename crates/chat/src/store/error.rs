@@ -64,7 +64,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns the error code of the contract.
+    /// Returns the stable error code.
     ///
     /// ```
     /// use prowess::ErrorCode;

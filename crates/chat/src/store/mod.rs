@@ -110,8 +110,8 @@ pub trait Store: Send + Sync + 'static {
     /// Returns a chat without its messages.
     async fn chat(&self, chat: &str) -> Result<Chat, StoreError>;
 
-    /// Returns the last messages of a chat, or those before a cursor of another page, in order. At most [`MESSAGES_MAX`],
-    /// and fewer if they are long.
+    /// Returns the latest messages of a chat, oldest first, or those just before a cursor of another page. At most
+    /// [`MESSAGES_MAX`], and fewer if they are long.
     async fn messages(
         &self,
         chat: &str,

@@ -1,5 +1,5 @@
-//! Subscribers within one process. A notification only says that something changed; subscribers read the store. It may
-//! therefore arrive twice, late, or once for many events.
+//! Subscribers within one process. A notification only says that something changed; subscribers then read the
+//! store, so it may arrive twice, late, or once for many events.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

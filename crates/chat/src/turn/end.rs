@@ -30,7 +30,7 @@ pub enum TurnError {
 }
 
 impl TurnError {
-    /// Returns the error code of the contract.
+    /// Returns the stable error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Empty => ErrorCode::InvalidParam,

@@ -10,7 +10,7 @@ use crate::outcome::TurnOutcome;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot store the chat: {message}")]
 pub struct RecordError {
-    /// The error code of the contract.
+    /// The stable error code.
     pub code: ErrorCode,
     /// The reason.
     pub message: String,

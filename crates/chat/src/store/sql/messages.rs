@@ -85,7 +85,7 @@ pub(super) async fn delete_last_exchange(
     tx.execute(sql, values![*position, to_json(&active)?, chat]).await.map(drop)
 }
 
-/// Returns a page. Sizes are summed from the end first, so nothing is read that is not returned.
+/// Returns a page. Sizes are added up from the newest message back to the limit, so that only returned messages are read.
 pub(super) async fn page(
     tx: &mut dyn SqlTransaction,
     chat: String,

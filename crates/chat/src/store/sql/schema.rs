@@ -24,7 +24,7 @@ pub(crate) const VERSIONS: [&[&str]; 1] = [&[
         turn_bytes BIGINT NOT NULL)",
     "CREATE INDEX prowess_chats_updated ON prowess_chats (updated, id)",
     "CREATE INDEX prowess_chats_turns ON prowess_chats (turn_owner) WHERE turn_owner IS NOT NULL",
-    // `parts` is JSON. It is empty while the message is being written; until then the events have the content.
+    // `parts` is JSON. It is empty while the message is being written; the content is then in `prowess_events`.
     "CREATE TABLE prowess_messages (
         id TEXT PRIMARY KEY NOT NULL,
         chat TEXT NOT NULL REFERENCES prowess_chats (id) ON DELETE CASCADE,
