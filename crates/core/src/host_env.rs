@@ -31,12 +31,14 @@ impl HostEnv {
         self.home.as_ref().map(|home| home.join(".prowess/state"))
     }
 
-    /// Returns the directory that holds `.git`, from the project upwards; `None` if it has another owner than
-    /// the project. Otherwise a user who can write to a directory above the project could create a `.git` there
-    /// and widen the reach of trust.
+    /// Returns the nearest directory, from the project upwards, that contains `.git`; `None` if there is none, or
+    /// if it or its `.git` has another owner than the project. Otherwise a user who can write to a directory above
+    /// the project could create a `.git` there and widen the reach of trust.
     pub fn git_root(&self) -> Option<&Path> {
-        let owner = |dir: &Path| dir.metadata().ok().map(|metadata| prowess_fs::owner_uid(&metadata));
+        let owner = |path: &Path| Some(prowess_fs::owner_uid(&path.symlink_metadata().ok()?));
         let root = self.project.ancestors().find(|dir| dir.join(".git").exists())?;
-        (owner(root) == owner(&self.project)).then_some(root)
+        let project = prowess_fs::owner_uid(&self.project.metadata().ok()?);
+        let root_owner = prowess_fs::owner_uid(&root.metadata().ok()?);
+        (root_owner == project && owner(&root.join(".git"))? == project).then_some(root)
     }
 }

@@ -47,12 +47,13 @@ impl TrustCheck {
         self.trust == ProjectTrust::NotNeeded || self.untrusted_reason(skill, hash).is_none()
     }
 
-    /// Returns `true` if the files of a skill may run now. Pinned trust binds even if the policy needs no trust.
+    /// Returns `true` if the files of a skill may run now. Pinned trust binds even if the policy needs no trust; if the
+    /// decisions cannot be read, any skill may be pinned.
     pub(crate) fn may_run(&self, skill: &DiscoveredSkill, hash: impl Fn() -> Option<String>) -> bool {
         match self.untrusted_reason(skill, hash) {
             None => true,
             Some(UntrustedReason::Changed(_) | UntrustedReason::Added(_)) => false,
-            Some(_) => self.trust == ProjectTrust::NotNeeded,
+            Some(_) => self.trust == ProjectTrust::NotNeeded && self.load().problem().is_none(),
         }
     }
 

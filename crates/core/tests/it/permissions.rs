@@ -112,3 +112,14 @@ fn directories_that_cannot_be_listed_are_traversed() {
         forbid(&env.path("~/.agents"), 0o700);
     });
 }
+
+#[test]
+fn a_git_directory_of_another_user_is_no_boundary() {
+    let env = env();
+    env.create_dir(".git");
+    assert!(env.host_env().git_root().is_some());
+    match std::os::unix::fs::chown(env.path(".git"), Some(65534), None) {
+        Ok(()) => assert_eq!(env.host_env().git_root(), None),
+        Err(error) => println!("the rest of the test is skipped: only root can change owners ({error})"),
+    }
+}

@@ -273,6 +273,18 @@ fn a_pin_holds_for_running_files_even_if_the_policy_needs_no_trust() {
 }
 
 #[test]
+fn files_do_not_run_if_pins_cannot_be_read() {
+    let mut env = env();
+    env.policy.trust = prowess::policy::ProjectTrust::NotNeeded;
+    env.trust_pinned("");
+    let snapshot = env.snapshot();
+    let skill = snapshot.get("a").unwrap();
+    env.file(STATE, "{");
+    assert_eq!(resources::read_skill_files(skill).unwrap_err().code(), prowess::ErrorCode::Untrusted);
+    assert!(prowess::activation::activate(skill, None, &env.policy).is_ok());
+}
+
+#[test]
 fn files_behind_a_symlink_are_not_used_after_trust_was_revoked() {
     let env = RegistryEnv::new(Preset::Standard);
     env.skill("/dotfiles/a")
