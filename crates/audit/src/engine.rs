@@ -16,7 +16,7 @@ use super::finding::{Finding, FindingSeverity};
 use super::report::{self, FINDINGS_PER_RULE_MAX, RawFinding};
 use super::rule::{Matcher, Pattern, Rule, RuleScope, WORD_BOUNDARY, compile};
 use super::rules::rules;
-use super::text::{LineKind, SourceText, TextKind, decode_texts};
+use super::text::{LineKind, SourceText, TextKind, decode_texts, join_lines};
 
 /// The number of scanned bytes from which building the large automaton pays off.
 const LARGE_AUTOMATON_FROM: usize = 1024 * 1024;
@@ -240,15 +240,20 @@ impl Engine {
                     continue;
                 }
                 let applies = |compiled: &&CompiledPattern| {
-                    compiled.scopes.iter().any(|scope| scope_applies(*scope, text.kind))
+                    compiled.scopes.iter().any(|scope| scope.applies_to(text.kind))
                 };
                 if !self.patterns.get(index).filter(applies).is_some_and(is_needed) {
                     continue;
                 }
                 let (start, window) = text.window(offset);
-                tried[index] = start + window.len().max(1);
-                if self.is_covered(index, text, start, window.len()) {
-                    self.match_window(index, text, start, window, hits);
+                let end = start + window.len().max(1);
+                tried[index] = end;
+                // Further keywords in this window are skipped. Their matches may cross its end.
+                let (next_start, next_window) = text.window(end - 1);
+                for (start, window, searched) in [(start, window, 0), (next_start, next_window, end)] {
+                    if start + window.len() > searched && self.is_covered(index, text, start, window.len()) {
+                        self.match_window(index, text, start, window, searched, hits);
+                    }
                 }
             }
         }
@@ -260,17 +265,19 @@ impl Engine {
         let (first, last) = (text.line_of(start), text.line_of(start + length));
         (first..=last).any(|line| {
             let kind = text.line_kind(line);
-            compiled.scopes.iter().any(|scope| scope_covers(*scope, kind))
+            compiled.scopes.iter().any(|scope| scope.covers(kind))
                 || (compiled.in_spans && kind == LineKind::Prose && text.line(line).1.contains(&b'`'))
         })
     }
 
+    /// Adds the matches in a window that end after the text that was `searched` before.
     fn match_window(
         &self,
         index: usize,
         text: &SourceText<'_>,
         start: usize,
         window: &[u8],
+        searched: usize,
         hits: &mut Vec<Hit>,
     ) {
         let Some(compiled) = self.patterns.get(index) else { return };
@@ -280,15 +287,20 @@ impl Engine {
             let exception = compiled.pattern.except.as_ref().zip(except.as_ref());
             exception.is_some_and(|(exception, regex)| exception.applies(regex, window, found.range(), kind))
         };
+        let joined = join_lines(window);
         for regex in regexes {
             let (mut offset, mut excepted) = (0, 0);
-            while let Some(found) = window.get(offset..).and_then(|_| regex.find_at(window, offset)) {
+            while let Some(found) = joined.get(offset..).and_then(|_| regex.find_at(&joined, offset)) {
+                if start + found.end() <= searched {
+                    offset = found.end().max(found.start() + 1);
+                    continue;
+                }
                 // A match with an exception may contain another one without.
                 if excepted < EXCEPTED_MAX && is_excepted(&found) {
                     (offset, excepted) = (found.start() + 1, excepted + 1);
                     continue;
                 }
-                let captures = compiled.captures_secret.then(|| regex.captures_at(window, found.start()));
+                let captures = compiled.captures_secret.then(|| regex.captures_at(&joined, found.start()));
                 let secret = captures.flatten().and_then(|captures| secret_span(&captures, start));
                 let start = start + found.start();
                 hits.push(Hit { pattern: index, start, line: text.line_of(start), secret });
@@ -434,16 +446,6 @@ fn secret_span(captures: &Captures<'_>, start: usize) -> Option<(usize, usize)> 
     Some((start + group.start(), start + group.end()))
 }
 
-/// Returns `true` if a rule of this scope can match in a text of this kind.
-fn scope_applies(scope: RuleScope, kind: TextKind) -> bool {
-    match kind {
-        TextKind::Markdown => scope != RuleScope::File,
-        TextKind::Script => matches!(scope, RuleScope::Any | RuleScope::Code),
-        TextKind::Plain => matches!(scope, RuleScope::Any | RuleScope::Prose),
-        TextKind::Data => scope == RuleScope::Any,
-    }
-}
-
 /// Returns `true` if a rule for code also covers code spans in prose. A span may name a file or a command in passing, so
 /// only those count that contain both parts of something serious.
 fn covers_spans(rule: &Rule) -> bool {
@@ -454,17 +456,8 @@ fn covers_spans(rule: &Rule) -> bool {
 
 fn rule_covers(rule: &Rule, hit: &Hit, text: &SourceText<'_>) -> bool {
     let kind = text.line_kind(hit.line);
-    scope_covers(rule.scope, kind)
+    rule.scope.covers(kind)
         || (covers_spans(rule) && kind == LineKind::Prose && context::is_in_code_span(hit.start, text))
-}
-
-fn scope_covers(scope: RuleScope, part: LineKind) -> bool {
-    match scope {
-        RuleScope::Any => true,
-        RuleScope::Code => part == LineKind::Code,
-        RuleScope::Prose => matches!(part, LineKind::Prose | LineKind::Frontmatter),
-        RuleScope::File => false,
-    }
 }
 
 #[cfg(test)]

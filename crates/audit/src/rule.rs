@@ -3,6 +3,7 @@
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::finding::{Family, FindingSeverity};
+use super::text::{LineKind, TextKind};
 
 /// A rule.
 #[derive(Debug)]
@@ -48,6 +49,28 @@ pub enum RuleScope {
     Prose,
     /// Files as a whole, and the frontmatter.
     File,
+}
+
+impl RuleScope {
+    /// Returns `true` if a rule of this scope can match in a text of this kind.
+    pub(super) fn applies_to(self, kind: TextKind) -> bool {
+        match kind {
+            TextKind::Markdown => self != Self::File,
+            TextKind::Script => matches!(self, Self::Any | Self::Code),
+            TextKind::Plain => matches!(self, Self::Any | Self::Prose),
+            TextKind::Data => self == Self::Any,
+        }
+    }
+
+    /// Returns `true` if a rule of this scope can match in a line of this kind.
+    pub(super) fn covers(self, kind: LineKind) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Code => kind == LineKind::Code,
+            Self::Prose => matches!(kind, LineKind::Prose | LineKind::Frontmatter),
+            Self::File => false,
+        }
+    }
 }
 
 /// How a rule matches.

@@ -227,6 +227,7 @@ impl LineTable {
         let mut lines = Self { starts: Vec::new(), kinds: Vec::new() };
         let mut fence: Option<(u8, usize)> = None;
         let mut frontmatter = false;
+        let is_end = |line: &[u8]| matches!(line.trim_ascii(), b"---" | b"...");
         let mut start = 0;
         let ends = memchr::memchr_iter(b'\n', bytes).map(|end| end + 1).chain([bytes.len()]);
         for (number, end) in ends.enumerate() {
@@ -239,12 +240,16 @@ impl LineTable {
                 TextKind::Script => LineKind::Code,
                 TextKind::Data => LineKind::Data,
                 TextKind::Plain => LineKind::Prose,
-                TextKind::Markdown if number == 0 && text == b"---" => {
+                TextKind::Markdown
+                    if number == 0
+                        && text == b"---"
+                        && bytes.split(|byte| *byte == b'\n').skip(1).any(is_end) =>
+                {
                     frontmatter = true;
                     LineKind::Frontmatter
                 }
                 TextKind::Markdown if frontmatter => {
-                    frontmatter = text != b"---" && text != b"...";
+                    frontmatter = !is_end(text);
                     LineKind::Frontmatter
                 }
                 TextKind::Markdown => markdown_line_kind(line, text, &mut fence),
@@ -257,11 +262,23 @@ impl LineTable {
     }
 }
 
+/// Returns a line without the marks of quotations and list items in front of a fence.
+fn without_markers(text: &[u8]) -> &[u8] {
+    let mut rest = text;
+    while let [b'>' | b'-' | b'*' | b'+', after @ ..] = rest {
+        rest = after.trim_ascii_start();
+    }
+    if rest.starts_with(b"```") || rest.starts_with(b"~~~") { rest } else { text }
+}
+
 /// Determines the kind of a Markdown line outside the frontmatter.
 fn markdown_line_kind(line: &[u8], text: &[u8], fence: &mut Option<(u8, usize)>) -> LineKind {
+    let text = without_markers(text);
     let mark = text.first().copied().unwrap_or_default();
     let run = text.iter().take_while(|byte| **byte == mark).count();
-    let is_fence = matches!(mark, b'`' | b'~') && run >= 3;
+    // The words after the opening backticks contain none; otherwise it is a code span.
+    let has_backticks = mark == b'`' && text.iter().skip(run).any(|byte| *byte == b'`');
+    let is_fence = matches!(mark, b'`' | b'~') && run >= 3 && !has_backticks;
     match *fence {
         Some((open, width)) => {
             if is_fence && mark == open && run >= width && run == text.len() {
@@ -273,9 +290,18 @@ fn markdown_line_kind(line: &[u8], text: &[u8], fence: &mut Option<(u8, usize)>)
             *fence = Some((mark, run));
             LineKind::Code
         }
-        None if line.starts_with(b"    ") && !text.is_empty() => LineKind::Code,
+        None if (line.starts_with(b"    ") || line.starts_with(b"\t")) && !text.is_empty() => LineKind::Code,
         None => LineKind::Prose,
     }
+}
+
+/// Replaces the backslash of continued lines by a space.
+pub(super) fn join_lines(window: &[u8]) -> Cow<'_, [u8]> {
+    let mut joined = Cow::Borrowed(window);
+    for offset in memchr::memmem::find_iter(window, b"\\\n") {
+        joined.to_mut()[offset] = b' ';
+    }
+    joined
 }
 
 /// Removes NUL bytes, which interpreters and readers do not see. Returns the offsets at which they were.

@@ -246,14 +246,26 @@ pub(super) fn is_in_code_span(offset: usize, text: &SourceText<'_>) -> bool {
 
 /// Returns the code span around an offset of a line, or an empty span at the offset.
 fn code_span(line: &[u8], offset: usize) -> (usize, usize) {
-    let before = line.get(..offset).unwrap_or_default();
-    let ticks = before.iter().filter(|byte| **byte == b'`').count();
-    let opening = before.iter().rposition(|byte| *byte == b'`').filter(|_| ticks % 2 == 1);
-    let closing = memchr::memchr(b'`', line.get(offset..).unwrap_or_default()).map(|end| offset + end + 1);
-    match (opening, closing) {
-        (Some(opening), Some(closing)) => (opening + 1, closing),
-        _ => (offset, offset),
+    // A span is closed by as many backticks as opened it.
+    let mut open: Option<(usize, usize)> = None;
+    let mut index = 0;
+    while let Some(tick) = memchr::memchr(b'`', line.get(index..).unwrap_or_default()) {
+        let start = index + tick;
+        let run = line.iter().skip(start).take_while(|byte| **byte == b'`').count();
+        index = start + run;
+        match open {
+            Some((content, width)) if width == run => {
+                if (content..index).contains(&offset) {
+                    return (content, index);
+                }
+                open = None;
+            }
+            Some(_) => {}
+            None if start > offset => break,
+            None => open = Some((index, run)),
+        }
     }
+    (offset, offset)
 }
 
 /// Returns the sentence up to an offset of a line, including up to two lines above if the paragraph continues.

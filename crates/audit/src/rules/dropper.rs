@@ -35,7 +35,7 @@ const SAVES_UNENCRYPTED: Pattern = pattern_except(
         r"\b(curl|wget|urlretrieve|downloadfile|start-bitstransfer|invoke-webrequest|iwr|urlopen|requests\.get|fetch|http\.get)\b[^\n]*http://",
         r"(-\w*[oO]|--output|--output-document|-outfile)[\s=]+\S+[^|]{0,80}['\x22]?http://|(^|\n)\s*(export\s+|const\s+|let\s+|var\s+|local\s+)?[a-z_$]\w*\s*=\s*['\x22]http://\S+\.(sh|py|exe|bin|ps1|msi|elf|dmg|pkg|js|pl|run)\b",
     ],
-    r"http://(localhost|127\.|10\.|192\.168\.|0\.0\.0\.0|www\.w3\.org|schemas\.|json-schema)",
+    r"http://(localhost|(127|10)(\.\d+){3}|192\.168(\.\d+){2}|0\.0\.0\.0|www\.w3\.org|schemas\.(microsoft|openxmlformats|xmlsoap|android)\.(com|org)|json-schema\.org)(:\d+)?([/\s'\x22\x60)]|$)",
 );
 
 /// Public and company indexes, and commands that do not install.
@@ -156,7 +156,7 @@ pub(super) const RULES: &[Rule] = &[
                 r"\b(pip3?|uv\s+pip|pipx|uvx)\s+(install|run)?\s*[^|]{0,120}(--(extra-)?index-url[=\s]+http://|(git\+)?https?://[^\s'\x22]+\.(tar\.gz|tgz|zip|whl|git)\b|git\+(https?|ssh)://[^\s'\x22]+)",
                 r"\b(npm\s+(i|install|exec)|npx)\s+(-\S+\s+)*['\x22]?(git\+)?https?://[^\s'\x22]+",
             ],
-            r"https?://(\S*@)?(github\.com|gitlab\.com|bitbucket\.org|codeberg\.org|codeload\.github\.com|download\.pytorch\.org|files\.python[h]osted\.org|registry\.npm[j]s\.org|storage\.googleapis\.com|huggingface\.co|localhost|127\.)|https?://[^\s'\x22]*\{",
+            r"https?://([^\s/@]*@)?(github\.com|gitlab\.com|bitbucket\.org|codeberg\.org|codeload\.github\.com|download\.pytorch\.org|files\.python[h]osted\.org|registry\.npm[j]s\.org|storage\.googleapis\.com|huggingface\.co|localhost|127(\.\d+){3})(:\d+)?([/\s'\x22\x60)]|$)|https?://[^\s'\x22]*\{",
         )),
         example: example("SKILL.md", "```sh\npip install https://dl.example/helper-1.0.tar.gz\n```\n"),
     },
@@ -287,7 +287,7 @@ pub(super) const RULES: &[Rule] = &[
             &[
                 r"\x22(pre|post)?(install|prepare)\x22\s*:\s*\x22[^\n]{0,200}(\b(curl|wget|iwr|irm)\s|https?://|\bnode\s+(-e|--eval)\b|\b(ba)?sh\s+-c\b|base64|powershell|\beval\b|/dev/tcp)",
             ],
-            r"https?://(github\.com|nodejs\.org|localhost)",
+            r"https?://(github\.com|nodejs\.org|localhost)(:\d+)?([/\s'\x22\x60)]|$)",
         )),
         example: example(
             "package.json",
@@ -323,7 +323,7 @@ pub(super) const RULES: &[Rule] = &[
                 r"sparse\+http://|(^|\n)\s*(index|registry)\s*=\s*['\x22](sparse\+)?(http://|https?://\d+\.\d+\.\d+\.\d+)|\bgem\s+sources?\s+.{0,60}(--add|-a)\s+['\x22]?http://|(^|\n)\s*source\s+['\x22]http://|\bGOPROXY\s*=\s*['\x22]?http://|<mirrorof>.{0,200}<url>\s*http://|\bgem\s+install\b.{0,80}--(clear-sources\s+)?-?-?source\s+http://",
                 r"\bgo\s+env\s+-w\s+.{0,60}(GOSUMDB=['\x22]?off|GONOSUMDB=['\x22]?\*|GOINSECURE=['\x22]?\*)|\bdeb\s+\[[^\]]*trusted=yes|insecure-registries['\x22]?\s*:\s*\[\s*['\x22]",
             ],
-            r"https?://(localhost|127\.|10\.|192\.168\.|0\.0\.0\.0|172\.(1[6-9]|2\d|3[01])\.|\[::1|[\w-]+[:/]|[\w.-]+\.(local|internal|lan|corp)\b)",
+            r"https?://((127|10)(\.\d+){3}|192\.168(\.\d+){2}|0\.0\.0\.0|172\.(1[6-9]|2\d|3[01])(\.\d+){2}|\[::1\]|[\w-]+|[\w.-]+\.(local|internal|lan|corp))(:\d+)?([/\s'\x22\x60)]|$)",
         )),
         example: example(
             "scripts/a.sh",

@@ -162,7 +162,7 @@ pub(super) const RULES: &[Rule] = &[
                 &[
                     r"(\b|\\n)curl\b[^\n]{0,200}(https?://|\$|\\)|(\b|\\n)wget\b[^\n]{0,120}(https?://|\$)|\|\s*(nc|ncat)\s|/dev/tcp/|\brequests\.(get|post)\(|\burlopen\(|\bfetch\(\s*['\x22\x60]https?:|\b(invoke-webrequest|invoke-restmethod)\b|\bscp\s+\S+\s+\S+@|\bgit\s+push\b[^\n]{0,60}(https?://|git@|ssh://)|\brsync\b[^\n]{0,80}\w@[\w.-]+:",
                 ],
-                r"https?://(localhost|127\.|github\.com|raw\.githubusercontent\.com|api\.github\.com)",
+                r"https?://(localhost|127(\.\d+){3}|github\.com|raw\.githubusercontent\.com|api\.github\.com)(:\d+)?([/\s'\x22\x60)]|$)",
             ),
             max_lines: 8,
         },
@@ -225,7 +225,7 @@ pub(super) const RULES: &[Rule] = &[
                     r"\b(urlopen|urlretrieve|requests\.get|httpx\.get|axios\.get|https?\.get|fetch)\s*\(\s*[^)\n]{0,80}(skill|name|file|path|base|update|latest|remote|source|src|url)",
                     r"\b(invoke-webrequest|iwr|irm|downloadfile)\b.{0,200}(skill|\$)",
                 ],
-                r"api\.anthropic\.com|api\.openai\.com|localhost|127\.0\.0\.1",
+                r"(//|[\s'\x22\x60])(api\.anthropic\.com|api\.openai\.com|localhost|127\.0\.0\.1)(:\d+)?([/\s'\x22\x60)]|$)",
             ),
             max_lines: 6,
         },
