@@ -1,8 +1,8 @@
 //! The compiled rules, and matching them against a text.
 //!
-//! One pass searches for the keywords of all patterns, except those that matter only next to another pattern:
-//! they get a second pass if the other one matched. A pattern is tried only on a line that contains one of its
-//! keywords, and at most once per line, so that the work is linear in the length of any text.
+//! One pass searches for the keywords of all patterns. The second patterns of pairs are searched in a second pass,
+//! and only if the first one matched. A pattern is tried only on the lines around one of its keywords, and at most
+//! twice on each, so that the work is linear in the length of any text.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,8 @@ const LARGE_AUTOMATON_FROM: usize = 1024 * 1024;
 /// fast automaton.
 const SEPARATE_FROM: usize = 6;
 
-/// The maximum number of matches of a regex in a window that are tested for an exception. Further ones count.
+/// The maximum number of matches of a regex in a window that are tested for an exception. Further ones are reported
+/// without the test.
 const EXCEPTED_MAX: usize = 64;
 
 /// The compiled rules.

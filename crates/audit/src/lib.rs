@@ -68,7 +68,7 @@ pub struct AuditFile<'a> {
     pub path: &'a str,
     /// Whether it is executable.
     pub executable: bool,
-    /// The content, or its first [`SCAN_MAX`] bytes and at least one more.
+    /// The content. If it is longer than [`SCAN_MAX`], it may be cut after one byte more.
     pub bytes: &'a [u8],
     /// The kind of the entry.
     pub kind: AuditKind<'a>,

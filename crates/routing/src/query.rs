@@ -15,8 +15,7 @@ use super::words::{Term, WordToken, for_each_word, single_term};
 /// The maximum number of words of a message that are looked up.
 const WORDS_MAX: usize = 256;
 
-/// The number of words after which the weight is a quarter lower; it never drops below half. The first words
-/// matter most.
+/// The first words matter most: after this number of words, the weight has dropped to 75 %; it approaches 50 %.
 const FADE_WORDS: f32 = 30.0;
 
 /// The weight of a word in a code block, which is rarely what the message asks for.

@@ -1,4 +1,4 @@
-//! The module loader of the engine.
+//! The module loader of the JavaScript engine that runs toolsets.
 
 use std::cell::RefCell;
 use std::rc::Rc;

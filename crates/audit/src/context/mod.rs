@@ -14,15 +14,13 @@
 //! A quotation is also an item below a heading for bad examples, a cell of a table of bad examples, a phrase for a
 //! model ([`Family::Prose`]) in quotation marks, and a command whose payload is left out (`echo ... | base64 -d | sh`).
 //!
-//! Only findings of at most medium severity can be mentions, because the words around them decide: a command that a
-//! sentence names without an order, and a step that a script would do unseen, but that readers see in Markdown.
+//! Only findings of at most medium severity can be mentions. There are two kinds: a command that a sentence names
+//! without ordering it, and a step that would be unseen in a script, but is visible in Markdown.
 //!
 //! The author of a skill is not trusted, so the rules are strict. A sentence forbids what it quotes only if it
 //! has no condition: "never run `X` as root" forbids root, not the command. Words in a code block are not a
 //! warning, and a code block is never a quotation, because a reader may copy it without the text around it.
 //! Scripts and data files are always instructions: a program does not read comments.
-//!
-//! The constants below are parts of regular expressions. [`patterns`] combines and compiles them.
 
 mod patterns;
 

@@ -1,5 +1,5 @@
 //! PA8xx: phrases that try to manipulate a model. There are countless ways to phrase this: the rules match only
-//! the obvious ones, and no finding proves nothing.
+//! the obvious ones, and a text without findings may still be manipulative.
 
 use super::phrases::{FETCHED, HIDES, IGNORE_KEYWORDS, IGNORE_RULES, OBEYS_TEXT, SECURITY_TOPIC};
 use crate::finding::{Family, FindingSeverity::*};

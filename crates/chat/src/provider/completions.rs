@@ -19,7 +19,7 @@ pub(super) struct Completions {
     variant: Mutex<RequestVariant>,
 }
 
-/// How a request is written. Servers and models differ; a rejected variant is not used again.
+/// How a request is written. Servers and models differ; if one is rejected, the other is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct RequestVariant {
     /// Whether the output limit is called `max_completion_tokens`, as OpenAI's newer models require.

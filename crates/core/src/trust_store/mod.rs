@@ -26,6 +26,7 @@ pub(crate) struct TrustCheck {
     trust: ProjectTrust,
     host: HostEnv,
     roots: Vec<Arc<Root>>,
+    /// The directories to which symlinks may point according to the configuration.
     configured_targets: Vec<PathBuf>,
     /// The decisions, and the fingerprint that their file had when it was read.
     loaded: Mutex<Option<(Option<Fingerprint>, Arc<TrustDecisions>)>>,

@@ -36,7 +36,7 @@ pub fn plan_restore(
     task: &Arc<Task>,
 ) -> Result<InstallPlan, PackageError> {
     let mut plan = InstallPlan::begin(target)?;
-    // In a project, the lock file determines the skills, so untrusted ones do not become trusted.
+    // The lock file of a project selects the skills, not the user, so untrusted ones must not become trusted.
     plan.trust_policy = TrustPolicy::KeepTrust;
     let lock = LockFile::read(&target.lock_path)?;
     if lock.skills.is_empty() {
