@@ -259,11 +259,17 @@ fn files_are_not_used_after_a_pinned_skill_changed() {
     assert_unusable(&env, snapshot.get("a").unwrap());
 }
 
-#[test]
-fn a_pin_holds_for_running_files_even_if_the_policy_needs_no_trust() {
+/// Returns a project with pinned trust, and a policy that needs no trust.
+fn pinned_without_need() -> RegistryEnv {
     let mut env = env();
     env.policy.trust = prowess::policy::ProjectTrust::NotNeeded;
     env.trust_pinned("");
+    env
+}
+
+#[test]
+fn a_pin_holds_for_running_files_even_if_the_policy_needs_no_trust() {
+    let env = pinned_without_need();
     let snapshot = env.snapshot();
     let skill = snapshot.get("a").unwrap();
     assert!(resources::read_skill_files(skill).is_ok());
@@ -274,9 +280,7 @@ fn a_pin_holds_for_running_files_even_if_the_policy_needs_no_trust() {
 
 #[test]
 fn files_do_not_run_if_pins_cannot_be_read() {
-    let mut env = env();
-    env.policy.trust = prowess::policy::ProjectTrust::NotNeeded;
-    env.trust_pinned("");
+    let env = pinned_without_need();
     let snapshot = env.snapshot();
     let skill = snapshot.get("a").unwrap();
     env.file(STATE, "{");
