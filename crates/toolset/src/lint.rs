@@ -26,7 +26,7 @@ const PROGRAM_MAX: u64 = 16 * 1024 * 1024;
 /// std::fs::write(dir.path().join("index.ts"), "export const Other = [];\n").unwrap();
 /// let errors = prowess_toolset::lint(dir.path(), &["index:Tools", "tools.py"]);
 /// assert_eq!(errors[0].to_string(), "index.ts:1:1: the module does not export Tools; it exports Other");
-/// assert_eq!(errors[1].to_string(), "there is no file tools.py");
+/// assert_eq!(errors[1].to_string(), "file tools.py not found");
 /// ```
 pub fn lint(dir: &Path, toolsets: &[impl AsRef<str>]) -> Vec<ToolsetError> {
     let files = match Dir::open(dir) {
@@ -56,7 +56,7 @@ struct SkillDirFiles {
 
 impl SkillDirFiles {
     fn read(&self, path: &str, max: u64) -> Result<Vec<u8>, ToolsetError> {
-        let missing = || ToolsetError::load(format!("there is no file {path}"));
+        let missing = || ToolsetError::load(format!("file {path} not found"));
         let (file, stat) = self.dir.open_file(Path::new(path)).map_err(|error| match error {
             Errno::NOENT | Errno::NOTDIR => missing(),
             error => ToolsetError::load(format!("cannot read {path}: {}", prowess_fs::describe_errno(error))),
