@@ -43,8 +43,10 @@ export const startModel = (script) =>
         let count = 0;
         for (const word of splitWords(reply.text)) {
           if (response.destroyed) return;
-          if (count++ === reply.hold) await new Promise((resume) => waiting.push(resume));
+          // A check that sees the last of these words may call `release` at once.
+          const released = ++count === reply.hold && new Promise((resume) => waiting.push(resume));
           send({ content: word });
+          await released;
           if (reply.pause) await new Promise((resume) => setTimeout(resume, reply.pause));
         }
         send({}, "stop");
