@@ -13,17 +13,32 @@ use super::text::LineKind;
 /// The ends of a block comment, in JavaScript, HTML and PowerShell.
 const COMMENT_ENDS: [&[u8]; 3] = [b"*/", b"-->", b"#>"];
 
+/// What every URL contains.
+const URL_MARK: &[u8] = b"://";
+
 impl PatternException {
     /// Returns `true` if the exception, compiled as `regex`, counts for a match in a line of this kind.
     pub(super) fn applies(&self, regex: &Regex, window: &[u8], found: Range<usize>, kind: LineKind) -> bool {
         match (kind, self.prose_only) {
             (LineKind::Code, true) => false,
-            (LineKind::Code | LineKind::Data, false) => regex.is_match(statement(window, found)),
+            (LineKind::Code | LineKind::Data, false) => excuses(regex, statement(window, found)),
             (LineKind::Data, true) | (LineKind::Prose | LineKind::Frontmatter, _) => {
-                regex.is_match(sentence(window, found))
+                excuses(regex, sentence(window, found))
             }
         }
     }
+}
+
+/// Returns `true` if an exception matches a text. An exception for URLs must match all of them: the harmless one may not
+/// be the one that counts.
+fn excuses(regex: &Regex, text: &[u8]) -> bool {
+    let matches: Vec<Range<usize>> = regex.find_iter(text).map(|found| found.range()).collect();
+    let has_url = |range: &Range<usize>| {
+        memchr::memmem::find(text.get(range.clone()).unwrap_or_default(), URL_MARK).is_some()
+    };
+    let is_covered = |mark: usize| matches.iter().any(|range| range.contains(&mark));
+    matches.iter().any(|range| !has_url(range))
+        || (!matches.is_empty() && memchr::memmem::find_iter(text, URL_MARK).all(is_covered))
 }
 
 /// Returns the statement around a match in code. A match in a line that is a comment belongs to the whole line.

@@ -265,8 +265,13 @@ impl LineTable {
 /// Returns a line without the marks of quotations and list items in front of a fence.
 fn without_markers(text: &[u8]) -> &[u8] {
     let mut rest = text;
-    while let [b'>' | b'-' | b'*' | b'+', after @ ..] = rest {
-        rest = after.trim_ascii_start();
+    loop {
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        rest = match rest.get(digits..).unwrap_or_default() {
+            [b'>' | b'-' | b'*' | b'+', after @ ..] if digits == 0 => after.trim_ascii_start(),
+            [b'.' | b')', after @ ..] if digits > 0 => after.trim_ascii_start(),
+            _ => break,
+        };
     }
     if rest.starts_with(b"```") || rest.starts_with(b"~~~") { rest } else { text }
 }

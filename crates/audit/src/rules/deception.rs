@@ -47,7 +47,7 @@ const GLOBAL_INSTRUCTIONS: Pattern = pattern_except(
         r"(添加|追加|写入|加入|复制).{0,90}~/\.(claude|codex|gemini|cursor)/\S{0,24}(claude\.md|agents\.md|gemini\.md|rules|hooks)|~/\.(claude|codex|gemini|cursor)/\S{0,24}(claude\.md|agents\.md|gemini\.md|rules|hooks).{0,60}(添加|追加|写入|加入)",
         r"\b(añad|agreg|escrib|copi|pon|insert)\S*\s.{0,120}~/\.(claude|codex|gemini|cursor)/\S{0,24}(claude\.md|agents\.md|gemini\.md|rules|hooks)",
     ],
-    r"\b(never|do\s+not|don't|avoid|ask\s+the\s+user|if\s+the\s+user)\b|\.(claude|codex|cursor|gemini)/skills|不要|请勿|\bno\s+(añad|agreg|escrib|copi|pong)",
+    r"\b(never|do\s+not|don't|avoid)\s+(\w+\s+){0,2}?(add|append|writ|put|insert|copy|sav|merg|install|past|edit|chang|modif|touch)\w*|\bask\s+the\s+user\b|\bif\s+the\s+user\s+(\w+\s+)?(ask|want|agree|confirm|approve|request|say|prefer|choose|accept)|\.(claude|codex|cursor|gemini)/skills|不要|请勿|\bno\s+(añad|agreg|escrib|copi|pong)",
 );
 
 pub(super) const RULES: &[Rule] = &[
@@ -67,7 +67,7 @@ pub(super) const RULES: &[Rule] = &[
                     r"<img\b[^>]{0,160}src\s*=\s*['\x22]?https?://[^>\s]{0,200}[?&=/][^>\s]{0,80}(\{\{?\s*[\w-]+|<[a-z][\w -]*>|\$\{?\w+|%s|=(\.\.\.|…)|\b(DATA|ENCODED|BASE64|PAYLOAD)\b)",
                     r"\b(image|pixel|badge|logo|picture|gif)\b.{0,240}https?://\S*[?&]\w+=(\s|\x60|['\x22]|$)",
                 ],
-                r"\battack|exfiltrat|https?://(img\.shields\.io|github\.com|\S*\.githubusercontent\.com|codecov\.io|badgen\.net|badge\.fury\.io|quickchart\.io|mermaid\.ink|localhost)",
+                r"\battack|exfiltrat|https?://(img\.shields\.io|github\.com|[\w.-]+\.githubusercontent\.com|codecov\.io|badgen\.net|badge\.fury\.io|quickchart\.io|mermaid\.ink|localhost)(:\d+)?([/?\s'\x22\x60)]|$)",
             ),
             second: pattern_except(
                 "\
@@ -162,7 +162,7 @@ pub(super) const RULES: &[Rule] = &[
                     r"\bcurl\b[^\n]{0,200}(-d|--data|-F|-X\s*(POST|PUT)|\$)|\b(POST|PUT)\b.{0,60}https?://|https?://\S+.{0,40}\b(post|verify|validate|check)|\b(requests|axios|httpx)\.post|\bfetch\(",
                     r"\b(send|submit|post|forward|upload|pass|transmit)\s+(it|them|the\s+(phrase|words|key|result|value))\b.{0,40}\bto\b|\b(env(í|i)a|manda|sube)(la|lo|las|los)?\b.{0,60}\b(a|al)\b|(发送|上传|提交|发给|传到)",
                 ],
-                r"\b(never|do\s+not|don't)\s+(send|submit|post|share|paste)|testnet|localhost|127\.0\.0\.1|切勿|请勿|绝不",
+                r"\b(never|do\s+not|don't)\s+(send|submit|post|share|paste)|testnet|\b(localhost|127\.0\.0\.1)([^\w.-]|$)|切勿|请勿|绝不",
             ),
             max_lines: 12,
         },

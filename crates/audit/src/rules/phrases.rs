@@ -2,9 +2,9 @@
 
 use crate::rule::{Pattern, pattern_except};
 
-/// A sentence that is about such phrases: it names the subject before the phrase. Words after the phrase do not count,
-/// because an attacker can append them.
-pub(super) const SECURITY_TOPIC: &str = r"(detect|inject|attack|tests?\b|testing\b|regex).*(ignor|disregard|forget|overrid|bypass|instruct|rules|guideline)";
+/// A sentence that is about such phrases: it names the subject, then introduces the phrase. Words after the phrase do not
+/// count, because an attacker can append them.
+pub(super) const SECURITY_TOPIC: &str = r"(detect|inject|attack|tests?\b|testing\b|regex).*([:\x22'\x60(\[{]|\xe2\x80[\x98\x9c]|\xc2\xab|\xef\xbc\x9a|such\s+as|\blike\b|e\.g\.|for\s+example|phrases?|patterns?|strings?|words|texts?|attempts?|tries|trying)\W.*(ignor|disregard|forget|overrid|bypass|instruct|rules|guideline)";
 
 /// Keywords of [`IGNORE_RULES`].
 pub(super) const IGNORE_KEYWORDS: &str = "\
@@ -22,7 +22,7 @@ pub(super) const IGNORE_KEYWORDS: &str = "\
 pub(super) const IGNORE_RULES: &[&str] = &[
     r"(之前|以上|上述|上文|前文|先前|原有|系统|安全|开发者|平台).{0,18}(指令|指示|提示词|安全规则|设定|限制|约束).{0,18}(作废|失效|无效|不再适用|取消|解除)|开发者模式|没有任何限制|(你|您|助手|模型).{0,24}不受.{0,12}(限制|约束)|不再?受任何(限制|约束)",
     r"\b(normas|reglas|instrucciones|indicaciones|restricciones|pol(í|i)ticas|filtros|protecciones)\s+(anteriores|previas|del\s+sistema|de\s+seguridad)\s+.{0,30}(anulad|desactivad|sin\s+efecto|no\s+se\s+aplican|suspendid)|\bmodo\s+(desarrollador|sin\s+restricciones|mantenimiento\s+activado)\b|\b(trabaj|oper|act(ú|u))\S*\s+sin\s+restricciones",
-    r"\b(previous|prior|earlier|above|system|safety)\s+(\w+\s+)?(instructions?|rules|guidelines|guidance|restrictions)\s+(are|is|no|have\s+been|has\s+been)\s+(\w+\s+){0,2}(void|suspended|lifted|longer|revoked|cancelled|overridden|superseded|withdrawn)|\b(what(ever)?|everything|anything)\s+you\s+(were|have\s+been)\s+(told|instructed|taught)\b.{0,40}\b(not|no\s+longer|void|obsolete)|\bdeveloper\s+mode\s+(is\s+)?(on|enabled|active)",
+    r"\b(previous|prior|earlier|above|system|safety)\s+(\w+\s+)?(instructions?|rules|guidelines|guidance|restrictions)\s+((about|on|for|concerning)\s+(\w+\s+){1,3})?(are|is|no|have\s+been|has\s+been)\s+(\w+\s+){0,2}(void|suspended|lifted|longer|revoked|cancelled|overridden|superseded|withdrawn)|\b(what(ever)?|everything|anything)\s+you\s+(were|have\s+been)\s+(told|instructed|taught)\b.{0,40}\b(not|no\s+longer|void|obsolete)|\bdeveloper\s+mode\s+(is\s+)?(on|enabled|active)",
     r"(忽略|无视|忘记|忽视|不要理会|不必理会|绕过).{0,12}(之前|以上|上述|上面|先前|前面|所有|系统|原有|一切|任何|此前|其他).{0,30}(指令|指示|提示|规则|说明|设定|限制|约束|政策)",
     r"\b(ignora|olvida|descarta|omite|haz\s+caso\s+omiso)\w*\s+(de\s+)?((todas?|todos|cualquier|las?|los|el|tus|de)\s+)*(instrucciones|reglas|indicaciones|órdenes|mensajes?|prompt)\s+(\S+\s+)?(anteriores|previas|previos|del\s+sistema|originales)",
     r"(忘掉|抛开|不再遵守|不必遵守|无需遵守).{0,18}(之前|以上|此前|先前|原有|所有|一切|系统|安全).{0,30}(指令|指示|提示|规则|规范|设定|限制|约束|准则)|(系统|安全).{0,18}(规定|规则|规范|指令|限制|准则).{0,18}不(再)?适用|(你|您|助手|模型).{0,12}不再?受.{0,18}(限制|约束|规范)|无限制模式",
@@ -57,11 +57,11 @@ pub(super) const LEFT_OUT: &str = concat!(
     r"|\b(do\s+not|don't|never|without)\s+(ever\s+)?(mention\w*|includ\w+|list\w*|show\w*|describ\w+|report\w*|log\w*|explain\w*|disclos\w+|acknowledg\w+|reveal\w*)\s+(this|it|these|that|the)\s+(\w+\s+){0,3}(in|to|during)\s+(your\s+|the\s+|any\s+)?(\w+\s+)?(summar\w+|repl(y|ies)|answers?|responses?|visible|conversation|plan|final)",
     r"|\b(no\s+need|not\s+necessary)\s+to\s+(explain|mention|show|announce|report|disclose)\s+(it|this|them|that)\b|\bdo\s+not\s+(mention|announce|acknowledge)\s+(it|this|them|that)\b|\bthe\s+(user|reader)\s+has\s+no\s+(use\s+for|need\s+of)\b.{0,24}\b(report|mention|note|summary)|\bthe\s+(user|reader)\s+((does\s+not|doesn't)\s+need\s+to|need\s+not|needn't)\s+be\s+(told|informed|asked|aware)",
     r"|(不要|别|勿|请勿|不得|切勿)在.{0,24}(回复|回答|总结|摘要|报告|思考|输出|日志).{0,12}(提及|提到|显示|出现|说明|透露)(这|此|该|本|上述|以上|任何|有关|步骤|操作|过程|它|。|，|；|\s|$)|(不要|别|勿|请勿|不得|切勿).{0,12}(写入|记入|列入|出现在).{0,12}(总结|摘要|报告|日志)|不必(向用户)?(说明|解释).{0,12}(过程|步骤|操作)",
-    r"|\bno\s+(lo\s+|la\s+|los\s+|las\s+)?(incluyas|menciones|cites|muestres|expliques|comentes)\b.{0,60}\b(resumen|informe|respuesta|resultado)\b|\bni\s+(lo|la|los|las)\s+(menciones|incluyas|muestres)|\bmant(é|e)n\S*\s+.{0,30}\ben\s+secreto|\bno\s+(es|sea|debe\s+ser)\s+(visible|revelad\S*|mostrad\S*)|\bno\s+(hace\s+falta|es\s+necesario)\s+(comentar|mencionar|decir|explicar)(lo|la|los|las)\b.{0,30}(conversaci|usuari|respuesta|persona)",
+    r"|\bno\s+(lo\s+|la\s+|los\s+|las\s+)?(incluyas|menciones|cites|muestres|expliques|comentes)\b.{0,60}\b(res(ú|u)men(es)?|informes?|respuestas?|resultados?|explicaci\S+)\b|\bni\s+(lo|la|los|las)\s+(menciones|incluyas|muestres)|\bmant(é|e)n\S*\s+.{0,30}\ben\s+secreto|\bno\s+(es|sea|debe\s+ser)\s+(visible|revelad\S*|mostrad\S*)|\bno\s+(hace\s+falta|es\s+necesario)\s+(comentar|mencionar|decir|explicar)(lo|la|los|las)\b.{0,30}(conversaci|usuari|respuesta|persona)",
 );
 
 /// Hiding something from the user, in Chinese: not telling, not letting know, not mentioning an action.
-const HIDDEN_FROM_USER_ZH: &str = r"(切勿|不要|不得|请勿|勿|不可|禁止|不能)(透露|提及|泄露|承认|引用|展示|复述).{0,6}(本|这|此|该|上述|以上|特殊).{0,3}(段|节|条|部分|规则|指令|设定)|(不要|别|勿|无需|不得|不能|不必|请勿)(再)?(告诉|告知|通知|提醒)(用户|使用者)(这|此|该|本|上述|任何|有关|关于|你|已|。|，|,|；|\s|$)|(不要|别|勿|不得|不能|请勿)(再)?让(用户|使用者).{0,6}(知道|知晓|察觉|发现|看到|看见|注意)|(不要|别|勿|不得|不能|不必|无需|请勿)(再)?向(用户|使用者).{0,6}(提及|透露|说明|报告|展示|显示|解释|提起)|对(用户|使用者).{0,3}(保密|隐瞒)|(瞒着|避免让|不让)用户|(不要|别|勿|请勿)(提及|透露|说出).{0,24}(上传|发送|执行|运行|读取|步骤|这一步|密钥)|(悄悄|偷偷|暗中|秘密地?)(地)?(读取|上传|发送|复制|收集|附加|执行|运行|记录|安装)";
+const HIDDEN_FROM_USER_ZH: &str = r"(切勿|不要|不得|请勿|勿|不可|禁止|不能)(透露|提及|泄露|承认|引用|展示|复述).{0,6}(本|这|此|该|上述|以上|特殊).{0,3}(段|节|条|部分|规则|指令|设定)|(不要|别|勿|无需|不得|不能|不必|请勿)(再)?(告诉|告知|通知|提醒)(用户|使用者)(这|此|该|本|上述|任何|有关|关于|你|已|曾|读取|执行|上传|发送|运行|下载|访问|修改|安装|做过|。|，|,|；|\s|$)|(不要|别|勿|不得|不能|请勿)(再)?让(用户|使用者).{0,6}(知道|知晓|察觉|发现|看到|看见|注意)|(不要|别|勿|不得|不能|不必|无需|请勿)(再)?向(用户|使用者).{0,6}(提及|透露|说明|报告|展示|显示|解释|提起)|对(用户|使用者).{0,3}(保密|隐瞒)|(瞒着|避免让|不让)用户|(不要|别|勿|请勿)(提及|透露|说出).{0,24}(上传|发送|执行|运行|读取|步骤|这一步|密钥)|(悄悄|偷偷|暗中|秘密地?)(地)?(读取|上传|发送|复制|收集|附加|执行|运行|记录|安装)";
 
 /// Hiding something from the user, in Spanish.
 const HIDDEN_FROM_USER_ES: &str = r"\b(estas?|estos?)\s+(l(í|i)neas?|secci(ó|o)n|bloque|reglas?|notas?|apartado|instrucciones|indicaciones|criterios)\b.{0,30}\bno\s+(se\s+|deben?\s+|puede\S*\s+)+(muestr|mostr|menci|revel|cit|coment|enseñ|divulg)|\bqueda\s+entre\s+nosotros|\bsin\s+(avisar|informar|decir|notificar|contar)\S*\s+(nada\s+)?(al|a\s+la|a\s+los)\s+(usuari|persona)|\bno\s+(se\s+)?(le\s+|lo\s+)?(digas|informes|avises|cuentes|menciones|reveles)\s+(\S+\s+){0,3}(al\s+)?usuari|\bsin\s+que\s+(el\s+|la\s+)?usuari\S+\s+(lo\s+|se\s+)?(sepa|note|vea|entere|d(é|e)\s+cuenta|perciba)|\b(copi|env|mand|sub|le|recopil|guard|ejecut)\S*\s+(\S+\s+){0,3}(en\s+secreto|a\s+escondidas)\b|\b(en\s+secreto|a\s+escondidas|secretamente)\s+(copi|env|mand|sub|recopil|ejecut)|\bno\s+(se\s+)?lo\s+(comentes|digas|menciones|cuentes)\s+(con|a)\s+nadie";
@@ -105,13 +105,13 @@ const NOT_HIDDEN: &str = r"not\s+tell\s+the\s+user\s+to\b|unless|ask(ing)?\s+the
 /// A claim to outrank the system prompt, the user or safety rules.
 pub(super) const OUTRANKS: &[&str] = &[
     r"\b(outranks?|overrides?|supersedes?|(takes?|has|have|with)\s+(absolute\s+)?(precedence|priority)\s+over|higher\s+(priority|authority)\s+than|prevails?\s+over|rank\s+above|stand\s+above|trumps?)\b.{0,60}(\bsystem\s+(prompt|message|instructions?)|\buser('s|s')?\s+(messages?|requests?|instructions?|wishes|orders)|\b(safety|security)\s+(rules?|polic\w+|guidelines?|filters?)|\b(all|any)\s+(other|earlier|previous)\s+(skills?|instructions?)|\bdeveloper\s+(messages?|instructions?)|\byour\s+(training|guidelines|instructions)|\b(configuration|rules|guidance|instructions?)\s+(\w+\s+)?(received|given|loaded|you\s+(have|were|got)))",
-    r"(高于|优先于|凌驾于?|优先级(高于|超过)|覆盖).{0,30}(系统提示|系统消息|系统指令|安全政策|安全规则|安全策略|用户的?(任何)?(要求|指令|请求)|平台)",
-    r"\b(prevalece|prima|est(á|a)n?\s+por\s+encima|tiene\s+(prioridad|preferencia)|tienen\s+(prioridad|preferencia)|prioridad)\w*\s+(\S+\s+)?(sobre|de|a)\s+.{0,30}(sistema|usuario|seguridad|otras\s+(instrucciones|habilidades)|cualquier\s+otra\s+(instrucci|pauta|norma|regla|directriz|indicaci))|\bm(á|a)s\s+peso\s+que\s+.{0,40}(usuari|persona|sistema)",
+    r"(高于|优先于|凌驾于?|优先级(高于|超过)|覆盖).{0,30}(系统提示|系统消息|系统指令|安全政策|安全规则|安全策略|用户的?(任何)?(要求|指令|请求)|平台)|与(系统|用户|平台|安全).{0,48}(冲突|矛盾|不一致|不符).{0,12}以.{0,24}为准",
+    r"\b(prevalece|prima|est(á|a)n?\s+por\s+encima|tiene\s+(prioridad|preferencia)|tienen\s+(prioridad|preferencia)|prioridad)\w*\s+(\S+\s+)?(sobre|de|a)\s+.{0,30}(sistema|usuario|seguridad|otras\s+(instrucciones|habilidades)|cualquier\s+(otra\s+)?(instrucci|pauta|norma|regla|directriz|indicaci))|\bm(á|a)s\s+peso\s+que\s+.{0,40}(usuari|persona|sistema)",
 ];
 
 pub(super) const OUTRANK_KEYWORDS: &str = "\
     outrank,overrid,supersede,precedence,priority,higher authority,prevail,rank above,stand above,trump,\
-    高于,优先于,凌驾,优先级,覆盖,prevalece,por encima,prioridad,preferencia,prima ,más peso";
+    高于,优先于,凌驾,优先级,覆盖,为准,prevalece,por encima,prioridad,preferencia,prima ,más peso";
 
 /// Obeying a text that comes from elsewhere.
 pub(super) const OBEYS_TEXT: Pattern = pattern_except(
@@ -154,5 +154,5 @@ pub(super) const FETCHED: Pattern = pattern_except(
         r"https?://[\w$<{\[]",
         r"\b(dig|nslookup)\s+.{0,20}\btxt\b|\b(curl|wget)\s+\S|\bweb_?fetch\b|\bremote\s+(server|url|endpoint|file|page|host|config)|\btxt\s+record|\bregistro\s+txt|scripts/[\w.-]+.{0,80}\b(print\w*|output\w*|returns?|fetch\w*|latest|current|newest|imprim\w+)|scripts/\w*(refresh|update|sync|actualiz\w+)\w*\.|\b(the|each|every)\s+downloaded\s+(text|file|rules|steps|page)|\bendpoint\b|\b(the|its|this)\s+feed\b|\b(github|gitlab|newest|latest|open|new|each|every)\s+(\w+\s+)?(issues?|pull\s+requests?|tickets?|comments?|e-?mails?)\b|\bweb\s*pages?\b",
     ],
-    r"https?://(localhost|127\.|([\w-]+\.)*(microsoft|google|github|anthropic|openai|mozilla|python|nodejs|docker|kubernetes|amazon|apple|oracle|redhat|debian|ubuntu|rust-lang|w3|ietf|wikipedia)\.(com|org|io|dev|net)\b)",
+    r"https?://(localhost|127(\.\d+){3}|([\w-]+\.)*(microsoft|google|github|anthropic|openai|mozilla|python|nodejs|docker|kubernetes|amazon|apple|oracle|redhat|debian|ubuntu|rust-lang|w3|ietf|wikipedia)\.(com|org|io|dev|net))(:\d+)?([/\s'\x22\x60),]|$)",
 );

@@ -41,7 +41,7 @@ pub(super) const SEED_PHRASE: Pattern = pattern_except(
         r"\b(pid|solicit|introduc|ingres|peg|escrib|env|proporcion)\S*\s.{0,80}(\bfrase\s+(semilla|de\s+recuperaci|secreta)|\b(12|24|doce|veinticuatro)(\s+o\s+(24|veinticuatro))?\s+palabras|palabras\s+(de\s+recuperaci|secretas|semilla)|\bcontraseña\s+maestra|\bclave\s+privada\s+de\s+(la|su|tu)\s+(cartera|billetera|wallet|monedero))",
         r"\b((ask|prompt)\w*\s+(\w+\s+){0,4}?(for|to)|(request|obtain|collect)(s|ing)?|(enter|paste|provide|input|share|send|pass|type|give)(ing)?)\b.{0,80}\b(seed\s+phrase|recovery\s+phrase|mnemonic(\s+phrase)?|recovery\s+words|secret\s+recovery|(12|24|twelve|twenty-four)(\s+(or|/)\s+(24|twenty-four))?[\s-]+(secret\s+|recovery\s+|seed\s+)?words?|wallet('s)?\s+(private|secret)\s+key|master\s+password|(verification|one-time)\s+codes?\b.{0,40}\b(received|sms|phone)|private\s+key\s+of\s+(the|their|your)\s+wallet)",
     ],
-    r"\b(never|do\s+not|don't|must\s+not|nunca|jamás)\b|\b(testnet|sepolia|hardhat|anvil|throwaway|practice|test\s+(wallet|account|mnemonic)|de\s+prueba)\b|测试|\bno\s+(pid|solicit|introduzc|pegu|env)|切勿|不要|请勿|绝不",
+    r"\b(never|do\s+not|don't|must\s+not|nunca|jamás)\s+(\S+\s+)?(ask|prompt|request|obtain|collect|enter|paste|provide|input|shar|send|pass|typ|give|store|pid|solicit|introdu|peg|escrib|env)\w*|\b(testnet|sepolia|hardhat|anvil|throwaway|practice|test\s+(wallet|account|mnemonic)|de\s+prueba)\b|测试|\bno\s+(pid|solicit|introduzc|pegu|env)|切勿|不要|请勿|绝不",
 );
 
 pub(super) const RULES: &[Rule] = &[
@@ -172,7 +172,7 @@ pub(super) const RULES: &[Rule] = &[
                 &[
                     r"\.(netrc|git-credentials|npmrc|pypirc|gnupg)\b|\.ssh\b|\.aws\b|\.kube\b|gh/hosts\.yml|login\.keychain|\blogin\s+data\b|wallet\.dat",
                 ],
-                r"\b(never|not|don't|avoid|nunca)\b|请勿|切勿|authorized_keys|ssh\s+config|\.ssh/config|public\s+key|\.pub\b|不读取、(不\S{2,12}、)*不上传",
+                r"\b(never|not|don't|avoid|nunca|without)\s+(\w+\s+){0,2}?(read|open|cop(y|ies)|send|post|upload|includ|put|pass|commit|print|log|touch|access|shar|attach|past|embed|append|forward|hand|expos|modif|chang|delet|leas|leer|subas|env|copi)\w*|请勿|切勿|authorized_keys|ssh\s+config|\.ssh/config|public\s+key|\.pub\b|不读取、(不\S{2,12}、)*不上传",
             ),
             second: pattern(
                 "\

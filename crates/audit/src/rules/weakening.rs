@@ -14,7 +14,7 @@ const CONNECTS: Pattern = pattern_except(
         r"\.connect(_ex)?\s*\(\s*\(?|net\.(connect|createconnection)\s*\(|new\s+(net\.)?socket\s*\(|socket\.(create_connection|socket)\s*\(",
         r"sockets\.tcpclient\b|\bfsockopen\s*\(|\bnet\.dial(timeout)?\s*\(|tcpstream::connect|\btcpsocket\.(new|open)|/inet/tcp/|\bsocket\(\s*\w+\s*,\s*PF_INET",
     ],
-    r"(connect\w*|dial\w*|socket|tcpclient|fsockopen|new|open)['\x22\s(]+[^)\n]*(localhost|127\.0\.0\.1)",
+    r"(connect\w*|dial\w*|socket|tcpclient|fsockopen|new|open)['\x22\s(]+[^)\n]*\b(localhost|127\.0\.0\.1)([^\w.-]|$)",
 );
 
 /// Giving a shell the other end of a connection.
@@ -69,7 +69,7 @@ pub(super) const RULES: &[Rule] = &[
                 r"ssl\._create_default_https_context\s*=\s*ssl\._create_unverified_context|servercertificatevalidationcallback\s*=\s*\{?\s*\$?\{?\s*\$?true|^\s*strict-ssl\s*=\s*false",
                 r"\bexport\s+go(nosumdb|nosumcheck|insecure)\s*=\s*['\x22]?(\*|1)",
             ],
-            r"localhost|127\.0\.0\.1",
+            r"\b(localhost|127\.0\.0\.1)([^\w.-]|$)",
         )),
         example: example("scripts/a.sh", "#!/bin/sh\nexport NODE_TLS_REJECT_UNAUTHORIZED=0\n"),
     },
