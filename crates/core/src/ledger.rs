@@ -77,7 +77,7 @@ pub struct Reinjection {
     pub unavailable: Vec<String>,
 }
 
-/// The reason why a skill may not be entered.
+/// The reason why a skill may not be invoked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnterSkillError {
@@ -167,9 +167,9 @@ impl Ledger {
         }
     }
 
-    /// Returns the names of the remote skills that this conversation has loaded.
-    pub fn remote_names(&self) -> impl Iterator<Item = &str> {
-        self.loaded.iter().filter(|entry| entry.file_set.is_some()).map(|entry| entry.name.as_str())
+    /// Returns `true` if the file set of the skill was [recorded](Self::pin_file_set): it was loaded from a server.
+    pub fn has_file_set(&self, name: &str) -> bool {
+        self.loaded.iter().any(|entry| entry.name == name && entry.file_set.is_some())
     }
 
     /// Returns `true` if the skill was activated.
@@ -182,6 +182,14 @@ impl Ledger {
         self.loaded.iter().map(|entry| entry.name.as_str())
     }
 
+    /// Records that the conversation no longer has the instructions of a skill, although it is still active. They are
+    /// shown once more when it is activated again.
+    pub fn forget_instructions(&mut self, name: &str) {
+        if let Some(entry) = self.loaded.iter_mut().find(|entry| entry.name == name) {
+            entry.digest = None;
+        }
+    }
+
     /// Removes a skill; returns `true` if it was there.
     pub fn remove(&mut self, name: &str) -> bool {
         let count = self.loaded.len();
@@ -189,15 +197,18 @@ impl Ledger {
         self.loaded.len() < count
     }
 
-    /// Returns what has to be shown again after the conversation was compacted. `content` returns a skill's
-    /// current instructions and their digest, or `None` if they cannot be loaded.
+    /// Returns what has to be shown again after the conversation was compacted. `is_removed` returns whether the
+    /// instructions of a skill were removed; `content` returns its current instructions and their digest, or `None`
+    /// if they cannot be loaded.
     pub fn collect_reinjection(
         &mut self,
         snapshot: &Snapshot,
+        is_removed: impl Fn(&str) -> bool,
         mut content: impl FnMut(&Skill) -> Option<(String, String)>,
     ) -> Reinjection {
         let mut reinjection = Reinjection::default();
-        for entry in &mut self.loaded {
+        // Other entries describe the text that the conversation still has.
+        for entry in self.loaded.iter_mut().filter(|entry| is_removed(&entry.name)) {
             let skill = snapshot.get(&entry.name).filter(|skill| skill.is_enabled());
             let set = skill.and_then(|skill| skill.remote()).map(|remote| remote.entry().files_digest());
             match skill.and_then(&mut content) {
@@ -206,7 +217,10 @@ impl Ledger {
                     entry.file_set = set;
                     reinjection.contents.push((entry.name.clone(), text));
                 }
-                None => reinjection.unavailable.push(entry.name.clone()),
+                None => {
+                    entry.digest = None;
+                    reinjection.unavailable.push(entry.name.clone());
+                }
             }
         }
         reinjection

@@ -46,6 +46,9 @@ impl Toolbox {
                 let params = ToolParams::new(params, &["name", "path"])?;
                 let skill = find_skill(&snapshot, policy, session, params.required_text("name")?)?;
                 check_loaded_files(skill, session)?;
+                if skill.remote().is_some() {
+                    session.remote_reads.insert(skill.key().into());
+                }
                 self.read_resource(skill, params.required_text("path")?, policy)
             }
             BuiltinTool::ListResources => {

@@ -43,13 +43,21 @@ pub struct RenderedPrompt {
 
 /// Renders the prompt that a model is shown for the skills of a toolbox.
 pub fn render_prompt(toolbox: &Toolbox, request: &PromptRequest<'_>) -> RenderedPrompt {
-    let (catalog, routing) = build_catalog(toolbox, request);
+    let BuiltCatalog { catalog, routing, .. } = build_catalog(toolbox, request);
     let Catalog { text, plan } = Arc::unwrap_or_clone(catalog);
     RenderedPrompt { text, plan, routing }
 }
 
+/// The catalog of a prompt, and how the query was routed.
+struct BuiltCatalog {
+    catalog: Arc<Catalog>,
+    routing: Option<Routing>,
+    /// The skills whose instructions the catalog may contain.
+    pushed: Vec<String>,
+}
+
 /// Returns the catalog of a prompt, and the skills that match the query.
-fn build_catalog(toolbox: &Toolbox, request: &PromptRequest<'_>) -> (Arc<Catalog>, Option<Routing>) {
+fn build_catalog(toolbox: &Toolbox, request: &PromptRequest<'_>) -> BuiltCatalog {
     let (snapshot, policy) = (toolbox.snapshot(), toolbox.registry().policy());
     let usage = SkillUsage::load(toolbox.registry().host());
     let format = request.format.unwrap_or(policy.catalog.format);
@@ -71,13 +79,13 @@ fn build_catalog(toolbox: &Toolbox, request: &PromptRequest<'_>) -> (Arc<Catalog
         tokens,
         order: CutOrder { relevant, recent: usage.recent(16) },
     };
-    let catalog = match format {
+    let (catalog, pushed) = match format {
         CatalogFormat::Tiers => tiered_catalog(&snapshot, toolbox, routing.as_ref(), key),
         CatalogFormat::Xml | CatalogFormat::Json | CatalogFormat::Bullets | CatalogFormat::Tool => {
-            full_catalog(&snapshot, toolbox, key)
+            (full_catalog(&snapshot, toolbox, key), Vec::new())
         }
     };
-    (catalog, routing)
+    BuiltCatalog { catalog, routing, pushed }
 }
 
 /// Returns the catalog of all skills.
@@ -96,18 +104,18 @@ fn route(toolbox: &Toolbox, snapshot: &Arc<Snapshot>, query: &str, usage: &Skill
     toolbox.router(snapshot).route(query, &options)
 }
 
-/// Returns the catalog with the tier (how much to show: nothing, a count, names or whole skills) that the query needs;
-/// without a query, names and brief descriptions.
+/// Returns the catalog with the tier (how much to show: nothing, a count, names or whole skills) that the query needs,
+/// and the names of whole skills; without a query, names and brief descriptions.
 fn tiered_catalog(
     snapshot: &Arc<Snapshot>,
     toolbox: &Toolbox,
     routing: Option<&Routing>,
     key: CatalogKey,
-) -> Arc<Catalog> {
+) -> (Arc<Catalog>, Vec<String>) {
     let policy = toolbox.registry().policy();
     let mut full = Vec::new();
     let tier = match routing.map(|routing| routing.tier) {
-        None | Some(Tier::Registry) => return full_catalog(snapshot, toolbox, key),
+        None | Some(Tier::Registry) => return (full_catalog(snapshot, toolbox, key), Vec::new()),
         Some(Tier::Nothing) => DisclosureTier::Nothing,
         Some(Tier::Breadcrumb) => DisclosureTier::Count,
         Some(Tier::Full) => {
@@ -120,13 +128,14 @@ fn tiered_catalog(
                 Some((name.to_owned(), activate(skill, None, policy).ok()?.content()))
             }));
             if full.is_empty() {
-                return full_catalog(snapshot, toolbox, key);
+                return (full_catalog(snapshot, toolbox, key), Vec::new());
             }
             DisclosureTier::Full(&full)
         }
     };
     let text = tier.render(snapshot, policy, &key.request());
-    Arc::new(Catalog { text, plan: CatalogPlan::default() })
+    let pushed = full.into_iter().map(|(name, _)| name).collect();
+    (Arc::new(Catalog { text, plan: CatalogPlan::default() }), pushed)
 }
 
 /// Returns the system prompt of a turn: the catalog, its rules, and the active skills.
@@ -134,12 +143,11 @@ pub fn system_prompt(toolbox: &Toolbox, session: &Session, query: Option<&str>) 
     if !toolbox.registry().policy().enabled {
         return String::new();
     }
-    let (catalog, routing) = build_catalog(toolbox, &PromptRequest { query, ..PromptRequest::default() });
-    if query.is_some() && toolbox.registry().policy().catalog.format == CatalogFormat::Tiers {
+    let BuiltCatalog { catalog, pushed, .. } =
+        build_catalog(toolbox, &PromptRequest { query, ..PromptRequest::default() });
+    if query.is_some() {
         // Skills whose instructions the prompt may contain count as active.
-        let pushed = routing.iter().filter(|routing| routing.tier == Tier::Full);
-        session
-            .set_pushed(pushed.flat_map(Routing::full_matches).map(|matched| matched.name.clone()).collect());
+        session.set_pushed(pushed);
     }
     let mut text = catalog.text.clone();
     if !text.is_empty() && toolbox.registry().policy().activation == ActivationMode::SkillTool {

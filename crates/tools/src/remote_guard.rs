@@ -14,14 +14,19 @@ pub(crate) fn check_loaded_files(skill: &Skill, session: &Session) -> Result<(),
         .map_err(|error| ToolError::new(error.code(), error.to_string()))
 }
 
-/// Returns an error while the conversation has instructions of a remote skill, unless the user allowed running:
-/// the instructions may have caused the call.
+/// Returns an error while the conversation has text of a remote skill, unless the user allowed running: the text may
+/// have caused the call.
 pub(crate) fn check_run_allowed(snapshot: &Snapshot, session: &Session) -> Result<(), ToolError> {
-    let is_allowed = |name: &&str| {
-        let remote = snapshot.get(name).and_then(|skill| skill.remote());
-        remote.is_some_and(|remote| remote.approval().grants().allow_run)
+    let is_allowed = |name: &&str| match snapshot.get(name) {
+        Some(skill) => match skill.remote() {
+            Some(remote) => remote.approval().grants().allow_run,
+            None => !session.ledger.has_file_set(name),
+        },
+        // Of restored conversations, only the names are known. Those of remote skills begin with the server's label.
+        None => !session.ledger.has_file_set(name) && !name.contains('/'),
     };
-    match session.ledger.remote_names().find(|name| !is_allowed(name)) {
+    let mut names = session.ledger.names().chain(session.remote_reads.iter().map(String::as_str));
+    match names.find(|name| !is_allowed(name)) {
         None => Ok(()),
         Some(name) => {
             let name = hidden::escape_for_display(name);

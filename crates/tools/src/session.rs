@@ -19,6 +19,8 @@ pub struct Session {
     pub(crate) conversation: prowess_toolset::Conversation,
     /// Options for calls that are made with this session.
     pub call_options: CallOptions,
+    /// The remote skills that the conversation has read files of.
+    pub(crate) remote_reads: BTreeSet<String>,
     invoked: BTreeSet<String>,
     pushed: Mutex<Vec<String>>,
 }
@@ -32,6 +34,7 @@ impl Clone for Session {
             #[cfg(feature = "toolsets")]
             conversation: self.conversation.clone(),
             call_options: self.call_options.clone(),
+            remote_reads: self.remote_reads.clone(),
             invoked: self.invoked.clone(),
             pushed: Mutex::new(self.pushed.lock().unwrap_or_else(PoisonError::into_inner).clone()),
         }
@@ -86,6 +89,11 @@ impl Session {
     /// if it is not in the catalog.
     pub fn mark_invoked(&mut self, name: &str) {
         self.invoked.insert(name.to_owned());
+    }
+
+    /// Adds the remote skills that another session has read files of: their text is in this conversation, too.
+    pub fn add_remote_reads(&mut self, other: &Self) {
+        self.remote_reads.extend(other.remote_reads.iter().cloned());
     }
 
     /// Returns the active skills: loaded ones, those that the user requested, and those whose instructions the

@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use prowess::activation::activate;
-use prowess::ledger::Ledger;
 use prowess_tools::{Session, Toolbox, tokens};
 
 use crate::provider::{ConversationEntry, ModelError};
@@ -128,23 +127,21 @@ impl ConversationContext {
     fn reinject(&mut self, toolbox: Option<&Toolbox>, session: &mut Session) {
         let Some(toolbox) = toolbox else { return };
         let policy = toolbox.registry().policy();
-        let mut ledger = session.ledger.clone();
-        let contents = ledger.collect_reinjection(&toolbox.snapshot(), |skill| {
+        let is_named = |names: &[String], name: &str| names.iter().any(|other| other == name);
+        let is_removed = |name: &str| {
+            let in_past = self.past.iter().any(|exchange| is_named(&exchange.skills, name));
+            let reinjected = self.reinjected.iter().any(|(skill, ..)| skill == name);
+            !in_past && !reinjected && !is_named(&self.skills, name) && !is_named(&self.unloaded, name)
+        };
+        let removed = session.ledger.collect_reinjection(&toolbox.snapshot(), is_removed, |skill| {
             let args = self.arguments.get(skill.key().as_str()).map(String::as_str);
             let activated = activate(skill, args, policy).ok()?;
             Some((activated.content(), activated.digest().to_owned()))
         });
-        for (name, text) in contents.contents {
-            let in_past = self.past.iter().any(|exchange| exchange.skills.contains(&name));
-            let reinjected = self.reinjected.iter().any(|(skill, ..)| *skill == name);
-            if in_past || reinjected || self.skills.contains(&name) || self.unloaded.contains(&name) {
-                continue;
-            }
+        for (name, text) in removed.contents {
             let cost = tokens::count(&text) + OVERHEAD;
             self.reinjected.push((name, text, cost));
         }
-        // The digests must match the text in the conversation.
-        session.ledger = ledger;
     }
 
     /// Drops the longest result of the oldest entry that may be shortened. Returns `false` if there is none.
@@ -173,7 +170,7 @@ impl ConversationContext {
         let largest = (0..self.reinjected.len()).max_by_key(|index| self.reinjected[*index].2);
         let Some(index) = largest else { return false };
         let (name, ..) = self.reinjected.remove(index);
-        session.ledger = without_digest(&session.ledger, &name);
+        session.ledger.forget_instructions(&name);
         self.unloaded.push(name);
         true
     }
@@ -231,20 +228,6 @@ impl ConversationContext {
         }
         entries
     }
-}
-
-/// Returns the ledger without the digest of this skill.
-fn without_digest(ledger: &Ledger, name: &str) -> Ledger {
-    let entries = serde_json::to_value(ledger).unwrap_or_default();
-    let mut updated = Ledger::from_names(ledger.names().map(str::to_owned));
-    for entry in entries.as_array().into_iter().flatten() {
-        if let (Some(loaded), Some(digest)) = (entry["name"].as_str(), entry["digest"].as_str())
-            && loaded != name
-        {
-            updated.record_activation(loaded, digest);
-        }
-    }
-    updated
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ pub(super) fn exchanges(
             dropped.push(message_text(message));
             continue;
         }
-        let restorer = ResultRestorer { toolbox, session, restored: &mut restored };
+        let restorer = ResultRestorer { toolbox, session: &mut *session, restored: &mut restored };
         let exchange = exchange(message, replies, restorer, tools);
         used += exchange.cost;
         match used > budget {
@@ -56,11 +56,12 @@ pub(super) fn exchanges(
     // Skills whose instructions were dropped must be added again.
     let kept_skills: Vec<&str> =
         kept.iter().flat_map(|exchange| exchange.skills.iter().map(String::as_str)).collect();
-    restored.retain(|(name, _): &(String, String)| kept_skills.contains(&name.as_str()));
+    restored.retain(|skill: &RestoredSkill| kept_skills.contains(&skill.name.as_str()));
     let names: Vec<String> = session.ledger.names().map(str::to_owned).collect();
     session.ledger = prowess::ledger::Ledger::from_names(names);
-    for (name, digest) in &restored {
+    for RestoredSkill { name, digest, file_set } in &restored {
         session.ledger.record_activation(name, digest);
+        session.ledger.pin_file_set(name, file_set.as_deref());
     }
     (kept, dropped)
 }
@@ -184,12 +185,19 @@ fn reply_entries(
     entries
 }
 
+/// A skill whose instructions were restored.
+struct RestoredSkill {
+    name: String,
+    digest: String,
+    /// The digest of the files of a remote skill.
+    file_set: Option<String>,
+}
+
 /// Restores results that are not stored.
 struct ResultRestorer<'a> {
     toolbox: &'a Toolbox,
-    session: &'a Session,
-    /// Skills that were restored already, with their digests.
-    restored: &'a mut Vec<(String, String)>,
+    session: &'a mut Session,
+    restored: &'a mut Vec<RestoredSkill>,
 }
 
 impl ResultRestorer<'_> {
@@ -229,7 +237,7 @@ impl ResultRestorer<'_> {
         skills: &mut Vec<String>,
     ) -> String {
         let display_name = prowess::format::hidden::escape_for_display(name);
-        if self.restored.iter().any(|(restored, _)| restored == name) {
+        if self.restored.iter().any(|restored| restored.name == name) {
             return format!("[The instructions of {display_name} are included below.]");
         }
         if is_reminder(summary) {
@@ -242,7 +250,9 @@ impl ResultRestorer<'_> {
         let Some(activated) = activated else {
             return format!("[The skill {display_name} is no longer available.]");
         };
-        self.restored.push((name.to_owned(), activated.digest().to_owned()));
+        let (digest, file_set) =
+            (activated.digest().to_owned(), activated.origin.as_ref().map(|origin| origin.file_set.clone()));
+        self.restored.push(RestoredSkill { name: name.to_owned(), digest, file_set });
         skills.push(name.to_owned());
         let content = activated.content();
         match summary["text_digest"] == prowess::digest(content.as_bytes()) {
@@ -254,13 +264,14 @@ impl ResultRestorer<'_> {
     }
 
     /// Returns the content of a file if it is unchanged.
-    fn restore_file(&self, tool: &str, arguments: &Value, summary: &Value) -> String {
+    fn restore_file(&mut self, tool: &str, arguments: &Value, summary: &Value) -> String {
         let mut scratch = Session::default();
         for name in self.session.active_skills() {
             scratch.mark_invoked(&name);
         }
         let result = self.toolbox.call(&mut scratch, tool, arguments.clone());
         if result.error.is_none() && summary["text_digest"] == prowess::digest(result.text.as_bytes()) {
+            self.session.add_remote_reads(&scratch);
             return result.text;
         }
         let path =

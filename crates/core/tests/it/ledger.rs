@@ -33,6 +33,19 @@ fn loading_an_unchanged_skill_again_returns_a_reminder() {
 }
 
 #[test]
+fn forgotten_instructions_are_shown_once_more() {
+    let mut ledger = Ledger::default();
+    for name in ["docs/pdf", "a"] {
+        ledger.record_activation(name, "1");
+    }
+    ledger.pin_file_set("docs/pdf", Some("files"));
+    ledger.forget_instructions("a");
+    assert_eq!(ledger.record_activation("a", "1"), LoadOutcome::New);
+    assert_eq!(ledger.record_activation("docs/pdf", "1"), LoadOutcome::Unchanged);
+    assert!(ledger.has_file_set("docs/pdf") && !ledger.has_file_set("a"));
+}
+
+#[test]
 fn restored_names_are_shown_once_more() {
     let mut ledger = Ledger::from_names(["a".to_owned(), "b".to_owned(), "a".to_owned()]);
     assert_eq!(ledger.names().collect::<Vec<_>>(), ["a", "b"]);
@@ -50,10 +63,15 @@ fn after_compaction_current_instructions_are_shown_again() {
         ledger.record_activation(name, "old");
     }
     env.file(".skills/a/SKILL.md", skill_md("a", "New."));
-    let again = ledger.collect_reinjection(&registry.snapshot(), |skill| {
-        let activated = prowess::activation::activate(skill, None, registry.policy()).ok()?;
-        Some((activated.content(), activated.digest().to_owned()))
-    });
+    ledger.record_activation("b", "old");
+    let again = ledger.collect_reinjection(
+        &registry.snapshot(),
+        |name| name != "b",
+        |skill| {
+            let activated = prowess::activation::activate(skill, None, registry.policy()).ok()?;
+            Some((activated.content(), activated.digest().to_owned()))
+        },
+    );
     assert_eq!(
         again.contents,
         [("c".to_owned(), "Do it.".to_owned()), ("a".to_owned(), "Do it.".to_owned())]
@@ -64,6 +82,8 @@ fn after_compaction_current_instructions_are_shown_again() {
         LoadOutcome::Changed,
         "the ledger recorded the new digest"
     );
+    assert_eq!(ledger.record_activation("b", "old"), LoadOutcome::Unchanged, "it was not removed");
+    assert_eq!(ledger.record_activation("gone", "old"), LoadOutcome::New, "it was removed");
 }
 
 #[test]

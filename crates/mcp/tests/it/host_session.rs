@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::host_support::{NO_GRANTS, ServerScript, TestHost, skill};
+use prowess::ledger::Ledger;
 use prowess::policy::{ActivationMode, CatalogFormat, ScriptPolicy};
 use prowess::remote::approvals::ApprovalGrants;
 use prowess_mcp::host::McpRemoteSources;
@@ -117,9 +118,15 @@ fn while_a_remote_skill_is_loaded_nothing_else_is_run() {
         server. The user can allow it: prowess trust --mcp docs/pdf --allow-run";
     assert_eq!(conversation.call_error("skills.run", run.clone()), denied);
     assert_eq!(conversation.call_error("t", json!({})), denied);
+    // Of a restored conversation, only the names of the skills are known.
+    conversation.session.ledger = Ledger::from_names(["docs/pdf".to_owned()]);
+    assert_eq!(conversation.call_error("t", json!({})), denied);
     // Releasing the instructions, or a new conversation, ends the restriction.
     conversation.session.ledger.remove("docs/pdf");
     assert!(conversation.call("t", json!({})).error.is_none());
+    // A file has the same effect as instructions.
+    conversation.call("skills.readResource", json!({"name": "docs/pdf", "path": "references/a.md"}));
+    assert_eq!(conversation.call_error("t", json!({})), denied);
 }
 
 #[test]
@@ -211,8 +218,5 @@ fn a_nested_skill_is_only_a_file_of_the_outer_one() {
 fn reading_skill_md_as_a_file_activates_nothing() {
     let mut conversation = TestConversation::new(&[skill("pdf")], |_| (), NO_GRANTS);
     conversation.call("skills.readResource", json!({"name": "docs/pdf", "path": "SKILL.md"}));
-    assert_eq!(
-        conversation.session.ledger.remote_names().count() + conversation.session.ledger.names().count(),
-        0
-    );
+    assert_eq!(conversation.session.ledger.names().count(), 0);
 }

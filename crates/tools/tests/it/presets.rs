@@ -135,6 +135,19 @@ fn s003_06_at_most_three_are_pushed() {
 }
 
 #[test]
+fn only_skills_in_the_prompt_are_active() {
+    let project = TestEnv::new(Preset::Triggers);
+    for name in ["a", "b"] {
+        triggered(&project, name, "triggers: {keywords: [merge]}\n");
+    }
+    let (toolbox, session) = (project.toolbox(), Session::default());
+    std::fs::write(project.path(".agent/skills/b/SKILL.md"), "not a skill").unwrap();
+    let text = system_prompt(&toolbox, &session, Some("merge"));
+    assert!(text.contains("Body of a.") && !text.contains("Body of b."), "{text}");
+    assert_eq!(session.active_skills(), ["a"]);
+}
+
+#[test]
 fn cuts_of_the_tiers_are_reported() {
     let project = TestEnv::new(Preset::Triggers);
     for number in 0..50 {

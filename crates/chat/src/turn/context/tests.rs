@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use prowess::ledger::Ledger;
 use prowess::{Policy, Registry};
 use serde_json::json;
 
