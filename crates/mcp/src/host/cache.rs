@@ -22,7 +22,7 @@ const LISTING_MAX: u64 = 128 * 1024 * 1024;
 /// The maximum total size of the cached files of a server.
 const FILES_MAX: u64 = 256 * 1024 * 1024;
 
-/// How long a server that failed is not contacted again.
+/// How long to wait before contacting a failed server again.
 const FAILURE_TTL: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]

@@ -45,7 +45,7 @@ pub(super) async fn check_request(
     }
 }
 
-/// Passes a message on. Replaces the SDK's response to an invalid message by an error of the protocol.
+/// Passes a message on. Replaces the SDK's response to an invalid message with a protocol error.
 async fn check_message(guard: &RequestGuard, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let bytes = match tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, BODY_MAX)).await {
@@ -58,7 +58,9 @@ async fn check_message(guard: &RequestGuard, request: Request, next: Next) -> Re
             return (StatusCode::REQUEST_TIMEOUT, "timeout while receiving the message\n").into_response();
         }
     };
-    let is_new = !parts.headers.contains_key("mcp-session-id");
+    // The SDK ignores a session id that is not text, too.
+    let session = parts.headers.get("mcp-session-id").and_then(|id| id.to_str().ok());
+    let is_new = session.is_none();
     if is_new && is_initialize(&bytes) && !guard.sessions.make_room(guard.max_sessions).await {
         let mut response = (StatusCode::SERVICE_UNAVAILABLE, "too many sessions\n").into_response();
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("30"));
@@ -66,7 +68,7 @@ async fn check_message(guard: &RequestGuard, request: Request, next: Next) -> Re
     }
     let response = next.run(Request::from_parts(parts, bytes.clone().into())).await;
     match response.status() {
-        // The reason of an authorization error is not replaced.
+        // An authorization error keeps its own message.
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => response,
         status if status.is_client_error() && parse(&bytes).is_none() => {
             let (id, error) = malformed::describe_error(&bytes);

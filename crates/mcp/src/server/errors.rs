@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::page::UnknownCursorError;
 use crate::uri::{ParseSkillUriError, URI_MAX};
 
-/// The parameters are invalid, or something does not exist that has no specific code.
+/// The parameters are invalid, or something that has no specific code does not exist.
 pub(super) fn invalid_params(message: impl Into<String>) -> ErrorData {
     ErrorData::invalid_params(message.into(), None)
 }
@@ -70,7 +70,7 @@ impl From<ProtocolError> for ErrorData {
     }
 }
 
-/// Converts an error of reading a file.
+/// Converts a read error.
 pub(super) fn from_read_error(error: &ReadResourceError) -> ErrorData {
     match error.code() {
         Code::NotFound => resource_not_found(error.to_string()),

@@ -32,7 +32,12 @@ pub(super) struct LineTransport<R, W> {
     pending: Arc<PendingRequests>,
     /// Whether the client has sent a request.
     has_request: bool,
+    /// The last line, if it waits for capacity. Receiving can be cancelled, which must not lose it.
+    received: Option<Result<ClientJsonRpcMessage, InvalidLine>>,
 }
+
+/// The id of an invalid line, if it has one, and the error to respond with.
+type InvalidLine = (Option<RequestId>, ErrorData);
 
 /// The result of reading a line.
 enum LineRead {
@@ -50,6 +55,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTr
             output: Arc::new(AsyncMutex::new(output)),
             pending,
             has_request: false,
+            received: None,
         }
     }
 
@@ -95,7 +101,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTr
     }
 
     /// Registers a message. Returns `true` if it is passed on.
-    fn accepts(&mut self, message: &ClientJsonRpcMessage) -> bool {
+    fn register(&mut self, message: &ClientJsonRpcMessage) -> bool {
         match message {
             JsonRpcMessage::Request(request) => {
                 self.has_request = true;
@@ -123,7 +129,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTr
     }
 
     /// Parses the line. Returns `None` for an empty line and for an invalid notification.
-    fn parse_line(&mut self) -> Result<Option<ClientJsonRpcMessage>, (Option<RequestId>, ErrorData)> {
+    fn parse_line(&mut self) -> Result<Option<ClientJsonRpcMessage>, InvalidLine> {
         let line = self.line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&self.line).trim_ascii();
         if line.is_empty() {
             return Ok(None);
@@ -171,28 +177,29 @@ where
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            if !self.pending.wait_for_capacity().await {
+            if self.received.is_none() {
+                self.received = match self.read_line().await {
+                    Ok(LineRead::Complete) => {
+                        let parsed = self.parse_line();
+                        self.line.clear();
+                        parsed.transpose()
+                    }
+                    Ok(LineRead::TooLong) => {
+                        let message = format!("a line can have at most {LINE_MAX} bytes");
+                        Some(Err((None, ErrorData::new(ErrorCode::INVALID_REQUEST, message, None))))
+                    }
+                    Ok(LineRead::End) | Err(_) => return None,
+                };
+            }
+            // Whatever causes a response waits. A cancellation does not: it makes room.
+            let is_answered = matches!(self.received, Some(Err(_) | Ok(JsonRpcMessage::Request(_))));
+            if is_answered && !self.pending.wait_for_capacity().await {
                 return None;
             }
-            match self.read_line().await {
-                Ok(LineRead::Complete) => {}
-                Ok(LineRead::TooLong) => {
-                    let message = format!("a line can have at most {LINE_MAX} bytes");
-                    self.reject(None, &ErrorData::new(ErrorCode::INVALID_REQUEST, message, None));
-                    continue;
-                }
-                Ok(LineRead::End) | Err(_) => return None,
-            }
-            let message = self.parse_line();
-            self.line.clear();
-            match message {
-                Ok(Some(message)) => {
-                    if self.accepts(&message) {
-                        return Some(message);
-                    }
-                }
-                Ok(None) => {}
-                Err((id, error)) => self.reject(id, &error),
+            match self.received.take() {
+                Some(Ok(message)) if self.register(&message) => return Some(message),
+                Some(Err((id, error))) => self.reject(id, &error),
+                Some(Ok(_)) | None => {}
             }
         }
     }
@@ -209,4 +216,34 @@ where
 async fn write_all(output: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> std::io::Result<()> {
     output.write_all(bytes).await?;
     output.flush().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pending::CONCURRENT_MAX;
+    use super::*;
+
+    #[tokio::test]
+    async fn a_cancellation_is_received_while_requests_wait() {
+        let request = |id: usize| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n");
+        let mut input: String = (0..CONCURRENT_MAX).map(request).collect();
+        input.push_str(
+            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":0}}\n",
+        );
+        input.push_str(&request(CONCURRENT_MAX));
+        let pending = Arc::new(PendingRequests::default());
+        let (output, _reader) = tokio::io::duplex(64);
+        let mut transport = LineTransport::new(std::io::Cursor::new(input), output, Arc::clone(&pending));
+        for _ in 0..CONCURRENT_MAX {
+            assert!(matches!(transport.receive().await, Some(JsonRpcMessage::Request(_))));
+        }
+        assert!(matches!(transport.receive().await, Some(JsonRpcMessage::Notification(_))));
+        // The next request waits, and is not lost when receiving is cancelled.
+        assert!(tokio::time::timeout(Duration::from_millis(50), transport.receive()).await.is_err());
+        pending.finish(&RequestId::Number(1));
+        let received = transport.receive().await;
+        assert!(
+            matches!(received, Some(JsonRpcMessage::Request(next)) if next.id == RequestId::Number(CONCURRENT_MAX as i64))
+        );
+    }
 }

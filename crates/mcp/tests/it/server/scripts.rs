@@ -172,6 +172,9 @@ async fn a_session_with_a_pending_request_is_not_evicted() {
     let mut rejected = site.post(begin.to_string()).send().await;
     assert_eq!((rejected.status, rejected.header("retry-after")), (503, Some("30")));
     assert_eq!(rejected.text().await, "too many sessions\n");
+    // A session id that is not text counts as none, as in the SDK.
+    let disguised = site.post(begin.to_string()).with("Mcp-Session-Id", "\u{e9}").send().await;
+    assert_eq!(disguised.status, 503);
     assert!(!endless.processes().is_empty());
     session.notify("notifications/cancelled", json!({"requestId": id})).await;
     endless.wait_until_ended().await;
