@@ -122,6 +122,17 @@ fn a_different_existing_entry() {
 }
 
 #[test]
+fn a_server_of_someone_else_is_not_removed_silently() {
+    let env = env();
+    let theirs = "[mcp_servers.linear]\nurl = \"https://mcp.linear.example/mcp\"\n";
+    env.file("~/.codex/config.toml", theirs);
+    assert_snapshot!(env.runs(&[&["mcp", "uninstall", "--client", "codex", "--name", "linear"]]));
+    assert_eq!(env.text("~/.codex/config.toml"), theirs);
+    env.file("~/.codex/config.toml", "[mcp_servers.near]\nurl = \"http://127.0.0.1:8000/mcp\"\n");
+    assert_eq!(env.run(&["mcp", "uninstall", "--client", "codex", "--name", "near"]).code, 0);
+}
+
+#[test]
 fn replacing_asks_for_confirmation_on_a_terminal() {
     let env = env().variable("NO_COLOR", "1");
     env.file("~/.gemini/settings.json", "{\"mcpServers\": {\"prowess\": {\"command\": \"other\"}}}");

@@ -4,7 +4,7 @@ use prowess_format::Value;
 
 use super::clients::{Client, EntryFormat, TokenReference};
 use super::error::ConnectError;
-use super::server::{ServerName, ServerSpec, TokenVariable};
+use super::server::{ServerName, ServerSpec, TokenVariable, is_loopback};
 use prowess_config::edit::entry;
 
 /// The description of the goose extension.
@@ -102,10 +102,12 @@ pub(super) fn merge_entry(existing: &Value, new: &Value, server: &ServerSpec) ->
     Value::Map(merged)
 }
 
-/// Returns `true` if an entry looks like one of ours: it starts a program named `prowess`, or its URL ends in `/mcp`.
-pub(super) fn is_ours(value: &Value) -> bool {
+/// Returns `true` if an entry looks like one of ours: it starts a program named `prowess`, or its URL ends in `/mcp` and
+/// refers to this machine. Servers of others have the same path, so those elsewhere must have our name.
+pub(super) fn is_ours(name: &ServerName, value: &Value) -> bool {
     let Value::Map(entries) = value else { return false };
     let is_prowess = |path: &str| path.rsplit(['/', '\\']).next().is_some_and(|name| name == "prowess");
+    let is_near = |url: &str| url::Url::parse(url).is_ok_and(|url| is_loopback(&url));
     let first = |value: &Value| match value {
         Value::Text(text) => Some(text.to_string()),
         Value::List(items) => match items.first() {
@@ -116,7 +118,9 @@ pub(super) fn is_ours(value: &Value) -> bool {
     };
     entries.iter().any(|(key, value)| match (key.as_ref(), first(value)) {
         ("command" | "cmd", Some(command)) => is_prowess(&command),
-        ("url" | "httpUrl" | "uri", Some(url)) => url.trim_end_matches('/').ends_with("/mcp"),
+        ("url" | "httpUrl" | "uri", Some(url)) => {
+            url.trim_end_matches('/').ends_with("/mcp") && (name.as_str() == "prowess" || is_near(&url))
+        }
         _ => false,
     })
 }

@@ -115,7 +115,7 @@ pub fn plan_uninstall(
     let text = before.clone().unwrap_or_default();
     let action = match &existing {
         None => ConnectAction::Absent,
-        Some(existing) if entry_format::is_ours(&existing.value) => ConnectAction::Remove,
+        Some(existing) if entry_format::is_ours(name, &existing.value) => ConnectAction::Remove,
         Some(_) => ConnectAction::RemoveOther,
     };
     let mut after = entry::remove(&text, client.format, [client.section, name.as_str()])
@@ -178,11 +178,11 @@ impl ConnectPlan {
         if !self.action.is_change() {
             return Ok(());
         }
-        let changed = |text: Option<&str>| match text == self.before.as_deref() {
+        let new_text = |text: Option<&str>| match text == self.before.as_deref() {
             true => Ok(Some(self.after.clone())),
             false => Err(EditFileError::ConcurrentChange { path: self.file.clone() }),
         };
-        file::edit_file_within(&self.file, env.symlink_policy(self.scope), FILE_MAX, changed)?;
+        file::edit_file_within(&self.file, env.symlink_policy(self.scope), FILE_MAX, new_text)?;
         if self.removes_file() {
             self.remove_empty_dirs(env);
         }

@@ -118,7 +118,8 @@ impl ServerSpec {
     }
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// Returns `true` if a URL refers to this machine.
+pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(Host::Ipv4(address)) => address.is_loopback(),

@@ -53,7 +53,7 @@ pub fn connection_status(
 ) -> Result<ConnectionStatus, ConnectError> {
     let (file, _, existing) = find_entry(env, client, scope, name)?;
     let entry = existing.map(|existing| existing.value);
-    let is_ours = entry.as_ref().is_some_and(is_ours);
+    let is_ours = entry.as_ref().is_some_and(|entry| is_ours(name, entry));
     Ok(ConnectionStatus { file, entry, is_ours })
 }
 
