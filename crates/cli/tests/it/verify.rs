@@ -142,6 +142,7 @@ fn locked_can_be_restricted_to_a_source() {
     assert_snapshot!(env.runs(&[
         &["install", "./shelf", "--locked"],
         &["install", "./shelf/pdf", "--locked"],
+        &["install", "./shelf", "--locked", "--skill", "pdf", "--skill", "xml"],
         &["verify"],
     ]));
 }

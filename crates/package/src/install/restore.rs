@@ -54,8 +54,16 @@ pub fn plan_restore(
     if let (Some(source), None) = (source, lock.skills.iter().find(is_wanted)) {
         return Err(PackageError::NotFound(format!("no locked skill comes from {source}")));
     }
+    let selected = select_locked(&lock, names)?;
+    if let (Some(source), false, Some(other)) =
+        (source, names.is_empty(), selected.iter().find(|locked| !is_wanted(locked)))
+    {
+        let LockEntry { name, source: actual, .. } = other;
+        let message = format!("skill {name} is locked from {actual}, not from {source}");
+        return Err(PackageError::NotFound(message));
+    }
     let mut missing: Vec<&LockEntry> = Vec::new();
-    for locked in select_locked(&lock, names)?.into_iter().filter(is_wanted) {
+    for locked in selected.into_iter().filter(is_wanted) {
         match check_installed(target, locked)? {
             (dir, InstalledState::Unchanged) => plan.items.push(locked_item(locked, dir, PlanAction::Keep)),
             _ => missing.push(locked),

@@ -2,7 +2,7 @@ use super::*;
 use crate::InnerPathError;
 use proptest::prelude::*;
 
-fn parse_missing(text: &str) -> Result<Source, ParseSourceError> {
+fn parse_without_files(text: &str) -> Result<Source, ParseSourceError> {
     parse_source(text, |_| None)
 }
 
@@ -24,82 +24,82 @@ const HUB: &str = "https://github.com/owner/repo";
 
 #[test]
 fn short_forms_are_repositories() {
-    assert_eq!(parse_missing("owner/repo"), git_source(HUB, None, None, None));
-    assert_eq!(parse_missing("owner/repo/"), git_source(HUB, None, None, None));
-    assert_eq!(parse_missing("owner/repo/skills/pdf"), git_source(HUB, None, Some("skills/pdf"), None));
-    assert_eq!(parse_missing("owner/repo@pdf"), git_source(HUB, None, None, Some("pdf")));
-    assert_eq!(parse_missing("owner/repo#v1.2"), git_source(HUB, Some("v1.2"), None, None));
+    assert_eq!(parse_without_files("owner/repo"), git_source(HUB, None, None, None));
+    assert_eq!(parse_without_files("owner/repo/"), git_source(HUB, None, None, None));
+    assert_eq!(parse_without_files("owner/repo/skills/pdf"), git_source(HUB, None, Some("skills/pdf"), None));
+    assert_eq!(parse_without_files("owner/repo@pdf"), git_source(HUB, None, None, Some("pdf")));
+    assert_eq!(parse_without_files("owner/repo#v1.2"), git_source(HUB, Some("v1.2"), None, None));
     assert_eq!(
-        parse_missing("owner/repo/skills/pdf#feature/x"),
+        parse_without_files("owner/repo/skills/pdf#feature/x"),
         git_source(HUB, Some("feature/x"), Some("skills/pdf"), None)
     );
-    assert_eq!(parse_missing("owner/repo@pdf#v1"), git_source(HUB, Some("v1"), None, Some("pdf")));
-    assert_eq!(parse_missing("github:owner/repo"), git_source(HUB, None, None, None));
+    assert_eq!(parse_without_files("owner/repo@pdf#v1"), git_source(HUB, Some("v1"), None, Some("pdf")));
+    assert_eq!(parse_without_files("github:owner/repo"), git_source(HUB, None, None, None));
     assert_eq!(
-        parse_missing("gitlab:owner/repo"),
+        parse_without_files("gitlab:owner/repo"),
         git_source("https://gitlab.com/owner/repo", None, None, None)
     );
-    assert_eq!(parse_missing("github:owner/repo/a.zip"), git_source(HUB, None, Some("a.zip"), None));
+    assert_eq!(parse_without_files("github:owner/repo/a.zip"), git_source(HUB, None, Some("a.zip"), None));
     assert_eq!(
-        parse_missing("github.com/owner/repo/tree/main/x"),
+        parse_without_files("github.com/owner/repo/tree/main/x"),
         git_source(HUB, Some("main"), Some("x"), None)
     );
 }
 
 #[test]
 fn urls_are_repositories_archives_or_sites() {
-    assert_eq!(parse_missing("https://github.com/owner/repo"), git_source(HUB, None, None, None));
-    assert_eq!(parse_missing("https://github.com/owner/repo/?tab=readme"), git_source(HUB, None, None, None));
+    assert_eq!(parse_without_files("https://github.com/owner/repo"), git_source(HUB, None, None, None));
+    assert_eq!(parse_without_files("https://github.com/owner/repo/?tab=readme"), git_source(HUB, None, None, None));
     let dot_git = "https://github.com/owner/repo.git";
-    assert_eq!(parse_missing(dot_git), git_source(dot_git, None, None, None));
+    assert_eq!(parse_without_files(dot_git), git_source(dot_git, None, None, None));
     assert_eq!(
-        parse_missing("https://www.github.com/owner/repo#main"),
+        parse_without_files("https://www.github.com/owner/repo#main"),
         git_source(HUB, Some("main"), None, None)
     );
     assert_eq!(
-        parse_missing("https://git.example.com/a/b"),
+        parse_without_files("https://git.example.com/a/b"),
         git_source("https://git.example.com/a/b", None, None, None)
     );
     assert_eq!(
-        parse_missing("https://example.com/a/b#v1"),
+        parse_without_files("https://example.com/a/b#v1"),
         git_source("https://example.com/a/b", Some("v1"), None, None)
     );
     assert_eq!(
-        parse_missing("git+https://example.com/a.zip"),
+        parse_without_files("git+https://example.com/a.zip"),
         git_source("https://example.com/a.zip", None, None, None)
     );
     assert_eq!(
-        parse_missing("git+ssh://git@example.com/a"),
+        parse_without_files("git+ssh://git@example.com/a"),
         git_source("ssh://git@example.com/a", None, None, None)
     );
     assert_eq!(
-        parse_missing("ssh://git@example.com:22/a"),
+        parse_without_files("ssh://git@example.com:22/a"),
         git_source("ssh://git@example.com:22/a", None, None, None)
     );
     assert_eq!(
-        parse_missing("git@example.com:a/b.git"),
+        parse_without_files("git@example.com:a/b.git"),
         git_source("git@example.com:a/b.git", None, None, None)
     );
     assert_eq!(
-        parse_missing("git@example.com:a/b#v1"),
+        parse_without_files("git@example.com:a/b#v1"),
         git_source("git@example.com:a/b", Some("v1"), None, None)
     );
-    assert_eq!(parse_missing("Git+HTTPS://e/x/../"), git_source("https://e/x/../", None, None, None));
-    assert_eq!(parse_missing("file:///srv/repo"), git_source("file:///srv/repo", None, None, None));
+    assert_eq!(parse_without_files("Git+HTTPS://e/x/../"), git_source("https://e/x/../", None, None, None));
+    assert_eq!(parse_without_files("file:///srv/repo"), git_source("file:///srv/repo", None, None, None));
     let url = |text: &str| Url::parse(text).unwrap();
     for text in
         ["https://example.com/a.zip", "https://example.com/x/A.SKILL?v=1", "https://example.com/a.tar.gz"]
     {
-        assert_eq!(parse_missing(text), Ok(Source::ArchiveUrl(url(text))));
+        assert_eq!(parse_without_files(text), Ok(Source::ArchiveUrl(url(text))));
     }
     let index = "https://example.com/.well-known/agent-skills/index.json";
-    assert_eq!(parse_missing(index), Ok(Source::Site(url(index))));
-    assert_eq!(parse_missing("https://example.com"), Ok(Source::Site(url("https://example.com/"))));
+    assert_eq!(parse_without_files(index), Ok(Source::Site(url(index))));
+    assert_eq!(parse_without_files("https://example.com"), Ok(Source::Site(url("https://example.com/"))));
 }
 
 #[test]
 fn pages_are_repository_directories() {
-    let page = |rest: &str| parse_missing(&format!("{HUB}/{rest}"));
+    let page = |rest: &str| parse_without_files(&format!("{HUB}/{rest}"));
     assert_eq!(page("tree/main"), git_source(HUB, Some("main"), None, None));
     assert_eq!(page("tree/main/skills/pdf"), git_source(HUB, Some("main"), Some("skills/pdf"), None));
     assert_eq!(
@@ -123,14 +123,14 @@ fn pages_are_repository_directories() {
     assert_eq!(page("tree/-x/a"), Err(ParseSourceError::InvalidReference("-x".to_owned())));
     let lab = "https://git.example.com/group/sub/repo";
     assert_eq!(
-        parse_missing(&format!("{lab}/-/tree/main/a/b")),
+        parse_without_files(&format!("{lab}/-/tree/main/a/b")),
         git_source(lab, Some("main"), Some("a/b"), None)
     );
     assert_eq!(
-        parse_missing(&format!("{lab}/-/blob/main/a/SKILL.md")),
+        parse_without_files(&format!("{lab}/-/blob/main/a/SKILL.md")),
         git_source(lab, Some("main"), Some("a"), None)
     );
-    assert_eq!(parse_missing(&format!("{lab}/-/issues")), Err(ParseSourceError::UnsupportedPage));
+    assert_eq!(parse_without_files(&format!("{lab}/-/issues")), Err(ParseSourceError::UnsupportedPage));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn existing_files_take_precedence() {
         git_source("https://example.com/a/b", None, None, None)
     );
     for text in ["./none", "../none", "/none", "~/none", "none.zip", "a/b.skill"] {
-        assert_eq!(parse_missing(text), Err(ParseSourceError::Missing(text.into())));
+        assert_eq!(parse_without_files(text), Err(ParseSourceError::Missing(text.into())));
     }
 }
 
@@ -194,7 +194,7 @@ fn dangerous_and_unknown_sources_are_rejected() {
     ];
     for (text, error) in cases {
         assert!(error.hint().is_some());
-        assert_eq!(parse_missing(text), Err(error), "{text}");
+        assert_eq!(parse_without_files(text), Err(error), "{text}");
     }
 }
 
@@ -233,15 +233,15 @@ proptest! {
     /// A displayed source parses again to the same source.
     #[test]
     fn display_and_parse_round_trip(text in prop_oneof![source_texts(), any::<String>()]) {
-        if let Ok(parsed) = parse_missing(&text) {
+        if let Ok(parsed) = parse_without_files(&text) {
             let shown = parsed.to_string();
-            prop_assert_eq!(parse_missing(&shown), Ok(parsed), "{} is displayed as {}", text, shown);
+            prop_assert_eq!(parse_without_files(&shown), Ok(parsed), "{} is displayed as {}", text, shown);
         }
     }
 
     #[test]
     fn no_source_is_an_option_or_a_program(text in source_texts()) {
-        if let Ok(Source::Git { url, reference, .. }) = parse_missing(&text) {
+        if let Ok(Source::Git { url, reference, .. }) = parse_without_files(&text) {
             prop_assert!(!url.starts_with('-') && !url.contains("::"));
             prop_assert!(!reference.is_some_and(|reference| reference.starts_with('-')));
         }

@@ -68,9 +68,10 @@ fn store_pack_within(
     let mut failure = None;
     let mut pack = BufReader::with_capacity(64 * 1024, ErrorTap { from: pack, failure: &mut failure });
     let written = std::thread::scope(|scope| {
-        let guard =
+        let watcher =
             scope.spawn(|| watch_limits(task, || unpacked.unpacked_bytes() > bounds.total, &stop, &done));
-        let written = gix_pack::Bundle::write_to_directory(
+        let _end = EndOfUnpacking { done: &done, watcher: watcher.thread() };
+        gix_pack::Bundle::write_to_directory(
             &mut pack,
             Some(&packs),
             &mut unpacked.clone(),
@@ -78,10 +79,7 @@ fn store_pack_within(
             None::<gix_odb::Handle>,
             format,
             Options { alloc_limit_bytes: Some(bounds.object), ..Options::default() },
-        );
-        done.store(true, Ordering::Relaxed);
-        guard.thread().unpark();
-        written
+        )
     });
     drop(pack);
     task.check_cancelled()?;
@@ -93,6 +91,19 @@ fn store_pack_within(
         (Err(error), None) => {
             Err(GitError::Damaged { reason: display_message(error.to_string().as_bytes()) })
         }
+    }
+}
+
+/// Ends [`watch_limits`] when it is dropped, also by a panic: the scope waits for the watcher.
+struct EndOfUnpacking<'a> {
+    done: &'a AtomicBool,
+    watcher: &'a std::thread::Thread,
+}
+
+impl Drop for EndOfUnpacking<'_> {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Relaxed);
+        self.watcher.unpark();
     }
 }
 
