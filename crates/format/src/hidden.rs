@@ -13,7 +13,7 @@ pub fn is_hidden(c: char) -> bool {
         '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
         | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
         | '\u{3164}' | '\u{FE00}'..='\u{FE0D}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}'
-        | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
+        | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
 /// Returns `true` for control characters other than line breaks and tabs. They disturb terminals and prompts.
@@ -182,6 +182,7 @@ mod tests {
         assert_eq!(find_hidden("a\u{200d}b"), Some((1, '\u{200d}')));
         assert_eq!(find_hidden("می\u{200c}خواهم"), None);
         assert_eq!(find_hidden("tag \u{E0041}"), Some((4, '\u{E0041}')));
+        assert_eq!(find_hidden("shorthand \u{1BCA0}"), Some((10, '\u{1BCA0}')));
     }
 
     #[test]

@@ -68,7 +68,7 @@ pub fn parse(source: &str, budget: YamlBudget) -> Result<Option<Node<'_>>, YamlE
         budget,
         nodes: 0,
         aliases: 0,
-        first_anchor: None,
+        unused_anchors: Vec::new(),
         open: Vec::new(),
         anchors: Vec::new(),
     };
@@ -85,13 +85,13 @@ pub fn parse(source: &str, budget: YamlBudget) -> Result<Option<Node<'_>>, YamlE
         }
         root = root.or(builder.handle_event(event, span)?);
     }
-    match builder.first_anchor {
+    match builder.unused_anchors.first() {
         // `&files here` is meant as text, unless an alias refers to it.
-        Some(offset) if builder.aliases == 0 => {
+        Some(&(_, offset)) => {
             let message = "a value that starts with & is an anchor, not text".to_owned();
             Err(YamlError::Syntax { offset, message })
         }
-        _ => Ok(root),
+        None => Ok(root),
     }
 }
 
@@ -100,8 +100,8 @@ struct Builder<'s> {
     budget: YamlBudget,
     nodes: usize,
     aliases: usize,
-    /// The offset of the first scalar with an anchor.
-    first_anchor: Option<usize>,
+    /// The anchors of scalars that no alias refers to yet: the parser's anchor id and the offset.
+    unused_anchors: Vec<(usize, usize)>,
     open: Vec<OpenCollection<'s>>,
     /// Finished nodes that an alias may repeat, by the parser's anchor id.
     anchors: Vec<(usize, Node<'s>)>,
@@ -129,8 +129,8 @@ impl<'s> Builder<'s> {
                     let message = "a value that starts with ! is a tag, not text".to_owned();
                     return Err(YamlError::Syntax { offset: span.start as usize, message });
                 }
-                if anchor != 0 && self.first_anchor.is_none() {
-                    self.first_anchor = Some(span.start as usize);
+                if anchor != 0 {
+                    self.unused_anchors.push((anchor, span.start as usize));
                 }
                 let plain = style == ScalarStyle::Plain && tag.is_none();
                 let kind = NodeKind::Scalar(text, if plain { Quoting::Plain } else { Quoting::Quoted });
@@ -188,6 +188,7 @@ impl<'s> Builder<'s> {
 
     fn expand_alias(&mut self, anchor: usize, span: Span) -> Result<Option<Node<'s>>, YamlError> {
         self.aliases += 1;
+        self.unused_anchors.retain(|(id, _)| *id != anchor);
         if self.aliases > self.budget.aliases {
             return Err(self.limit_error(span, "the number of aliases", self.budget.aliases));
         }
@@ -283,7 +284,7 @@ mod tests {
 
     #[test]
     fn tags_anchors_and_second_documents_are_errors() {
-        for text in ["a: !important files", "a: &files here", "a: b\n...\nmore: text\n"] {
+        for text in ["a: !important files", "a: &files here", "a: &files here\nb: &c d\ne: *c\n", "a: b\n...\nmore: text\n"] {
             assert!(parse(text, YamlBudget::DEFAULT).is_err(), "{text}");
         }
         assert!(parse("a: !!str 1", YamlBudget::DEFAULT).is_ok());
