@@ -1,4 +1,4 @@
-//! Permissions, owners and ways to open files, independent of the operating system.
+//! Permissions, owners and ways to open files, behind one interface for all systems.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};

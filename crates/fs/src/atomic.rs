@@ -89,7 +89,7 @@ impl AtomicFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        // Until its mode is set, only the user can read it.
+        // Until it has the mode of the existing file, only the user can read it.
         let staged = Self::create(path, if existing.is_some() { 0o600 } else { 0o666 })?;
         let created = staged.file.metadata()?;
         let owner = match &existing {
@@ -143,12 +143,10 @@ pub fn create_dir_all(dir: &Path) -> io::Result<()> {
     if dir.is_dir() {
         return Ok(());
     }
-    if let Some(parent) = dir.parent() {
-        create_dir_all(parent)?;
-    }
+    create_dir_all(parent_dir(dir))?;
     match fs::create_dir(dir) {
         // Another process created it.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && dir.is_dir() => return Ok(()),
         result => result?,
     }
     match inherited_owner(dir, &fs::symlink_metadata(dir)?) {

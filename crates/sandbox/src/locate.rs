@@ -18,6 +18,8 @@ pub(super) enum LocateError {
     NotInPath,
     /// It exists, but the user that runs scripts cannot access it.
     NotAccessible,
+    /// It is a script that starts another program, which was not found.
+    NotAProgram,
 }
 
 impl LocateError {
@@ -25,6 +27,7 @@ impl LocateError {
         match self {
             Self::NotInPath => "is not in PATH",
             Self::NotAccessible => "is only accessible to root, and scripts never run as root",
+            Self::NotAProgram => "is a script that starts another program, which was not found",
         }
     }
 }
@@ -37,31 +40,25 @@ pub(super) fn locate(name: &str, path: &OsStr, user: Option<u32>) -> Result<Loca
             Some(located) if user.is_none() || others_can_access(&located.program) => {
                 return Ok(located);
             }
-            _ => error = LocateError::NotAccessible,
+            Some(_) => error = LocateError::NotAccessible,
+            None => error = LocateError::NotAProgram,
         }
     }
     Err(error)
 }
 
-fn is_executable(path: &Path) -> bool {
-    prowess_fs::can_execute(path)
-}
-
 /// Returns the program behind a file. Version managers put shims into `PATH` that start another program.
 fn resolve_program(file: &Path, name: &str) -> Option<LocatedInterpreter> {
-    let real = std::fs::canonicalize(file).ok()?;
+    let mut real = std::fs::canonicalize(file).ok()?;
     if !is_elf(&real) {
-        return shim_target(&real, name).and_then(|real| resolve_program(&real, name));
+        real = std::fs::canonicalize(shim_target(&real, name)?).ok().filter(|target| is_elf(target))?;
     }
-    // A system symlink may be one of several names of a program that behaves differently by name.
-    if is_system(file) && is_system(&real) {
-        return Some(LocatedInterpreter { program: file.to_owned(), readable: Vec::new() });
-    }
-    let needs = match is_system(&real) {
-        true => Vec::new(),
-        false => program_and_libraries(&real),
-    };
-    Some(LocatedInterpreter { program: real, readable: needs })
+    Some(match (is_system(file), is_system(&real)) {
+        // A system symlink may be one of several names of a program that behaves differently by name.
+        (true, true) => LocatedInterpreter { program: file.to_owned(), readable: Vec::new() },
+        (false, true) => LocatedInterpreter { program: real, readable: Vec::new() },
+        (_, false) => LocatedInterpreter { readable: program_and_libraries(&real), program: real },
+    })
 }
 
 /// Returns `true` for ELF files.
@@ -85,7 +82,7 @@ fn shim_target(shim: &Path, name: &str) -> Option<PathBuf> {
         .collect();
     versions.sort_by_key(|version| version_numbers(version));
     let other_files = versions.iter().rev().map(|version| in_version(version));
-    selected_files.chain(other_files.collect::<Vec<_>>()).find(|path| is_executable(path))
+    selected_files.chain(other_files.collect::<Vec<_>>()).find(|path| prowess_fs::can_execute(path))
 }
 
 fn version_numbers(version: &str) -> Vec<u32> {

@@ -35,7 +35,7 @@ pub struct LockEntry {
     pub name: String,
     /// Its directory: relative to the project, or `~/…` or absolute in the user's state.
     pub folder: String,
-    /// The argument of `prowess install` that installs it again, without the fields below.
+    /// The source argument of `prowess install`; reference, commit and path are separate fields.
     pub source: String,
     /// The requested branch, tag or commit.
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
@@ -132,6 +132,8 @@ impl LockFile {
         let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
             return Ok(Self::default());
         };
+        // The parent of a bare file name is empty.
+        let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
         let opened = Dir::open(dir).and_then(|dir| dir.open_file(Path::new(name)));
         let (file, stat) = match opened {
             Ok(opened) => opened,
@@ -162,13 +164,13 @@ impl LockFile {
     }
 
     /// Returns the entry of a directory.
-    pub fn entry(&self, dir: &str) -> Option<&LockEntry> {
-        self.skills.iter().find(|locked| locked.folder == dir)
+    pub fn entry(&self, folder: &str) -> Option<&LockEntry> {
+        self.skills.iter().find(|locked| locked.folder == folder)
     }
 
     /// Sets or removes the entry of a directory.
-    pub fn set(&mut self, dir: &str, locked: Option<LockEntry>) {
-        self.apply(&[Replacement { folder: dir.to_owned(), after: locked }]);
+    pub fn set(&mut self, folder: &str, locked: Option<LockEntry>) {
+        self.apply(&[Replacement { folder: folder.to_owned(), after: locked }]);
     }
 
     /// Applies several replacements at once.
@@ -204,7 +206,7 @@ pub(crate) fn resolve_lock_dir(dir: &str, base: Option<&Path>, home: Option<&Pat
         |path: &str| Path::new(path).components().all(|component| matches!(component, Component::Normal(_)));
     match (base, dir.strip_prefix("~/")) {
         (Some(base), None) => (!dir.is_empty() && is_plain(dir)).then(|| base.join(dir)),
-        (None, Some(inner)) => is_plain(inner).then(|| Some(home?.join(inner))).flatten(),
+        (None, Some(inner)) => (!inner.is_empty() && is_plain(inner)).then(|| Some(home?.join(inner))).flatten(),
         (None, None) => Path::new(dir).is_absolute().then(|| PathBuf::from(dir)),
         (Some(_), Some(_)) => None,
     }
@@ -248,5 +250,6 @@ mod tests {
         assert_eq!(resolve_lock_dir("~/a", None, home), Some("/h/a".into()));
         assert_eq!(resolve_lock_dir("/opt/a", None, home), Some("/opt/a".into()));
         assert_eq!(resolve_lock_dir("a", None, home), None);
+        assert_eq!(resolve_lock_dir("~/", None, home), None);
     }
 }
