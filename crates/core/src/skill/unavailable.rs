@@ -1,10 +1,10 @@
-//! The reasons why a skill can be neither activated nor read.
+//! The reasons why a skill cannot be used.
 
 use super::Skill;
 use super::status::{ModifiedReason, SkillStatus, UntrustedReason};
 use crate::error_code::ErrorCode;
 
-/// The reason why a skill can be neither activated nor read. Models read the messages, so they never contain a
+/// The reason why a skill cannot be used. Models read the messages, so they never contain a
 /// path of this machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -1,8 +1,8 @@
 //! An index of the names of a snapshot for fast completion.
 //!
-//! Prefixes are found in sorted names and sorted words. Only if these give too few results, all names are
-//! searched as one text, and then the words of descriptions. The result is the same as checking every skill,
-//! which a property test verifies.
+//! Prefixes are found in sorted names and sorted words. Only if these give too few results are all names
+//! searched as one text, and then the words of descriptions. Except for typos, which only the index tolerates, the
+//! result is the same as checking every skill; a property test verifies this.
 
 use std::sync::OnceLock;
 
@@ -14,7 +14,7 @@ use crate::edit_distance::LetterSet;
 use crate::text::fold_trimmed;
 use crate::words::WORD_MAX;
 
-/// Separates names. White space is folded to spaces, so that neither names nor typed text contain it.
+/// Separates names. White space is folded to spaces, so that neither names nor typed text contain line breaks.
 const SEPARATOR: char = '\n';
 
 /// Sorted names, by number.

@@ -1,10 +1,11 @@
 //! The layout of a segment file.
 //!
 //! ```text
-//! header    magic, version, counts, the start of each part, checksums
+//! header    magic, version, counts, the start of each part, a checksum
 //! keys      one for each skill: identifies its version
 //! table     one row for each bucket of words: the start of its words and of their lists
-//! words     for each word: the rest of its hash, and count and length of both lists
+//! words     for each word: the rest of its hash, and count and length of its two lists of postings (name and
+//!           description, instructions)
 //! lists     the postings of all words
 //! ends      the end of each sketch
 //! sketches  the data for reranking
@@ -28,6 +29,7 @@ pub(crate) const HEADER_SIZE: usize = 8 * 12;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SegmentHeader {
     pub(crate) skills: u32,
+    /// The number of bits of a hash that select the bucket.
     pub(crate) bits: u32,
     pub(crate) keys: u64,
     pub(crate) table: u64,
@@ -37,12 +39,13 @@ pub(crate) struct SegmentHeader {
     pub(crate) sketches: u64,
     pub(crate) names: u64,
     pub(crate) length: u64,
-    /// The checksum of keys and table.
+    /// The checksum of keys, table and counts.
     pub(crate) sum: u64,
 }
 
 #[derive(Debug)]
 pub(crate) struct SegmentParts<'p> {
+    /// The number of bits of a hash that select the bucket.
     pub(crate) bits: u32,
     pub(crate) keys: &'p [u64],
     pub(crate) table: &'p [(u64, u64)],

@@ -110,13 +110,13 @@ fn admin_entry(skill: &Skill, loaded: &LoadedState, uses: &HashMap<&str, &SkillU
 
 /// Returns the shadowed skills, grouped by the skill that shadows them.
 fn collisions(snapshot: &Snapshot) -> Vec<Value> {
-    let mut copies: BTreeMap<PathBuf, (String, Vec<PathBuf>)> = BTreeMap::new();
+    let mut collisions: BTreeMap<PathBuf, (String, Vec<PathBuf>)> = BTreeMap::new();
     for skill in snapshot.all() {
         if let SkillStatus::Shadowed(ShadowedBy { path: by, same_dir: false }) = skill.status() {
-            let copy = copies.entry(by.clone()).or_insert_with(|| (skill.name().into_owned(), Vec::new()));
-            copy.1.push(skill.skill_md_path());
+            let collision = collisions.entry(by.clone()).or_insert_with(|| (skill.name().into_owned(), Vec::new()));
+            collision.1.push(skill.skill_md_path());
         }
     }
-    let collision = |(winner, (name, others)): (PathBuf, (String, Vec<PathBuf>))| json!({"name": name, "winner": winner, "others": others});
-    copies.into_iter().map(collision).collect()
+    let to_json = |(winner, (name, others)): (PathBuf, (String, Vec<PathBuf>))| json!({"name": name, "winner": winner, "others": others});
+    collisions.into_iter().map(to_json).collect()
 }

@@ -54,7 +54,7 @@ pub(crate) async fn get(
     response.await?
 }
 
-/// Returns whether the client may edit the skill. Then files can be read in full, whatever the status of the skill.
+/// Returns `true` if the client may edit the skill; if so, its files can be read in full, whatever its status.
 fn is_editable(skill: &Skill, loaded: &LoadedState, access: Access) -> bool {
     let registry = &loaded.registry;
     access == Access::Admin && InstallTarget::for_editing(skill, registry.policy(), registry.host()).is_ok()

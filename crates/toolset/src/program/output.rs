@@ -13,8 +13,9 @@ const STDERR_TAIL_MAX: usize = 4096;
 pub(super) struct ProgramOutput {
     lines: VecDeque<Vec<u8>>,
     partial: Vec<u8>,
-    /// Bytes of standard output since the last request, and in total.
+    /// Bytes of standard output since the last request.
     answer_bytes: usize,
+    /// Bytes of standard output in total.
     total_bytes: u64,
     /// Bytes of standard error since the last request.
     stderr_bytes: u64,

@@ -70,7 +70,7 @@ pub(super) async fn after(
     let mut row = rows.into_iter().next().ok_or(StoreError::ChatNotFound)?;
     let last = row.int()?;
     let first_stored = row.maybe_int()?.unwrap_or(last + 1);
-    // A number beyond the last event comes from another store.
+    // The client got a number beyond the last event from another store.
     if after.saturating_add(1) < first_stored || after > last {
         return Ok(EventPage { events: vec![], missed: true, last });
     }

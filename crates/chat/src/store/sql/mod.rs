@@ -126,9 +126,9 @@ pub(crate) type TransactionBody<T> =
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
     /// A crash of the machine.
-    Machine,
+    MachineCrash,
     /// A crash of the process. If the database is on this machine, a crash of the machine also ends the writer.
-    Process,
+    ProcessCrash,
 }
 
 /// A database driver.

@@ -44,7 +44,7 @@ pub(crate) async fn sweep<D: SqlDriver>(driver: &D) -> Result<Vec<String>, Store
     if driver.read(transaction(|tx| Box::pin(turns::owners(tx)))).await?.is_empty() {
         return Ok(vec![]);
     }
-    let ended = driver.write(Durability::Machine, transaction(|tx| Box::pin(turns::sweep(tx)))).await?;
+    let ended = driver.write(Durability::MachineCrash, transaction(|tx| Box::pin(turns::sweep(tx)))).await?;
     let chats = ended.iter().map(|(chat, _)| chat.clone()).collect();
     ended.into_iter().for_each(|(chat, seq)| notify(driver, StoreNotice::Events(chat, seq)));
     Ok(chats)
@@ -57,7 +57,7 @@ impl<D: SqlDriver> Store for SqlStore<D> {
         check_name("the preset", &new.preset)?;
         let chat = self
             .driver
-            .write(Durability::Machine, transaction(|tx| Box::pin(chats::create(tx, new))))
+            .write(Durability::MachineCrash, transaction(|tx| Box::pin(chats::create(tx, new))))
             .await?;
         self.notify(StoreNotice::Topic(Topic::Chats));
         Ok(chat)
@@ -96,7 +96,7 @@ impl<D: SqlDriver> Store for SqlStore<D> {
         check_title(title)?;
         let (chat, title) = (checked_id(chat)?, title.to_owned());
         self.driver
-            .write(Durability::Machine, transaction(|tx| Box::pin(chats::rename(tx, chat, title))))
+            .write(Durability::MachineCrash, transaction(|tx| Box::pin(chats::rename(tx, chat, title))))
             .await?;
         self.notify(StoreNotice::Topic(Topic::Chats));
         Ok(())
@@ -105,7 +105,7 @@ impl<D: SqlDriver> Store for SqlStore<D> {
     async fn delete_chat(&self, chat: &str) -> Result<(), StoreError> {
         let id = checked_id(chat)?;
         let seq =
-            self.driver.write(Durability::Machine, transaction(|tx| Box::pin(chats::delete(tx, id)))).await?;
+            self.driver.write(Durability::MachineCrash, transaction(|tx| Box::pin(chats::delete(tx, id)))).await?;
         self.driver.purge_deleted().await;
         // Followers read the chat again and see that it was deleted.
         self.notify(StoreNotice::Events(chat.to_owned(), seq + 1));
@@ -118,7 +118,7 @@ impl<D: SqlDriver> Store for SqlStore<D> {
         let (chat, text) = (checked_id(chat)?, text.to_owned());
         self.driver
             .write(
-                Durability::Machine,
+                Durability::MachineCrash,
                 transaction(|tx| Box::pin(messages::insert_user_message(tx, chat, text))),
             )
             .await
@@ -127,7 +127,7 @@ impl<D: SqlDriver> Store for SqlStore<D> {
     async fn begin_turn(&self, chat: &str) -> Result<StoredTurn, StoreError> {
         let (chat, owner) = (checked_id(chat)?, self.driver.owner().to_owned());
         self.driver
-            .write(Durability::Machine, transaction(|tx| Box::pin(turns::begin(tx, chat, owner))))
+            .write(Durability::MachineCrash, transaction(|tx| Box::pin(turns::begin(tx, chat, owner))))
             .await
     }
 
@@ -140,7 +140,7 @@ impl<D: SqlDriver> Store for SqlStore<D> {
                 Ok((message, turns::begin(tx, chat, owner).await?))
             })
         });
-        self.driver.write(Durability::Machine, body).await
+        self.driver.write(Durability::MachineCrash, body).await
     }
 
     async fn replace_question(
@@ -159,7 +159,7 @@ impl<D: SqlDriver> Store for SqlStore<D> {
                 Ok((message, turns::begin(tx, chat, owner).await?))
             })
         });
-        let started = self.driver.write(Durability::Machine, body).await?;
+        let started = self.driver.write(Durability::MachineCrash, body).await?;
         self.driver.purge_deleted().await;
         Ok(started)
     }
@@ -175,7 +175,7 @@ impl<D: SqlDriver> Store for SqlStore<D> {
         let last = self
             .driver
             .write(
-                Durability::Process,
+                Durability::ProcessCrash,
                 transaction(move |tx| Box::pin(turns::append(tx, target, from, events))),
             )
             .await?;
@@ -193,7 +193,7 @@ impl<D: SqlDriver> Store for SqlStore<D> {
         let last = self
             .driver
             .write(
-                Durability::Machine,
+                Durability::MachineCrash,
                 transaction(move |tx| Box::pin(turns::end(tx, target, from, outcome))),
             )
             .await?;
@@ -205,7 +205,7 @@ impl<D: SqlDriver> Store for SqlStore<D> {
         let (id, outcome) = (checked_id(chat)?, outcome.clone());
         let last = self
             .driver
-            .write(Durability::Machine, transaction(|tx| Box::pin(turns::stop(tx, id, outcome))))
+            .write(Durability::MachineCrash, transaction(|tx| Box::pin(turns::stop(tx, id, outcome))))
             .await?;
         if let Some(seq) = last {
             self.notify(StoreNotice::Events(chat.to_owned(), seq));
@@ -237,21 +237,21 @@ impl<D: SqlDriver> Store for SqlStore<D> {
     async fn set_skills(&self, chat: &str, names: &[String]) -> Result<(), StoreError> {
         let (chat, names) = (checked_id(chat)?, check_names(names)?);
         self.driver
-            .write(Durability::Machine, transaction(|tx| Box::pin(chats::set_skills(tx, chat, names))))
+            .write(Durability::MachineCrash, transaction(|tx| Box::pin(chats::set_skills(tx, chat, names))))
             .await
     }
 
     async fn set_turn_skills(&self, turn: &StoredTurn, names: &[String]) -> Result<(), StoreError> {
         let (turn, names) = (turn.clone(), check_names(names)?);
         self.driver
-            .write(Durability::Machine, transaction(|tx| Box::pin(turns::set_skills(tx, turn, names))))
+            .write(Durability::MachineCrash, transaction(|tx| Box::pin(turns::set_skills(tx, turn, names))))
             .await
     }
 
     async fn record_skill_uses(&self, names: &[String]) -> Result<(), StoreError> {
         let names = check_names(names)?;
         self.driver
-            .write(Durability::Process, transaction(|tx| Box::pin(skill_uses::record(tx, names))))
+            .write(Durability::ProcessCrash, transaction(|tx| Box::pin(skill_uses::record(tx, names))))
             .await
     }
 
@@ -271,7 +271,7 @@ impl<D: SqlDriver> Store for SqlStore<D> {
                 Ok(ids)
             })
         });
-        let ids = self.driver.write(Durability::Machine, body).await?;
+        let ids = self.driver.write(Durability::MachineCrash, body).await?;
         self.notify(StoreNotice::Topic(Topic::Chats));
         Ok(ids)
     }
@@ -285,7 +285,7 @@ impl<D: SqlDriver> Store for SqlStore<D> {
             let no_op = "UPDATE prowess_schema SET version = version";
             let write =
                 transaction(move |tx| Box::pin(async move { tx.execute(no_op, vec![]).await.map(drop) }));
-            return self.driver.write(Durability::Process, write).await;
+            return self.driver.write(Durability::ProcessCrash, write).await;
         }
         self.driver.read(transaction(|tx| Box::pin(super::schema::version(tx)))).await.map(drop)
     }

@@ -80,8 +80,8 @@ impl SqliteConnection {
     pub(super) fn set_durability(&mut self, durability: Durability) -> Result<(), StoreError> {
         if self.durability != Some(durability) {
             let value = match durability {
-                Durability::Machine => "FULL",
-                Durability::Process => "NORMAL",
+                Durability::MachineCrash => "FULL",
+                Durability::ProcessCrash => "NORMAL",
             };
             self.set_pragmas(&[("synchronous", value)])?;
             self.durability = Some(durability);
@@ -134,7 +134,7 @@ impl SqliteConnection {
         Ok(changed as u64)
     }
 
-    /// Prepares a statement. In SQLite, `$1` is a name whose index is its position in the text; it must equal its number.
+    /// Prepares a statement. SQLite numbers `$1`, `$2` by first appearance, so they must appear in order.
     fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>, StoreError> {
         let statement = self.connection.prepare_cached(sql).map_err(|error| self.to_store_error(error))?;
         let in_order = (1..=statement.parameter_count()).all(|number| {

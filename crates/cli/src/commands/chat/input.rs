@@ -41,15 +41,16 @@ pub(super) fn parse_input(line: &str) -> ChatInput<'_> {
     }
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let rest = rest.trim();
-    let without_args = |typed: ChatInput<'static>, usage: &'static str| {
-        if rest.is_empty() { typed } else { ChatInput::InvalidCommand(usage) }
+    let without_args = |typed: ChatInput<'static>, error: &'static str| {
+        if rest.is_empty() { typed } else { ChatInput::InvalidCommand(error) }
     };
     match word {
         "/help" | "/?" => without_args(ChatInput::Help, "/help takes no arguments"),
         "/skills" => without_args(ChatInput::Skills, "/skills takes no arguments"),
         "/new" => without_args(ChatInput::New, "/new takes no arguments; send the message afterwards"),
         "/chats" => without_args(ChatInput::Chats, "/chats takes no arguments"),
-        "/quit" | "/exit" => without_args(ChatInput::Quit, "/quit takes no arguments"),
+        "/quit" => without_args(ChatInput::Quit, "/quit takes no arguments"),
+        "/exit" => without_args(ChatInput::Quit, "/exit takes no arguments"),
         "/expand" if rest.is_empty() => ChatInput::Expand(None),
         "/expand" => match rest.trim_matches(['[', ']']).parse() {
             Ok(number) => ChatInput::Expand(Some(number)),
