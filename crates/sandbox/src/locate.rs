@@ -19,7 +19,7 @@ pub(super) enum LocateError {
     /// It exists, but the user that runs scripts cannot access it.
     NotAccessible,
     /// It is a script that starts another program, which was not found.
-    NotAProgram,
+    UnresolvedShim,
 }
 
 impl LocateError {
@@ -27,7 +27,7 @@ impl LocateError {
         match self {
             Self::NotInPath => "is not in PATH",
             Self::NotAccessible => "is only accessible to root, and scripts never run as root",
-            Self::NotAProgram => "is a script that starts another program, which was not found",
+            Self::UnresolvedShim => "is a script that starts another program, which was not found",
         }
     }
 }
@@ -41,7 +41,7 @@ pub(super) fn locate(name: &str, path: &OsStr, user: Option<u32>) -> Result<Loca
                 return Ok(located);
             }
             Some(_) => error = LocateError::NotAccessible,
-            None => error = LocateError::NotAProgram,
+            None => error = LocateError::UnresolvedShim,
         }
     }
     Err(error)
@@ -143,6 +143,20 @@ mod tests {
             "a private directory"
         );
         assert_eq!(locate("python3", OsStr::new(":."), None), Err(LocateError::NotInPath));
+    }
+
+    #[test]
+    fn a_shim_without_a_program_is_an_error() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        let shim = root.join("shims/python3");
+        program(&shim, b"#!/bin/sh\n");
+        let find = || locate("python3", root.join("shims").as_os_str(), None);
+        assert_eq!(find(), Err(LocateError::UnresolvedShim));
+        // The version is the shim itself.
+        fs::create_dir_all(root.join("versions/3.1/bin")).unwrap();
+        symlink(&shim, root.join("versions/3.1/bin/python3")).unwrap();
+        assert_eq!(find(), Err(LocateError::UnresolvedShim));
     }
 
     #[test]
