@@ -210,6 +210,18 @@ pub(crate) fn truncate(text: &str, width: usize) -> String {
     columns::truncate(&clean(text), width)
 }
 
+/// Joins the first `max` names. The number of the others follows after `and`, as in `a, b, and 2 more`.
+pub(crate) fn first_few(names: impl ExactSizeIterator<Item = String>, max: usize, and: &str) -> String {
+    let hidden = names.len().saturating_sub(max);
+    let shown = names.take(max).collect::<Vec<_>>().join(", ");
+    if hidden > 0 { format!("{shown}{and} {hidden} more") } else { shown }
+}
+
+/// Formats seconds since 1970 as date and time in UTC.
+pub(crate) fn format_time(seconds: u64) -> String {
+    prowess_package::format_iso_time(seconds).replace('T', " ")
+}
+
 /// Prints diagnostics on standard error, each with its source line.
 pub(crate) fn print_diagnostics(output: &mut Output, diagnostics: &[FileDiagnostic]) {
     let quiet = output.quiet();
@@ -225,4 +237,25 @@ pub(crate) fn print_diagnostics(output: &mut Output, diagnostics: &[FileDiagnost
 /// Reads the beginning of a file, to show the source lines of diagnostics.
 pub(crate) fn read_source(path: &Path) -> Option<Vec<u8>> {
     prowess::read_bounded(path, 1024 * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_formatted_in_utc() {
+        assert_eq!(format_time(0), "1970-01-01 00:00:00Z");
+        assert_eq!(format_time(951_827_696), "2000-02-29 12:34:56Z");
+        assert_eq!(format_time(1_798_761_599), "2026-12-31 23:59:59Z");
+    }
+
+    #[test]
+    fn the_first_names_are_joined_and_the_others_counted() {
+        let names = |count: u32| (0..count).map(|n| n.to_string()).collect::<Vec<_>>().into_iter();
+        assert_eq!(first_few(names(0), 2, ", and"), "");
+        assert_eq!(first_few(names(2), 2, ", and"), "0, 1");
+        assert_eq!(first_few(names(5), 2, ", and"), "0, 1, and 3 more");
+        assert_eq!(first_few(names(3), 2, " and"), "0, 1 and 1 more");
+    }
 }

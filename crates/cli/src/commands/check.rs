@@ -14,7 +14,7 @@ use super::{CommandResult, SUCCESS, check_failed, read_source};
 use crate::args::{Check, CheckFormat, Global};
 use crate::context::Context;
 use crate::failure::{ErrorCode, Failure};
-use crate::output::{Output, clean_path, pluralize};
+use crate::output::{Output, clean_path, first_few, pluralize};
 use crate::progress;
 use crate::report::{self, CheckSummary, ColorMode, FileReport, SourceReader};
 
@@ -109,26 +109,21 @@ pub(super) fn print_skipped(skipped: &[PathBuf], output: &mut Output) {
         return;
     }
     let count = directories(skipped.len());
-    output.note(format!("skipped {count} (dependencies or symlinks): {}", first_few(skipped)));
+    output.note(format!("skipped {count} (dependencies or symlinks): {}", first_paths(skipped)));
 }
 
 /// Prints the skills inside other skills, which are not checked.
 fn print_nested(nested: &[PathBuf], output: &mut Output) {
     let Some(first) = nested.first() else { return };
     let count = pluralize(nested.len(), "skill");
-    output.note(format!("not checked: {count} inside another skill: {}", first_few(nested)));
+    output.note(format!("not checked: {count} inside another skill: {}", first_paths(nested)));
     output.note(format!("hint: prowess check {}", quote_path(relative(first, &current_directory()))));
 }
 
 /// Returns the first few paths and the number of the others.
-fn first_few(paths: &[PathBuf]) -> String {
-    const SHOWN: usize = 5;
+fn first_paths(paths: &[PathBuf]) -> String {
     let base = current_directory();
-    let mut names: Vec<_> = paths.iter().take(SHOWN).map(|path| clean_path(relative(path, &base))).collect();
-    if paths.len() > SHOWN {
-        names.push(format!("and {} more", paths.len() - SHOWN));
-    }
-    names.join(", ")
+    first_few(paths.iter().map(|path| clean_path(relative(path, &base))), 5, ", and")
 }
 
 /// Returns a count of directories with the noun.

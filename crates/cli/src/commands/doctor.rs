@@ -17,7 +17,7 @@ use serde_json::json;
 use super::{CommandResult, SUCCESS, check_failed, display_root, next_step, print_summary};
 use crate::args::Global;
 use crate::context::Context;
-use crate::output::{Output, TextStyle, clean, clean_path, pluralize};
+use crate::output::{Output, TextStyle, clean, clean_path, first_few, pluralize};
 use crate::report::DiagnosticJson;
 
 /// The result of one check.
@@ -259,16 +259,6 @@ fn check_skills(context: &Context, snapshot: &Snapshot) -> DoctorCheck {
     DoctorCheck { subject, state: if invalid { CheckState::Note } else { CheckState::Fine }, message, help }
 }
 
-/// Returns the first few names and the number of the others.
-fn first_few(names: &[String]) -> String {
-    const SHOWN: usize = 5;
-    let shown = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(SHOWN) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
-}
-
 /// Returns the commands that skills require and that are not installed.
 fn check_commands(snapshot: &Snapshot) -> Vec<DoctorCheck> {
     let mut missing: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -284,7 +274,7 @@ fn check_commands(snapshot: &Snapshot) -> Vec<DoctorCheck> {
         .map(|(command, skills)| DoctorCheck {
             subject: "command",
             state: CheckState::Note,
-            message: format!("{command} not found, required by {}", first_few(&skills)),
+            message: format!("{command} not found, required by {}", first_few(skills.into_iter(), 5, " and")),
             help: Some(next_step::install_hint(&[command])),
         })
         .collect()

@@ -19,7 +19,7 @@ use super::{CommandResult, SUCCESS, check_failed, find_active};
 use crate::args::{Global, Run};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Output, clean, clean_path};
+use crate::output::{Output, clean, clean_path, format_time};
 use crate::signals;
 
 /// The maximum size of the input of a script.
@@ -225,21 +225,4 @@ fn show_log(context: &Context, limit: usize, output: &mut Output) -> CommandResu
         output.note("no runs recorded");
     }
     Ok(SUCCESS)
-}
-
-/// Formats seconds since 1970 as date and time in UTC.
-fn format_time(seconds: u64) -> String {
-    prowess_package::format_iso_time(seconds).replace('T', " ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_formatted_in_utc() {
-        assert_eq!(format_time(0), "1970-01-01 00:00:00Z");
-        assert_eq!(format_time(951_827_696), "2000-02-29 12:34:56Z");
-        assert_eq!(format_time(1_798_761_599), "2026-12-31 23:59:59Z");
-    }
 }

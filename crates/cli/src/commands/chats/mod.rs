@@ -12,7 +12,7 @@ use crate::args::{Chats, ChatsCommand};
 use crate::columns;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Output, TextStyle, clean, pluralize};
+use crate::output::{Output, TextStyle, clean, format_time, pluralize};
 
 /// The default number of listed chats.
 const DEFAULT_COUNT: u32 = 20;
@@ -68,7 +68,8 @@ pub(super) async fn print_chats(store: &dyn Store, limit: usize, output: &mut Ou
             Some(_) => "reply in progress".to_owned(),
             None => pluralize(usize::try_from(chat.messages).unwrap_or(usize::MAX), "message"),
         };
-        let (id, updated) = (output.styled_text(TextStyle::Strong, &chat.id), format_time(chat.updated));
+        let (id, updated) =
+            (output.styled_text(TextStyle::Strong, &chat.id), format_time(chat.updated / 1_000));
         let title = columns::truncate(&clean(title), output.width().saturating_sub(62 + state.len()).max(20));
         output.line(format!("{id}  {updated}  {title}, {state}"))?;
     }
@@ -95,9 +96,4 @@ async fn delete(store: &dyn Store, ids: &[String], output: &mut Output) -> Resul
         output.line(format!("deleted {}", clean(id)))?;
     }
     Ok(())
-}
-
-/// Formats milliseconds since 1970 as date and time in UTC.
-fn format_time(millis: u64) -> String {
-    prowess_package::format_iso_time(millis / 1_000).replace('T', " ")
 }

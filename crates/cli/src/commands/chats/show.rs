@@ -7,9 +7,9 @@ use prowess_chat::{Message, MessageState, Part, Role};
 use serde_json::json;
 
 use super::super::chat::ToolCallLog;
-use super::{chat_failure, format_time};
+use super::chat_failure;
 use crate::failure::Failure;
-use crate::output::{Output, TextStyle, clean, pluralize};
+use crate::output::{Output, TextStyle, clean, format_time, pluralize};
 
 pub(super) async fn show(store: &dyn Store, id: &str, output: &mut Output) -> Result<(), Failure> {
     let chat = store.chat(id).await.map_err(chat_failure(id))?;
@@ -36,7 +36,7 @@ pub(super) async fn show(store: &dyn Store, id: &str, output: &mut Output) -> Re
 fn print_header(chat: &Chat, output: &mut Output) -> Result<(), Failure> {
     let title = if chat.title.is_empty() { "(empty)" } else { &chat.title };
     output.line(output.styled_text(TextStyle::Strong, title))?;
-    let mut about = format!("{}, started {}", chat.id, format_time(chat.created));
+    let mut about = format!("{}, started {}", chat.id, format_time(chat.created / 1_000));
     let _ = write!(about, ", {}", pluralize(usize::try_from(chat.messages).unwrap_or(usize::MAX), "message"));
     if chat.usage.input + chat.usage.output > 0 {
         let _ = write!(about, ", {} input tokens, {} output tokens", chat.usage.input, chat.usage.output);
@@ -57,7 +57,9 @@ fn print_message(message: &Message, calls: &mut ToolCallLog, output: &mut Output
         Role::Assistant => "assistant",
     };
     output.line("")?;
-    output.line(output.styled_text(TextStyle::Strong, &format!("{author}, {}", format_time(message.at))))?;
+    output.line(
+        output.styled_text(TextStyle::Strong, &format!("{author}, {}", format_time(message.at / 1_000))),
+    )?;
     for part in &message.parts {
         match part {
             Part::Text { text } => {

@@ -1,5 +1,6 @@
 //! Prints the changes to installed skills, as text and as JSON.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -11,7 +12,7 @@ use super::super::{SUCCESS, check_failed};
 use super::display_path;
 use super::links::AgentLink;
 use crate::context::Context;
-use crate::output::{Output, TextStyle, clean, pluralize};
+use crate::output::{Output, TextStyle, clean, first_few, pluralize};
 
 /// Returns the error for a skill that already exists.
 pub(super) fn conflict_error(conflict: &InstallConflict<'_>) -> PackageError {
@@ -61,12 +62,9 @@ pub(super) fn change_lines(changes: &SkillChanges) -> Vec<String> {
 fn capability_rows(capabilities: &Capabilities) -> Vec<(&'static str, String)> {
     let Capabilities { scripts, hosts, tools, env } = capabilities;
     let kinds = [("scripts", scripts), ("hosts", hosts), ("tools", tools), ("variables", env)];
-    let first_few = |set: &std::collections::BTreeSet<String>| {
-        let shown: Vec<_> = set.iter().take(6).map(|name| clean(name).into_owned()).collect();
-        let hidden = set.len().saturating_sub(6);
-        if hidden > 0 { format!("{}, and {hidden} more", shown.join(", ")) } else { shown.join(", ") }
-    };
-    kinds.into_iter().filter(|(_, set)| !set.is_empty()).map(|(kind, set)| (kind, first_few(set))).collect()
+    let names =
+        |set: &BTreeSet<String>| first_few(set.iter().map(|name| clean(name).into_owned()), 6, ", and");
+    kinds.into_iter().filter(|(_, set)| !set.is_empty()).map(|(kind, set)| (kind, names(set))).collect()
 }
 
 /// Returns the source of a skill with its path and commit.
