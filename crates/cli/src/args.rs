@@ -11,11 +11,11 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-pub(crate) use chat::{Chat, Chats, ChatsCommand, StoreArgs};
-pub(crate) use mcp::{ClientArgs, Connect, Disconnect, Mcp, McpCommand, ServeMcp};
-pub(crate) use packages::{ManageCommand, Switch};
-pub(crate) use run::Run;
-pub(crate) use serve::{LogFormat, Serve};
+pub(crate) use chat::{ChatArgs, ChatsArgs, ChatsCommand, StoreArgs};
+pub(crate) use mcp::{ClientArgs, ConnectArgs, DisconnectArgs, McpArgs, McpCommand, ServeMcpArgs};
+pub(crate) use packages::{ManageCommand, SwitchArgs};
+pub(crate) use run::RunArgs;
+pub(crate) use serve::{LogFormat, ServeArgs};
 
 use crate::scope::{PROJECT_DIR, ScopeArgs};
 
@@ -25,7 +25,7 @@ use crate::scope::{PROJECT_DIR, ScopeArgs};
 #[command(after_help = EXIT_CODES, after_long_help = format!("{ENVIRONMENT}\n\n{EXIT_CODES}"))]
 pub(crate) struct Args {
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) global: GlobalArgs,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -51,7 +51,7 @@ const GLOBAL_HEADING: &str = "Global options";
 /// The options of every command.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = GLOBAL_HEADING)]
-pub(crate) struct Global {
+pub(crate) struct GlobalArgs {
     /// Configuration preset: standard, app, skill-tool, harness, triggers or chat
     /// [default: standard] [env: PROWESS_PRESET]
     #[arg(long, global = true, value_name = "NAME", value_parser = parse_preset)]
@@ -82,13 +82,13 @@ pub(crate) struct Global {
     pub(crate) color: Color,
 }
 
-impl Global {
+impl GlobalArgs {
     /// Returns the options of a call without arguments.
     pub(crate) fn without_options() -> Self {
         #[derive(Parser)]
         struct GlobalOnly {
             #[command(flatten)]
-            global: Global,
+            global: GlobalArgs,
         }
         GlobalOnly::parse_from(["prowess"]).global
     }
@@ -142,11 +142,11 @@ pub(crate) enum Command {
         name: String,
     },
     /// Validate skills
-    Check(Check),
+    Check(CheckArgs),
     /// Audit skills for droppers, secret theft, leaked secrets and hidden text
-    Audit(Audit),
+    Audit(AuditArgs),
     /// Print the skill catalog exactly as a model sees it
-    Prompt(Prompt),
+    Prompt(PromptArgs),
     /// Show which skills match a query, and why
     Match {
         /// Query, such as a user's message
@@ -176,7 +176,7 @@ pub(crate) enum Command {
         path: String,
     },
     /// Run a script of a skill in a sandbox
-    Run(Run),
+    Run(RunArgs),
     /// List the tools that a model can call
     Tools {
         /// Treat the skill as active
@@ -195,17 +195,17 @@ pub(crate) enum Command {
         skill: Vec<String>,
     },
     /// Run the MCP server, or connect MCP clients to it
-    Mcp(Mcp),
+    Mcp(McpArgs),
     /// Serve skills and chats over HTTP: web page, API and MCP
-    Serve(Serve),
+    Serve(ServeArgs),
     /// Chat with the agent, interactively or with a single message
-    Chat(Chat),
+    Chat(ChatArgs),
     /// Manage stored chats
-    Chats(Chats),
+    Chats(ChatsArgs),
     /// Evaluate routing with labelled queries
-    Eval(Eval),
+    Eval(EvalArgs),
     /// Find skills that are hard to tell apart
-    Lint(Lint),
+    Lint(LintArgs),
     /// Create a skill
     New {
         /// Skill name, also used as the directory name
@@ -219,23 +219,23 @@ pub(crate) enum Command {
     },
     /// Install skills from a repository, directory, archive or website
     #[command(visible_alias = "add")]
-    Install(packages::Install),
+    Install(packages::InstallArgs),
     /// Import skills from another agent, a skills-lock.json, a directory or an archive
-    Import(packages::Import),
+    Import(packages::ImportArgs),
     /// Update installed skills
-    Update(packages::Update),
+    Update(packages::UpdateArgs),
     /// Remove skills
-    Remove(packages::Remove),
+    Remove(packages::RemoveArgs),
     /// Compare installed skills with the lock file
-    Verify(packages::Verify),
+    Verify(packages::VerifyArgs),
     /// Create a reproducible archive of a skill
-    Pack(packages::Pack),
+    Pack(packages::PackArgs),
     /// Create a skill index that any web server can serve
-    Index(packages::Index),
+    Index(packages::IndexArgs),
     /// Enable a skill
-    Enable(Switch),
+    Enable(SwitchArgs),
     /// Disable a skill
-    Disable(Switch),
+    Disable(SwitchArgs),
     /// List installed skills
     Plugins {
         #[command(flatten)]
@@ -288,7 +288,7 @@ pub(crate) enum SkillCommand {
     /// Show all skills, grouped by source
     Show,
     /// Install skills from a repository, directory, archive or website
-    Install(packages::Install),
+    Install(packages::InstallArgs),
     /// Manage skills; without an action, list the actions
     Manage {
         #[command(subcommand)]
@@ -315,7 +315,7 @@ pub(crate) struct McpTrustArgs {
 
 // The arguments of `prowess prompt`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Prompt {
+pub(crate) struct PromptArgs {
     /// User's message; matching skills are cut last
     #[arg(long, value_name = "TEXT")]
     pub(crate) query: Option<String>,
@@ -348,7 +348,7 @@ pub(crate) enum PromptFormat {
 
 // The arguments of `prowess check`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Check {
+pub(crate) struct CheckArgs {
     /// Skill directories, SKILL.md files, or directories to search; `-` reads a SKILL.md from standard input
     /// [default: the project]
     pub(crate) paths: Vec<PathBuf>,
@@ -379,7 +379,7 @@ pub(crate) enum CheckFormat {
     after_help = "The audit finds only what its rules describe. A clean result does not mean that a skill is safe.\n\n\
     Exit codes: 0 no high or critical findings, 1 high or critical findings, 2 usage or environment error"
 )]
-pub(crate) struct Audit {
+pub(crate) struct AuditArgs {
     /// Skill directories, SKILL.md files, directories to search, or skill names [default: all skills]
     #[arg(value_name = "PATH|NAME")]
     pub(crate) targets: Vec<String>,
@@ -408,7 +408,7 @@ fn parse_preset(name: &str) -> Result<prowess::Preset, String> {
 
 // The arguments of `prowess eval`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Eval {
+pub(crate) struct EvalArgs {
     /// JSON Lines file with `query` and `skills` (or `not_skills`), or a JSON list with `query` and `should_trigger`
     pub(crate) file: PathBuf,
     /// Number of results that count for recall
@@ -424,7 +424,7 @@ pub(crate) struct Eval {
 
 // The arguments of `prowess lint`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Lint {
+pub(crate) struct LintArgs {
     /// Check routing: find confusable skills, skills that never rank first, and words that would help
     #[arg(long, required = true)]
     pub(crate) routing: bool,

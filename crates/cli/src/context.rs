@@ -7,13 +7,13 @@ use prowess_config::{ConfigInputs, ConfigLayer, Configuration, SettingOrigin};
 use prowess_mcp::host::McpRemoteSources;
 use prowess_server::LoadError;
 
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::failure::Failure;
 use crate::output::{Output, clean_path};
 use crate::progress;
 
 /// The configuration and environment of a command.
-pub(crate) struct Context {
+pub(crate) struct CommandContext {
     pub(crate) host_env: HostEnv,
     /// The inputs of the configuration, to load it again.
     pub(crate) inputs: ConfigInputs,
@@ -24,10 +24,10 @@ pub(crate) struct Context {
     pub(crate) sources: McpRemoteSources,
 }
 
-impl Context {
+impl CommandContext {
     /// Loads the configuration from options, environment and files, and prints its diagnostics. Errors in the user's
     /// configuration are a failure; those in a project's configuration are not.
-    pub(crate) fn load(global: &Global, output: &mut Output) -> Result<Self, Failure> {
+    pub(crate) fn load(global: &GlobalArgs, output: &mut Output) -> Result<Self, Failure> {
         let context = Self::load_unchecked(global)?;
         let diagnostics = &context.configuration.diagnostics;
         if !diagnostics.is_empty() {
@@ -68,8 +68,8 @@ impl Context {
         Some(Failure::usage(format!("the configuration is invalid{details}")))
     }
 
-    /// Loads the configuration like [`Context::load`] and returns its first error, for servers that reload it.
-    pub(crate) fn load_checked(global: &Global) -> Result<Self, LoadError> {
+    /// Loads the configuration like [`CommandContext::load`] and returns its first error, for servers that reload it.
+    pub(crate) fn load_checked(global: &GlobalArgs) -> Result<Self, LoadError> {
         let mut context = Self::load_unchecked(global)
             .map_err(|failure| LoadError::Configuration(failure.into_message()))?;
         context.configuration = context.configuration.into_result()?;
@@ -77,7 +77,7 @@ impl Context {
     }
 
     /// Loads the configuration without reporting its errors, for commands that show them themselves.
-    pub(crate) fn load_unchecked(global: &Global) -> Result<Self, Failure> {
+    pub(crate) fn load_unchecked(global: &GlobalArgs) -> Result<Self, Failure> {
         let host = host_env(global)?;
         let inputs = ConfigInputs {
             host: host.clone(),
@@ -99,7 +99,7 @@ impl Context {
     }
 
     /// Discovers all skills, including those of MCP servers, and shows progress if it takes long.
-    pub(crate) fn registry(&self, global: &Global) -> Registry {
+    pub(crate) fn registry(&self, global: &GlobalArgs) -> Registry {
         progress::with_scan_progress(global, "scanning", |progress| {
             let remote_sources =
                 if self.policy().enabled { self.sources.remote_sources() } else { Vec::new() };
@@ -112,8 +112,8 @@ impl Context {
         })
     }
 
-    /// Like [`Context::registry`], but contacts MCP servers only if one of the names can belong to them.
-    pub(crate) fn registry_for(&self, global: &Global, names: &[&str]) -> Registry {
+    /// Like [`CommandContext::registry`], but contacts MCP servers only if one of the names can belong to them.
+    pub(crate) fn registry_for(&self, global: &GlobalArgs, names: &[&str]) -> Registry {
         if names.iter().any(|name| name.contains('/')) {
             return self.registry(global);
         }
@@ -125,7 +125,7 @@ impl Context {
 
 /// Fails if the path of a global option does not exist, so that a typo is not mistaken for an empty directory. A home
 /// directory from a variable need not exist: it may be created later.
-pub(crate) fn require_paths(global: &Global) -> Result<(), Failure> {
+pub(crate) fn require_paths(global: &GlobalArgs) -> Result<(), Failure> {
     let directories = global
         .root
         .iter()
@@ -154,7 +154,7 @@ fn require_path(path: &PathBuf, flag: &str, directory: bool) -> Result<(), Failu
     Err(Failure::usage(format!("cannot open {} ({flag}): {reason}", clean_path(&path))))
 }
 
-fn host_env(global: &Global) -> Result<HostEnv, Failure> {
+fn host_env(global: &GlobalArgs) -> Result<HostEnv, Failure> {
     let mut host_env = HostEnv::from_process()?;
     if let Some(project) = &global.project {
         let canonical = std::fs::canonicalize(project).ok().filter(|canonical| canonical.is_dir());

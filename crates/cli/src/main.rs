@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use crate::args::{Args, Global};
+use crate::args::{Args, GlobalArgs};
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     }
     let typed = scope::rewrite_project_option(Args::command, std::env::args_os());
     if typed.len() == 1 && std::io::stdout().is_terminal() {
-        let global = Global::without_options().with_variables();
+        let global = GlobalArgs::without_options().with_variables();
         let mut output = Output::new(&global);
         let result = commands::overview(&global, &mut output);
         return exit_code(result, &mut output);

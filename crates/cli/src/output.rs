@@ -9,7 +9,7 @@ use prowess::FileDiagnostic;
 use prowess_format::hidden;
 use serde::Serialize;
 
-use crate::args::{Color, Global};
+use crate::args::{Color, GlobalArgs};
 use crate::columns;
 pub(crate) use crate::report::pluralize;
 use crate::report::{self, ColorMode, json};
@@ -49,7 +49,7 @@ pub(crate) struct Output {
 
 impl Output {
     /// Configures the output from options, environment and terminal.
-    pub(crate) fn new(global: &Global) -> Self {
+    pub(crate) fn new(global: &GlobalArgs) -> Self {
         let (out, err) = (io::stdout(), io::stderr());
         let use_color = |terminal: bool| match global.color {
             Color::Always => true,

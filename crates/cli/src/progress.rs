@@ -8,7 +8,7 @@ use std::time::Duration;
 use prowess::ScanProgress;
 use prowess_package::Task;
 
-use crate::args::Global;
+use crate::args::GlobalArgs;
 
 /// The progress line is shown after this time.
 const SHOW_AFTER: Duration = Duration::from_millis(400);
@@ -57,7 +57,7 @@ pub(crate) fn hide_task_progress(task: &Task) {
 
 /// Runs `work` and shows the number of searched directories if it takes long.
 pub(crate) fn with_scan_progress<T: Send>(
-    global: &Global,
+    global: &GlobalArgs,
     action: &str,
     work: impl FnOnce(&ScanProgress) -> T + Send,
 ) -> T {
@@ -67,7 +67,7 @@ pub(crate) fn with_scan_progress<T: Send>(
 }
 
 /// Runs `work` and shows the steps of the task if it takes long. Nothing is shown while a prompt waits for input.
-pub(crate) fn with_task_progress<T>(global: &Global, task: &Task, work: impl FnOnce() -> T) -> T {
+pub(crate) fn with_task_progress<T>(global: &GlobalArgs, task: &Task, work: impl FnOnce() -> T) -> T {
     let line = || {
         let (step, done, total) = task.progress();
         match (step.as_str(), total) {
@@ -81,7 +81,11 @@ pub(crate) fn with_task_progress<T>(global: &Global, task: &Task, work: impl FnO
 }
 
 /// Runs `work` and shows `line` on a terminal, unless it is empty.
-fn with_progress_line<T>(global: &Global, line: impl Fn() -> String + Send, work: impl FnOnce() -> T) -> T {
+fn with_progress_line<T>(
+    global: &GlobalArgs,
+    line: impl Fn() -> String + Send,
+    work: impl FnOnce() -> T,
+) -> T {
     if global.quiet || !std::io::stderr().is_terminal() {
         return work();
     }

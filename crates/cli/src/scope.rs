@@ -118,7 +118,7 @@ fn takes_next_argument(command: &Command, argument: &OsStr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::Global;
+    use crate::args::GlobalArgs;
     use clap::{CommandFactory, Parser, Subcommand};
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     use std::path::PathBuf;
@@ -127,7 +127,7 @@ mod tests {
     #[command(name = "prowess")]
     struct TestArgs {
         #[command(flatten)]
-        global: Global,
+        global: GlobalArgs,
         #[command(subcommand)]
         command: Inner,
     }

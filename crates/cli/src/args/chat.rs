@@ -12,7 +12,7 @@ use clap::Subcommand;
     Standard output contains only the reply, or with --json, one event per line.\n\
     Exit codes: 0 complete reply, 1 incomplete, 2 usage or environment error, 130 after Ctrl-C"
 )]
-pub(crate) struct Chat {
+pub(crate) struct ChatArgs {
     /// Message; start it with /NAME to call a skill
     #[arg(value_name = "MESSAGE")]
     pub(crate) message: Option<String>,
@@ -40,7 +40,7 @@ pub(crate) struct StoreArgs {
 
 // The arguments of `prowess chats`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Chats {
+pub(crate) struct ChatsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ChatsCommand>,
     #[command(flatten)]

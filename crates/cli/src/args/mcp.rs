@@ -10,16 +10,16 @@ use crate::scope::ScopeArgs;
 // The arguments of `prowess mcp`.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Mcp {
+pub(crate) struct McpArgs {
     #[command(subcommand)]
     pub(crate) command: Option<McpCommand>,
     #[command(flatten)]
-    pub(crate) serve: ServeMcp,
+    pub(crate) serve: ServeMcpArgs,
 }
 
 // The options of the MCP server.
 #[derive(Debug, clap::Args)]
-pub(crate) struct ServeMcp {
+pub(crate) struct ServeMcpArgs {
     /// Serve multiple clients over HTTP at this address instead of one on standard input and output
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) http: Option<SocketAddr>,
@@ -42,9 +42,9 @@ pub(crate) struct ServeMcp {
 #[command(defer = true)]
 pub(crate) enum McpCommand {
     /// Connect clients by adding Prowess to their configuration
-    Install(Connect),
+    Install(ConnectArgs),
     /// Remove Prowess from the configuration of clients
-    Uninstall(Disconnect),
+    Uninstall(DisconnectArgs),
     /// List MCP clients and whether they are connected
     Clients {
         /// Name of the configuration entry
@@ -65,7 +65,7 @@ The rest of the file is preserved, including comments and formatting.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = CLIENTS)]
 #[command(mut_arg("user", |user| user.help("Use the configuration of the current user (default)")))]
-pub(crate) struct Connect {
+pub(crate) struct ConnectArgs {
     #[command(flatten)]
     pub(crate) clients: ClientArgs,
     /// Connect to a running server, such as http://127.0.0.1:7878, instead of starting one
@@ -89,7 +89,7 @@ pub(crate) struct Connect {
 #[derive(Debug, clap::Args)]
 #[command(after_help = CLIENTS)]
 #[command(mut_arg("user", |user| user.help("Use the configuration of the current user (default)")))]
-pub(crate) struct Disconnect {
+pub(crate) struct DisconnectArgs {
     #[command(flatten)]
     pub(crate) clients: ClientArgs,
     /// Remove the entry even if it does not start Prowess

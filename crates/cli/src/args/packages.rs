@@ -11,7 +11,7 @@ use crate::scope::ScopeArgs;
 #[command(after_help = SOURCES)]
 #[command(mut_arg("user", |user| user.help("Install for the current user")))]
 #[command(mut_arg("project_scope", |project| project.help("Install in the project")))]
-pub(crate) struct Install {
+pub(crate) struct InstallArgs {
     /// Source of the skills; see below
     #[arg(required_unless_present = "locked")]
     pub(crate) source: Option<String>,
@@ -42,7 +42,7 @@ pub(crate) struct Install {
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
     #[command(flatten)]
-    pub(crate) answers: Answers,
+    pub(crate) answers: AnswerArgs,
     /// Show the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -67,7 +67,7 @@ project, otherwise it is in the user's state directory.";
 #[command(after_help = "Skills are installed in the same directory as by `prowess install`.")]
 #[command(mut_arg("user", |user| user.help("Install for the current user")))]
 #[command(mut_arg("project_scope", |project| project.help("Install in the project")))]
-pub(crate) struct Import {
+pub(crate) struct ImportArgs {
     /// A skills-lock.json, a directory or an archive
     #[arg(required_unless_present = "from")]
     pub(crate) source: Option<String>,
@@ -89,7 +89,7 @@ pub(crate) struct Import {
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
     #[command(flatten)]
-    pub(crate) answers: Answers,
+    pub(crate) answers: AnswerArgs,
     /// Show the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -97,7 +97,7 @@ pub(crate) struct Import {
 
 // Answers to prompts.
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct Answers {
+pub(crate) struct AnswerArgs {
     /// Answer yes to all prompts; existing skills also require --on-conflict
     #[arg(long, short)]
     pub(crate) yes: bool,
@@ -127,13 +127,13 @@ const BOTH_SCOPES: &str =
 // The arguments of `prowess update`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = BOTH_SCOPES)]
-pub(crate) struct Update {
+pub(crate) struct UpdateArgs {
     /// Skills [default: all installed skills]
     pub(crate) names: Vec<String>,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
     #[command(flatten)]
-    pub(crate) answers: Answers,
+    pub(crate) answers: AnswerArgs,
     /// Show the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -142,7 +142,7 @@ pub(crate) struct Update {
 // The arguments of `prowess remove`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = BOTH_SCOPES)]
-pub(crate) struct Remove {
+pub(crate) struct RemoveArgs {
     /// Skills
     #[arg(required = true)]
     pub(crate) names: Vec<String>,
@@ -159,7 +159,7 @@ pub(crate) struct Remove {
 // The arguments of `prowess verify`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = BOTH_SCOPES)]
-pub(crate) struct Verify {
+pub(crate) struct VerifyArgs {
     /// Skills [default: all installed skills]
     pub(crate) names: Vec<String>,
     /// Accept the current contents of these skills
@@ -171,7 +171,7 @@ pub(crate) struct Verify {
 
 // The arguments of `prowess pack`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Pack {
+pub(crate) struct PackArgs {
     /// Skill directory
     pub(crate) dir: PathBuf,
     /// Output file [default: NAME.skill in the current directory]
@@ -181,7 +181,7 @@ pub(crate) struct Pack {
 
 // The arguments of `prowess index`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Index {
+pub(crate) struct IndexArgs {
     /// Directory of skills
     pub(crate) dir: PathBuf,
     /// Output directory, to be served by a web server
@@ -194,13 +194,13 @@ pub(crate) struct Index {
 #[command(defer = true)]
 pub(crate) enum ManageCommand {
     /// Enable a skill
-    Enable(Switch),
+    Enable(SwitchArgs),
     /// Disable a skill
-    Disable(Switch),
+    Disable(SwitchArgs),
     /// Update installed skills
-    Update(Update),
+    Update(UpdateArgs),
     /// Remove skills
-    Remove(Remove),
+    Remove(RemoveArgs),
     /// List installed skills
     List {
         #[command(flatten)]
@@ -211,7 +211,7 @@ pub(crate) enum ManageCommand {
 // The arguments of `prowess enable` and `prowess disable`.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("user", |user| user.help("Change the configuration of the current user (default)")))]
-pub(crate) struct Switch {
+pub(crate) struct SwitchArgs {
     /// Skill name or directory name
     #[arg(required_unless_present = "source", conflicts_with = "source")]
     pub(crate) name: Option<String>,

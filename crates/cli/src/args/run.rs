@@ -7,7 +7,7 @@
     or run.scripts in your configuration, or confirm the prompt on a terminal.\n\n\
     Exit codes: 0 success, 1 the script failed or was not allowed to run, 2 usage or environment error"
 )]
-pub(crate) struct Run {
+pub(crate) struct RunArgs {
     /// Skill name
     #[arg(required_unless_present = "log")]
     pub(crate) name: Option<String>,

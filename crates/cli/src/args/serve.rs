@@ -7,7 +7,7 @@ use super::StoreArgs;
 
 // The arguments of `prowess serve`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Serve {
+pub(crate) struct ServeArgs {
     /// Address to listen on. Non-loopback addresses require a token or an authenticating proxy
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7878")]
     pub(crate) addr: SocketAddr,

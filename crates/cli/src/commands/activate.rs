@@ -5,14 +5,14 @@ use prowess::usage::SkillUsage;
 use serde_json::json;
 
 use super::{CommandResult, SUCCESS, find_active};
-use crate::args::Global;
-use crate::context::Context;
+use crate::args::GlobalArgs;
+use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::output::{Output, clean};
 
 pub(super) fn run(
-    context: &Context,
-    global: &Global,
+    context: &CommandContext,
+    global: &GlobalArgs,
     name: &str,
     args: Option<&str>,
     output: &mut Output,

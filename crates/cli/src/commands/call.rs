@@ -8,14 +8,14 @@ use super::{
     CommandResult, SUCCESS, cancellable_toolbox, check_failed, find_active, print_diagnostics,
     print_no_skills, print_notices, status_and_reason, toolbox,
 };
-use crate::args::Global;
-use crate::context::Context;
+use crate::args::GlobalArgs;
+use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, TextStyle, clean};
 
 pub(super) fn tools(
-    context: &Context,
-    global: &Global,
+    context: &CommandContext,
+    global: &GlobalArgs,
     skills: &[String],
     output: &mut Output,
 ) -> CommandResult {
@@ -44,8 +44,8 @@ pub(super) fn tools(
 }
 
 pub(super) fn call(
-    context: &Context,
-    global: &Global,
+    context: &CommandContext,
+    global: &GlobalArgs,
     tool: &str,
     params: &str,
     skills: &[String],

@@ -11,8 +11,8 @@ use prowess::shell::quote_path;
 use prowess_format::{Code, Rules};
 
 use super::{CommandResult, SUCCESS, check_failed, read_source};
-use crate::args::{Check, CheckFormat, Global};
-use crate::context::Context;
+use crate::args::{CheckArgs, CheckFormat, GlobalArgs};
+use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean_path, first_few, pluralize};
 use crate::progress;
@@ -24,7 +24,12 @@ const STDIN: &str = "<stdin>";
 /// The maximum number of bytes read from standard input.
 const STDIN_MAX: u64 = 16 * 1024 * 1024;
 
-pub(super) fn run(context: &Context, global: &Global, args: &Check, output: &mut Output) -> CommandResult {
+pub(super) fn run(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &CheckArgs,
+    output: &mut Output,
+) -> CommandResult {
     let rules = if args.strict { Rules::strict() } else { context.policy().manifest.clone() };
     let format = format(global, args)?;
     let stdin = args.paths.iter().any(|path| is_stdin(path)).then(read_stdin).transpose()?;
@@ -67,7 +72,7 @@ pub(super) fn run(context: &Context, global: &Global, args: &Check, output: &mut
 }
 
 /// Returns the output format. Fails if `--json` and `--format` contradict each other.
-fn format(global: &Global, args: &Check) -> Result<CheckFormat, Failure> {
+fn format(global: &GlobalArgs, args: &CheckArgs) -> Result<CheckFormat, Failure> {
     match args.format {
         Some(CheckFormat::Human | CheckFormat::Github) if global.json => {
             Err(Failure::usage("--json conflicts with this --format").hint("omit one of them"))
@@ -79,7 +84,7 @@ fn format(global: &Global, args: &Check) -> Result<CheckFormat, Failure> {
 }
 
 /// Returns the given paths, or else the project and its skill directories.
-fn paths(context: &Context, arguments: &[PathBuf]) -> Vec<PathBuf> {
+fn paths(context: &CommandContext, arguments: &[PathBuf]) -> Vec<PathBuf> {
     if !arguments.is_empty() {
         return arguments.to_vec();
     }

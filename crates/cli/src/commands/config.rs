@@ -5,10 +5,10 @@ use prowess_tools::json;
 
 use super::{CommandResult, SUCCESS, print_diagnostics};
 use crate::columns;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::output::{Output, TextStyle, clean, clean_path};
 
-pub(super) fn run(context: &Context, output: &mut Output) -> CommandResult {
+pub(super) fn run(context: &CommandContext, output: &mut Output) -> CommandResult {
     let configuration = &context.configuration;
     let config_failure = context.configuration_failure(output);
     if output.json() {
@@ -27,7 +27,7 @@ pub(super) fn run(context: &Context, output: &mut Output) -> CommandResult {
 }
 
 /// Prints settings and files in the form of a configuration file.
-fn print_settings(context: &Context, output: &mut Output) -> std::io::Result<()> {
+fn print_settings(context: &CommandContext, output: &mut Output) -> std::io::Result<()> {
     let configuration = &context.configuration;
     let widest = configuration.settings.iter().map(|setting| setting.key.len()).max().unwrap_or(0);
     for setting in &configuration.settings {

@@ -15,8 +15,8 @@ use prowess::{RootProblem, Skill, SkillStatus, Snapshot, short_path, trust};
 use serde_json::json;
 
 use super::{CommandResult, SUCCESS, check_failed, display_root, next_step, print_summary};
-use crate::args::Global;
-use crate::context::Context;
+use crate::args::GlobalArgs;
+use crate::context::CommandContext;
 use crate::output::{Output, TextStyle, clean, clean_path, first_few, pluralize};
 use crate::report::DiagnosticJson;
 
@@ -37,7 +37,7 @@ prowess::format::named_enum! {
     }
 }
 
-pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> CommandResult {
+pub(super) fn run(context: &CommandContext, global: &GlobalArgs, output: &mut Output) -> CommandResult {
     // Contact the servers instead of using their caches.
     let responses = sources::contact_all(context);
     let registry = context.registry(global);
@@ -88,7 +88,7 @@ pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Co
     Ok(if healthy { SUCCESS } else { check_failed() })
 }
 
-fn check_environment(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck> {
+fn check_environment(context: &CommandContext, snapshot: &Snapshot) -> Vec<DoctorCheck> {
     let mut checks = vec![check_home(context), check_configuration(context)];
     checks.extend(check_roots(context, snapshot));
     checks.push(check_trust(context, snapshot));
@@ -99,7 +99,7 @@ fn check_environment(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck>
     checks
 }
 
-fn check_home(context: &Context) -> DoctorCheck {
+fn check_home(context: &CommandContext) -> DoctorCheck {
     let (state, message, help) = match &context.host_env.home {
         None => (
             CheckState::Problem,
@@ -118,7 +118,7 @@ fn check_home(context: &Context) -> DoctorCheck {
     DoctorCheck { subject: "home", state, message, help }
 }
 
-fn check_configuration(context: &Context) -> DoctorCheck {
+fn check_configuration(context: &CommandContext) -> DoctorCheck {
     let configuration = &context.configuration;
     let has_errors = configuration.diagnostics.iter().any(|located| located.diagnostic.is_error());
     let read: Vec<_> = configuration
@@ -138,7 +138,7 @@ fn check_configuration(context: &Context) -> DoctorCheck {
     }
 }
 
-fn check_roots(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck> {
+fn check_roots(context: &CommandContext, snapshot: &Snapshot) -> Vec<DoctorCheck> {
     let short = |path: &std::path::Path| clean_path(&short_path(path, &context.host_env));
     let present = snapshot.roots().filter(|root| !root.is_remote()).map(|root| {
         let count = snapshot.all().iter().filter(|skill| skill.root() == root).count();
@@ -167,7 +167,7 @@ fn check_roots(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck> {
     present.chain(absent).collect()
 }
 
-fn check_trust(context: &Context, snapshot: &Snapshot) -> DoctorCheck {
+fn check_trust(context: &CommandContext, snapshot: &Snapshot) -> DoctorCheck {
     let subject = "trust";
     if context.policy().trust == ProjectTrust::NotNeeded {
         return DoctorCheck {
@@ -240,7 +240,7 @@ fn untrusted_reason(skill: &Skill) -> Option<&UntrustedReason> {
     }
 }
 
-fn check_skills(context: &Context, snapshot: &Snapshot) -> DoctorCheck {
+fn check_skills(context: &CommandContext, snapshot: &Snapshot) -> DoctorCheck {
     let subject = "skills";
     if !context.policy().enabled {
         let help = Some("set PROWESS_SKILLS_ENABLED=true to enable them".to_owned());

@@ -10,8 +10,8 @@ use prowess_routing::eval::{
 use serde_json::{Value, json};
 
 use super::{CommandResult, SUCCESS, print_notices, toolbox};
-use crate::args::{Eval, Global};
-use crate::context::Context;
+use crate::args::{EvalArgs, GlobalArgs};
+use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::output::{Output, clean, clean_path};
 use crate::progress;
@@ -19,14 +19,19 @@ use crate::progress;
 /// The maximum size of a file of queries.
 const FILE_MAX: u64 = 256 * 1024 * 1024;
 
-pub(super) fn run(context: &Context, global: &Global, args: &Eval, output: &mut Output) -> CommandResult {
+pub(super) fn run(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &EvalArgs,
+    output: &mut Output,
+) -> CommandResult {
     let (queries, k) = (read_queries(&args.file, args.skill.as_deref())?, args.k as usize);
     let (report, rankings) = evaluate(context, global, &queries, k, output);
     let comparison = match &args.compare {
         None => None,
         Some(config) => {
-            let global = Global { config: Some(config.clone()), ..global.clone() };
-            let context = Context::load(&global, output)?;
+            let global = GlobalArgs { config: Some(config.clone()), ..global.clone() };
+            let context = CommandContext::load(&global, output)?;
             Some(evaluate(&context, &global, &queries, k, output))
         }
     };
@@ -74,8 +79,8 @@ pub(super) fn run(context: &Context, global: &Global, args: &Eval, output: &mut 
 
 /// Returns the scores of a configuration and the ranking of each query.
 fn evaluate(
-    context: &Context,
-    global: &Global,
+    context: &CommandContext,
+    global: &GlobalArgs,
     queries: &[LabelledMessage],
     k: usize,
     output: &mut Output,
@@ -97,18 +102,18 @@ fn evaluate(
     let answers: Vec<(Vec<String>, bool)> = progress::with_scan_progress(global, "scoring", |_| {
         let names = |query: &LabelledMessage| {
             let routing = router.route(&query.query, &options);
-            let fits = routing.is_confident();
-            (routing.matches.into_iter().map(|found| found.name).collect(), fits)
+            let is_confident = routing.is_confident();
+            (routing.matches.into_iter().map(|found| found.name).collect(), is_confident)
         };
         queries.iter().map(names).collect()
     });
     print_notices(&toolbox, output);
     let labelled_answers = queries.iter().zip(&answers);
     let report = evaluate_routed(
-        labelled_answers.map(|(message, (ranking, fits))| RoutedMessage {
+        labelled_answers.map(|(message, (ranking, is_confident))| RoutedMessage {
             message,
             ranking,
-            is_confident: *fits,
+            is_confident: *is_confident,
         }),
         k,
     );

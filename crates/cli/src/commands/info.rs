@@ -9,11 +9,16 @@ use super::packages::origin;
 use super::{
     CommandResult, SUCCESS, display_root, find_skill, mcp_trust, print_diagnostics, status_and_reason,
 };
-use crate::args::Global;
-use crate::context::Context;
+use crate::args::GlobalArgs;
+use crate::context::CommandContext;
 use crate::output::{Output, TextStyle, clean, clean_path, pluralize};
 
-pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut Output) -> CommandResult {
+pub(super) fn run(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    name: &str,
+    output: &mut Output,
+) -> CommandResult {
     let registry = context.registry_for(global, &[name]);
     let snapshot = registry.snapshot();
     let skill = find_skill(&snapshot, name)?;
@@ -35,7 +40,7 @@ pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut O
 fn print_details(
     details: &SkillDetails,
     skill: &Skill,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> std::io::Result<()> {
     let (catalog, file) = details.tokens(skill);
@@ -153,7 +158,7 @@ fn differing_grants(installed: &Provenance, granted: &GrantedAccess) -> Option<S
 }
 
 /// Returns the rows about the provenance of an installed skill: its source, version and grants.
-fn provenance_rows(installed: &Provenance, context: &Context) -> Vec<(String, String)> {
+fn provenance_rows(installed: &Provenance, context: &CommandContext) -> Vec<(String, String)> {
     let locked = &installed.entry;
     let lock = clean_path(&short_path(&installed.lock_path, &context.host_env));
     let name = locked.renamed_from.as_ref().map(|name| ("original name", name.clone()));

@@ -4,14 +4,19 @@ use prowess_routing::RoutingAdvice;
 use serde_json::json;
 
 use super::{CommandResult, SUCCESS, check_failed, toolbox};
-use crate::args::{Global, Lint};
-use crate::context::Context;
+use crate::args::{GlobalArgs, LintArgs};
+use crate::context::CommandContext;
 use crate::output::{Output, TextStyle, clean};
 use crate::progress;
 
-pub(super) fn run(context: &Context, global: &Global, args: &Lint, output: &mut Output) -> CommandResult {
+pub(super) fn run(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &LintArgs,
+    output: &mut Output,
+) -> CommandResult {
     // `--routing` is the only check so far and is required, so that others can be added.
-    let Lint { routing: _ } = args;
+    let LintArgs { routing: _ } = args;
     let toolbox = toolbox(context, global);
     let snapshot = toolbox.snapshot();
     let router = toolbox.router(&snapshot);

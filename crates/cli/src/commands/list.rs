@@ -9,12 +9,17 @@ use super::{
     CommandResult, SUCCESS, display_name, print_diagnostics, print_no_skills, print_summary,
     status_and_reason,
 };
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::columns;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::output::{Output, TextStyle, pluralize, truncate};
 
-pub(super) fn run(context: &Context, global: &Global, all: bool, output: &mut Output) -> CommandResult {
+pub(super) fn run(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    all: bool,
+    output: &mut Output,
+) -> CommandResult {
     let registry = context.registry(global);
     let snapshot = registry.snapshot();
     if output.json() {
@@ -27,7 +32,7 @@ pub(super) fn run(context: &Context, global: &Global, all: bool, output: &mut Ou
 }
 
 fn print_table(
-    context: &Context,
+    context: &CommandContext,
     snapshot: &Snapshot,
     all: bool,
     output: &mut Output,
@@ -70,7 +75,7 @@ fn row(skill: &Skill, name: &str, widest: usize, output: &Output) -> Vec<String>
 }
 
 /// Prints diagnostics and the number of skills that are not listed.
-fn print_remarks(context: &Context, snapshot: &Snapshot, all: bool, output: &mut Output) {
+fn print_remarks(context: &CommandContext, snapshot: &Snapshot, all: bool, output: &mut Output) {
     if !context.policy().enabled {
         return print_no_skills(context, output);
     }

@@ -9,13 +9,13 @@ use unicode_width::UnicodeWidthStr;
 use super::{
     CommandResult, SUCCESS, check_failed, print_diagnostics, print_no_skills, print_notices, toolbox,
 };
-use crate::args::Global;
-use crate::context::Context;
+use crate::args::GlobalArgs;
+use crate::context::CommandContext;
 use crate::output::{Output, TextStyle, clean};
 
 pub(super) fn run(
-    context: &Context,
-    global: &Global,
+    context: &CommandContext,
+    global: &GlobalArgs,
     query: &str,
     k: usize,
     output: &mut Output,

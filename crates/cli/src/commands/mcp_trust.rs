@@ -13,15 +13,15 @@ use prowess_tools::json;
 use serde_json::json;
 
 use super::{CommandResult, SUCCESS, check_failed, find_skill, trust};
-use crate::args::{Global, McpTrustArgs};
-use crate::context::Context;
+use crate::args::{GlobalArgs, McpTrustArgs};
+use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::output::{Output, TextStyle, clean, pluralize};
 
 /// Approves the version of a skill that its server lists. The files of the skill are not fetched.
 pub(super) fn approve(
-    context: &Context,
-    global: &Global,
+    context: &CommandContext,
+    global: &GlobalArgs,
     args: &McpTrustArgs,
     output: &mut Output,
 ) -> CommandResult {
@@ -130,7 +130,12 @@ fn instructions(skill: &Skill) -> Result<String, Failure> {
 }
 
 /// Revokes the approval of a skill, or of all skills of a server and deletes its cache.
-pub(super) fn revoke(context: &Context, global: &Global, name: &str, output: &mut Output) -> CommandResult {
+pub(super) fn revoke(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    name: &str,
+    output: &mut Output,
+) -> CommandResult {
     let (label, inner) = name.split_once('/').map_or((name, None), |(label, inner)| (label, Some(inner)));
     let uri = match inner {
         None => None,
@@ -166,12 +171,12 @@ pub(super) fn revoke(context: &Context, global: &Global, name: &str, output: &mu
     Ok(if uris.is_empty() && !cache_removed { check_failed() } else { SUCCESS })
 }
 
-fn is_approved(context: &Context, label: &str, uri: &str) -> bool {
+fn is_approved(context: &CommandContext, label: &str, uri: &str) -> bool {
     Approvals::load(&context.host_env).get(label, uri).is_some()
 }
 
 /// Returns the server of a skill name.
-fn source<'c>(context: &'c Context, name: &str) -> Result<&'c Arc<McpRemoteSource>, Failure> {
+fn source<'c>(context: &'c CommandContext, name: &str) -> Result<&'c Arc<McpRemoteSource>, Failure> {
     let label = name.split('/').next().unwrap_or_default();
     let source = context.sources.get(label).filter(|_| name.contains('/'));
     source.ok_or_else(|| {

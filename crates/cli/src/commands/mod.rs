@@ -40,7 +40,7 @@ use prowess_format::suggest;
 use prowess_package::switch::DesiredState;
 
 use crate::args::{Args, Command, ManageCommand, SkillCommand};
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean, clean_path};
 pub(crate) use crate::output::{print_diagnostics, read_source};
@@ -62,16 +62,16 @@ pub(crate) fn run(args: Args, output: &mut Output) -> CommandResult {
     match command {
         Command::Completions { shell } => return shell::completions(shell, output),
         Command::Man { command } => return shell::man(&command, output),
-        Command::Config => return config::run(&Context::load_unchecked(&global)?, output),
+        Command::Config => return config::run(&CommandContext::load_unchecked(&global)?, output),
         Command::Mcp(call) => return mcp::run(&global, &call, output),
         Command::Serve(call) => return serve::run(&global, &call, output),
-        Command::Doctor => return doctor::run(&Context::load_unchecked(&global)?, &global, output),
+        Command::Doctor => return doctor::run(&CommandContext::load_unchecked(&global)?, &global, output),
         Command::Skill { command: SkillCommand::Manage { action: None } } => {
             return manage::print_actions(output);
         }
         _ => {}
     }
-    let context = Context::load(&global, output)?;
+    let context = CommandContext::load(&global, output)?;
     match command {
         Command::List { all } => list::run(&context, &global, all, output),
         Command::Show | Command::Skill { command: SkillCommand::Show } => {
@@ -157,7 +157,7 @@ fn print_summary(output: &mut Output, diagnostics: &[FileDiagnostic], full_comma
 }
 
 /// Prints that there are no skills, and what to do about it.
-fn print_no_skills(context: &Context, output: &mut Output) {
+fn print_no_skills(context: &CommandContext, output: &mut Output) {
     output.note(match context.policy().enabled {
         true => "no skills found; run `prowess doctor` to see which directories were searched, or `prowess new` to create a skill",
         false => "skills are disabled; set PROWESS_SKILLS_ENABLED=true to enable them",
@@ -165,7 +165,7 @@ fn print_no_skills(context: &Context, output: &mut Output) {
 }
 
 /// Returns a root's directory for display.
-fn display_root(root: &Root, context: &Context) -> String {
+fn display_root(root: &Root, context: &CommandContext) -> String {
     match root.is_embedded() {
         true => "bundled".to_owned(),
         false => clean_path(&short_path(root.path(), &context.host_env)),
@@ -173,7 +173,7 @@ fn display_root(root: &Root, context: &Context) -> String {
 }
 
 /// Returns a skill's name for display, with its id if the policy identifies skills by id.
-fn display_name(skill: &Skill, context: &Context) -> String {
+fn display_name(skill: &Skill, context: &CommandContext) -> String {
     let by_id = context.policy().scan.identity == SkillIdentity::Id && skill.id() != skill.name();
     let id = if by_id { format!(" ({})", skill.id()) } else { String::new() };
     clean(&format!("{}{id}", skill.name())).into_owned()
@@ -190,14 +190,14 @@ fn status_and_reason(skill: &Skill) -> Option<(String, String)> {
 }
 
 /// Returns the tools for commands that run no scripts; Ctrl-C ends the process at once.
-fn toolbox(context: &Context, global: &crate::args::Global) -> prowess_tools::Toolbox {
+fn toolbox(context: &CommandContext, global: &crate::args::GlobalArgs) -> prowess_tools::Toolbox {
     cancellable_toolbox(context, global, prowess_sandbox::Cancel::default())
 }
 
 /// Like [`toolbox`], for commands that run scripts, which `cancel` stops.
 fn cancellable_toolbox(
-    context: &Context,
-    global: &crate::args::Global,
+    context: &CommandContext,
+    global: &crate::args::GlobalArgs,
     cancel: prowess_sandbox::Cancel,
 ) -> prowess_tools::Toolbox {
     let registry = std::sync::Arc::new(context.registry(global));
@@ -206,7 +206,7 @@ fn cancellable_toolbox(
 }
 
 /// Returns the semantic stage of routing if embeddings are configured.
-fn semantic_stage(context: &Context) -> Option<prowess_routing::semantic::SemanticStage> {
+fn semantic_stage(context: &CommandContext) -> Option<prowess_routing::semantic::SemanticStage> {
     prowess_embed::semantic(&context.configuration.embeddings, |name| std::env::var_os(name))
 }
 

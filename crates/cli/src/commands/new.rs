@@ -9,12 +9,12 @@ use prowess_format::{NameRule, Rules, SkillName, hidden, parse};
 use serde_json::json;
 
 use super::{CommandResult, SUCCESS};
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean_path};
 
 pub(super) fn run(
-    context: &Context,
+    context: &CommandContext,
     name: &str,
     description: &str,
     dir: Option<PathBuf>,
@@ -48,7 +48,7 @@ pub(super) fn run(
 }
 
 /// Returns `true` if a skill is not available until the user trusts the project.
-fn needs_trust(context: &Context, skill: &Path) -> bool {
+fn needs_trust(context: &CommandContext, skill: &Path) -> bool {
     let host_env = &context.host_env;
     let trusted = || {
         trust::record_for(&host_env.project, host_env).is_some_and(|record| record.trusted && !record.pinned)
@@ -98,7 +98,7 @@ fn skill_md(name: &SkillName, description: &str) -> Result<String, Failure> {
     }
 }
 
-fn default_dir(context: &Context) -> Result<PathBuf, Failure> {
+fn default_dir(context: &CommandContext) -> Result<PathBuf, Failure> {
     let roots = &context.policy().scan.roots;
     let explicit = roots.iter().find(|spec| spec.is_explicit).map(|spec| spec.path().to_owned());
     let writable = |spec: &&prowess::RootSpec| {

@@ -7,9 +7,9 @@ use prowess_format::{Code, Rules, parse};
 use prowess_package::switch;
 
 use super::switch::enable_command;
-use crate::context::Context;
+use crate::context::CommandContext;
 
-pub(super) fn next_step(skill: &Skill, context: &Context) -> Option<String> {
+pub(super) fn next_step(skill: &Skill, context: &CommandContext) -> Option<String> {
     Some(match skill.status() {
         SkillStatus::Disabled(
             DisabledReason::Configuration

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use prowess::{Skill, SkillStatus, Snapshot};
 use prowess_format::{parse, suggest};
 
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// The skill directories of known agents, relative to a project or the home directory.
 const AGENT_DIRS: &[&str] = &[
@@ -56,7 +56,11 @@ pub(super) struct OtherLocation {
 }
 
 /// Searches all locations that discovery does not cover. If skills are disabled, returns only that reason.
-pub(super) fn find_other_locations(name: &str, snapshot: &Snapshot, context: &Context) -> Vec<OtherLocation> {
+pub(super) fn find_other_locations(
+    name: &str,
+    snapshot: &Snapshot,
+    context: &CommandContext,
+) -> Vec<OtherLocation> {
     if !context.policy().enabled {
         return vec![OtherLocation {
             path: context.host_env.project.clone(),
@@ -97,7 +101,7 @@ pub(super) fn find_other_locations(name: &str, snapshot: &Snapshot, context: &Co
 }
 
 /// Returns the reason and help for a directory that is not a skill root.
-fn not_a_root_reason(context: &Context) -> (String, String) {
+fn not_a_root_reason(context: &CommandContext) -> (String, String) {
     let policy = context.policy();
     if policy.scan.roots.iter().any(|spec| spec.is_explicit) {
         let reason = "only the directories given with --root are searched";
@@ -111,7 +115,7 @@ fn not_a_root_reason(context: &Context) -> (String, String) {
 }
 
 /// Returns the reason and help for a directory below a skill root that discovery did not find.
-fn unscanned_reason(root: &Path, path: &Path, context: &Context) -> (String, String) {
+fn unscanned_reason(root: &Path, path: &Path, context: &CommandContext) -> (String, String) {
     let inner = path.strip_prefix(root).unwrap_or(path);
     let depth = inner.components().count();
     if let Some(component) = inner.iter().find(|component| {

@@ -1,9 +1,9 @@
 //! `prowess` without arguments, on a terminal: the skills that were found, and what to do next.
 
 use super::{CommandResult, SUCCESS, list, print_no_skills};
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::columns;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::output::{Output, TextStyle, pluralize};
 
 /// The next commands if there are skills.
@@ -20,8 +20,8 @@ const WITHOUT_SKILLS: [(&str, &str); 3] = [
     ("prowess --help", "Show all commands"),
 ];
 
-pub(crate) fn run(global: &Global, output: &mut Output) -> CommandResult {
-    let context = Context::load(global, output)?;
+pub(crate) fn run(global: &GlobalArgs, output: &mut Output) -> CommandResult {
+    let context = CommandContext::load(global, output)?;
     let snapshot = context.registry(global).snapshot();
     let available = snapshot.enabled().count();
     let unavailable = list::unavailable_count(&snapshot);

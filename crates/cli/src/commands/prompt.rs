@@ -5,11 +5,16 @@ use prowess::policy::CatalogFormat;
 use prowess_tools::{PromptRequest, json, render_prompt};
 
 use super::{CommandResult, SUCCESS, print_notices, toolbox};
-use crate::args::{Global, Prompt, PromptFormat};
-use crate::context::Context;
+use crate::args::{GlobalArgs, PromptArgs, PromptFormat};
+use crate::context::CommandContext;
 use crate::output::{Output, clean, pluralize};
 
-pub(super) fn run(context: &Context, global: &Global, args: &Prompt, output: &mut Output) -> CommandResult {
+pub(super) fn run(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &PromptArgs,
+    output: &mut Output,
+) -> CommandResult {
     let toolbox = toolbox(context, global);
     let request = PromptRequest {
         query: args.query.as_deref(),

@@ -5,12 +5,17 @@ use prowess::resources::{self, ReadResourceError};
 use prowess_tools::json;
 
 use super::{CommandResult, SUCCESS, find_active};
-use crate::args::Global;
-use crate::context::Context;
+use crate::args::GlobalArgs;
+use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::output::{Output, clean};
 
-pub(super) fn files(context: &Context, global: &Global, name: &str, output: &mut Output) -> CommandResult {
+pub(super) fn files(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    name: &str,
+    output: &mut Output,
+) -> CommandResult {
     let snapshot = context.registry_for(global, &[name]).snapshot();
     let skill = find_active(&snapshot, name)?;
     let contents =
@@ -32,8 +37,8 @@ pub(super) fn files(context: &Context, global: &Global, name: &str, output: &mut
 }
 
 pub(super) fn read(
-    context: &Context,
-    global: &Global,
+    context: &CommandContext,
+    global: &GlobalArgs,
     name: &str,
     path: &str,
     output: &mut Output,

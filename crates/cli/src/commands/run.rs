@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 
 use super::chat::sanitize::StreamSanitizer;
 use super::{CommandResult, SUCCESS, check_failed, find_active};
-use crate::args::{Global, Run};
-use crate::context::Context;
+use crate::args::{GlobalArgs, RunArgs};
+use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::output::{Output, clean, clean_path, format_time};
 use crate::signals;
@@ -25,7 +25,12 @@ use crate::signals;
 /// The maximum size of the input of a script.
 const INPUT_MAX: u64 = 8 * 1024 * 1024;
 
-pub(super) fn run(context: &Context, global: &Global, args: &Run, output: &mut Output) -> CommandResult {
+pub(super) fn run(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &RunArgs,
+    output: &mut Output,
+) -> CommandResult {
     let (Some(name), Some(script)) = (&args.name, &args.script) else {
         return show_log(context, args.n as usize, output);
     };
@@ -79,10 +84,10 @@ fn print_outcome(ran: &ScriptResult, output: &mut Output) {
 
 /// Asks for confirmation if the policy requires it and a terminal is available.
 fn consent(
-    context: &Context,
+    context: &CommandContext,
     skill: &Skill,
     script: &str,
-    args: &Run,
+    args: &RunArgs,
     output: &Output,
 ) -> Result<Consent, Failure> {
     let may_ask = context.policy().run.scripts == ScriptPolicy::Ask
@@ -106,7 +111,7 @@ fn consent(
     })
 }
 
-fn input(args: &Run) -> Result<ScriptInput, Failure> {
+fn input(args: &RunArgs) -> Result<ScriptInput, Failure> {
     let text = match args.stdin_json.as_deref() {
         None => return Ok(ScriptInput::Empty),
         Some("-") => {
@@ -191,7 +196,7 @@ fn forward(
     writer.flush()
 }
 
-fn show_log(context: &Context, limit: usize, output: &mut Output) -> CommandResult {
+fn show_log(context: &CommandContext, limit: usize, output: &mut Output) -> CommandResult {
     let records =
         log::path(&context.host_env).map(|path| log::read_records(&path, limit)).unwrap_or_default();
     if output.json() {

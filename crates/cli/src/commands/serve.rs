@@ -18,15 +18,15 @@ use tracing_subscriber::util::SubscriberInitExt;
 use super::chat::open_store;
 use super::server_common::{OPEN_ADDRESS_HINT, read_token, unavailable_summary};
 use super::{CommandResult, SUCCESS, script_runner};
-use crate::args::{Global, LogFormat, Serve};
-use crate::context::Context;
+use crate::args::{GlobalArgs, LogFormat, ServeArgs};
+use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::signals::cancelled_on_termination;
 
-pub(super) fn run(global: &Global, args: &Serve, output: &mut Output) -> CommandResult {
+pub(super) fn run(global: &GlobalArgs, args: &ServeArgs, output: &mut Output) -> CommandResult {
     // Report configuration errors first.
-    let context = Context::load(global, output)?;
+    let context = CommandContext::load(global, output)?;
     let mut options = options(args, output)?;
     if !args.addr.ip().is_loopback() && !options.guard.has_authentication() {
         return Err(failure(&ServeError::Unprotected(args.addr)));
@@ -42,9 +42,9 @@ pub(super) fn run(global: &Global, args: &Serve, output: &mut Output) -> Command
 }
 
 async fn serve(
-    context: &Context,
-    global: &Global,
-    args: &Serve,
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &ServeArgs,
     options: ServerOptions,
     start_token: Option<Arc<StartToken>>,
     output: &mut Output,
@@ -59,7 +59,7 @@ async fn serve(
     let cancel = super::run::cancellable();
     let global_options = global.clone();
     let load = move || {
-        let context = Context::load_checked(&global_options)?;
+        let context = CommandContext::load_checked(&global_options)?;
         let registry = Arc::new(context.registry(&global_options));
         Ok(ServerParts {
             configuration: context.configuration,
@@ -111,7 +111,7 @@ async fn print_sign_in_urls(
     std::future::pending().await
 }
 
-fn options(args: &Serve, output: &mut Output) -> Result<ServerOptions, Failure> {
+fn options(args: &ServeArgs, output: &mut Output) -> Result<ServerOptions, Failure> {
     let mut names = args.allow_host.clone();
     // A specific address is also an accepted host name. Loopback names are always accepted.
     if !args.addr.ip().is_unspecified() && !args.addr.ip().is_loopback() {
@@ -153,7 +153,7 @@ fn failure(error: &ServeError) -> Failure {
 }
 
 /// Starts logging to standard error. Messages of libraries are excluded, because they contain whole requests.
-fn start_log(format: Option<LogFormat>, global: &Global) {
+fn start_log(format: Option<LogFormat>, global: &GlobalArgs) {
     let default = if std::io::stderr().is_terminal() { LogFormat::Text } else { LogFormat::Json };
     let level = match (global.quiet, global.verbose) {
         (true, _) => LevelFilter::ERROR,

@@ -5,11 +5,11 @@ use prowess_tools::json::SkillJson;
 use serde_json::json;
 
 use super::{CommandResult, SUCCESS, display_name, display_root, print_no_skills};
-use crate::args::Global;
-use crate::context::Context;
+use crate::args::GlobalArgs;
+use crate::context::CommandContext;
 use crate::output::{Output, TextStyle, clean, truncate};
 
-pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> CommandResult {
+pub(super) fn run(context: &CommandContext, global: &GlobalArgs, output: &mut Output) -> CommandResult {
     let registry = context.registry(global);
     let snapshot = registry.snapshot();
     let groups: Vec<(&Root, Vec<&Skill>)> = group_by_root(&snapshot);
@@ -42,7 +42,7 @@ pub(super) fn run(context: &Context, global: &Global, output: &mut Output) -> Co
     Ok(SUCCESS)
 }
 
-fn print_skill(skill: &Skill, context: &Context, output: &mut Output) -> std::io::Result<()> {
+fn print_skill(skill: &Skill, context: &CommandContext, output: &mut Output) -> std::io::Result<()> {
     let (mark, tone) = match skill.status() {
         SkillStatus::Enabled => ("✓", TextStyle::Good),
         SkillStatus::Disabled(_) | SkillStatus::Shadowed(_) => ("○", TextStyle::Faint),

@@ -8,15 +8,15 @@ use prowess_package::switch::{
 };
 
 use super::{CommandResult, SUCCESS, check_failed};
-use crate::args::Switch;
-use crate::context::Context;
+use crate::args::SwitchArgs;
+use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::output::{Output, TextStyle, clean, clean_path};
 use crate::scope::ScopeChoice;
 
 pub(super) fn run(
-    context: &Context,
-    args: &Switch,
+    context: &CommandContext,
+    args: &SwitchArgs,
     desired: DesiredState,
     output: &mut Output,
 ) -> CommandResult {
@@ -46,7 +46,7 @@ pub(super) fn run(
 }
 
 fn print_result(
-    context: &Context,
+    context: &CommandContext,
     switched: &SwitchOutcome,
     desired: DesiredState,
     scope: ConfigScope,

@@ -10,12 +10,12 @@ use prowess::{Skill, SkillStatus};
 use serde_json::json;
 
 use super::{CommandResult, SUCCESS, check_failed, status_and_reason};
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, TextStyle, clean, clean_path};
 
 pub(super) fn trust(
-    context: &Context,
+    context: &CommandContext,
     path: Option<PathBuf>,
     pinned: bool,
     output: &mut Output,
@@ -106,7 +106,7 @@ fn print_changes(changes: &ChangedSkills, base: &Path, output: &mut Output) -> s
     Ok(())
 }
 
-pub(super) fn untrust(context: &Context, path: Option<PathBuf>, output: &mut Output) -> CommandResult {
+pub(super) fn untrust(context: &CommandContext, path: Option<PathBuf>, output: &mut Output) -> CommandResult {
     let dir = target_dir(context, path)?;
     let previous = trust::untrust(&dir, &context.host_env).map_err(failure)?;
     // A deleted directory can still be untrusted, but one that was never trusted is a typo.
@@ -126,7 +126,7 @@ pub(super) fn untrust(context: &Context, path: Option<PathBuf>, output: &mut Out
 }
 
 /// Returns the given directory, or the git root of the project.
-fn target_dir(context: &Context, path: Option<PathBuf>) -> Result<PathBuf, Failure> {
+fn target_dir(context: &CommandContext, path: Option<PathBuf>) -> Result<PathBuf, Failure> {
     let host_env = &context.host_env;
     match path {
         Some(path) => Ok(std::path::absolute(path)?),

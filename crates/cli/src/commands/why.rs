@@ -8,9 +8,9 @@ use super::next_step::next_step;
 use super::other_locations::{self, OtherLocation};
 use super::packages::origin;
 use super::{CommandResult, SUCCESS, check_failed, display_root, print_diagnostics, status_and_reason};
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::columns;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::output::{Output, TextStyle, clean, clean_path};
 use crate::report::DiagnosticJson;
 
@@ -24,7 +24,12 @@ struct SkillReport<'a> {
     snapshot: &'a Snapshot,
 }
 
-pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut Output) -> CommandResult {
+pub(super) fn run(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    name: &str,
+    output: &mut Output,
+) -> CommandResult {
     let registry = context.registry_for(global, &[name]);
     let snapshot = registry.snapshot();
     let copies: Vec<&Skill> = snapshot.copies(name).collect();
@@ -51,7 +56,7 @@ pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut O
 }
 
 impl SkillReport<'_> {
-    fn json(&self, context: &Context) -> serde_json::Value {
+    fn json(&self, context: &CommandContext) -> serde_json::Value {
         let copies: Vec<_> = self
             .copies
             .iter()
@@ -85,7 +90,7 @@ impl SkillReport<'_> {
         })
     }
 
-    fn print(&self, context: &Context, output: &mut Output) -> std::io::Result<()> {
+    fn print(&self, context: &CommandContext, output: &mut Output) -> std::io::Result<()> {
         let name = clean(self.name);
         let short = |path: &std::path::Path| clean_path(&short_path(path, &context.host_env));
         let (check_mark, cross) =
@@ -132,7 +137,12 @@ impl SkillReport<'_> {
     }
 
     /// Prints the source of an installed copy, and whether it was modified.
-    fn print_provenance(&self, skill: &Skill, context: &Context, output: &mut Output) -> std::io::Result<()> {
+    fn print_provenance(
+        &self,
+        skill: &Skill,
+        context: &CommandContext,
+        output: &mut Output,
+    ) -> std::io::Result<()> {
         let Some(provenance) = Provenance::for_skill(skill, &context.host_env) else { return Ok(()) };
         output.line(format!("    installed from {}", clean(&origin(&provenance.entry))))?;
         // The status already describes modifications that the user has not accepted.
@@ -161,7 +171,7 @@ impl SkillReport<'_> {
 }
 
 /// Prints the searched directories.
-fn print_searched(snapshot: &Snapshot, context: &Context, output: &mut Output) -> std::io::Result<()> {
+fn print_searched(snapshot: &Snapshot, context: &CommandContext, output: &mut Output) -> std::io::Result<()> {
     output.line(format!("Searched directories (preset {}):", context.policy().preset))?;
     let present = snapshot.roots().map(|root| {
         let count = snapshot.all().iter().filter(|skill| skill.root() == root).count();

@@ -13,8 +13,8 @@ use prowess_fs::parallel_map;
 use prowess_package::audit::{FindingSeverity, Verdict};
 
 use super::{CommandResult, SUCCESS, check_failed, find_skill};
-use crate::args::{Audit, AuditFormat, Global};
-use crate::context::Context;
+use crate::args::{AuditArgs, AuditFormat, GlobalArgs};
+use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean};
 use crate::progress;
@@ -41,7 +41,12 @@ pub(super) struct AuditSummary {
     suppressed: usize,
 }
 
-pub(super) fn run(context: &Context, global: &Global, args: &Audit, output: &mut Output) -> CommandResult {
+pub(super) fn run(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &AuditArgs,
+    output: &mut Output,
+) -> CommandResult {
     let format = format(global, args)?;
     if args.rules {
         match format {
@@ -81,7 +86,7 @@ pub(super) fn run(context: &Context, global: &Global, args: &Audit, output: &mut
 }
 
 /// Returns the output format. Fails if `--json` and `--format` contradict each other.
-fn format(global: &Global, args: &Audit) -> Result<AuditFormat, Failure> {
+fn format(global: &GlobalArgs, args: &AuditArgs) -> Result<AuditFormat, Failure> {
     match args.format {
         Some(AuditFormat::Human) if global.json => {
             Err(Failure::usage("--json conflicts with this --format").hint("omit one of them"))
@@ -94,8 +99,8 @@ fn format(global: &Global, args: &Audit) -> Result<AuditFormat, Failure> {
 
 /// Returns the audited skills and the directories that were not searched.
 fn audit_targets(
-    context: &Context,
-    args: &Audit,
+    context: &CommandContext,
+    args: &AuditArgs,
     progress: &prowess::ScanProgress,
 ) -> Result<(Vec<AuditedSkill>, Vec<PathBuf>), Failure> {
     let (mut audited, mut skipped) = (Vec::new(), Vec::new());

@@ -6,7 +6,7 @@ use prowess::trust;
 use prowess_package::InstallChecks;
 use prowess_package::audit::{Suppressions, Verdict};
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::output::{Output, clean, clean_path};
 
@@ -21,7 +21,7 @@ pub(in crate::commands) struct SuppressionLists(Vec<(PathBuf, Suppressions)>);
 
 impl SuppressionLists {
     /// Reads the lists. An invalid list is a failure, so that it is not silently ignored.
-    pub(in crate::commands) fn load(context: &Context, output: &mut Output) -> Result<Self, Failure> {
+    pub(in crate::commands) fn load(context: &CommandContext, output: &mut Output) -> Result<Self, Failure> {
         let host_env = &context.host_env;
         let mut lists = Vec::new();
         let home = host_env.home.as_ref().map(|home| home.join(FILE));
@@ -55,7 +55,10 @@ impl SuppressionLists {
     }
 
     /// Returns the checks for skills before installation.
-    pub(in crate::commands) fn install_checks<'a>(&'a self, context: &'a Context) -> InstallChecks<'a> {
+    pub(in crate::commands) fn install_checks<'a>(
+        &'a self,
+        context: &'a CommandContext,
+    ) -> InstallChecks<'a> {
         let suppressions = self.0.iter().map(|(_, list)| list).collect();
         InstallChecks { rules: &context.policy().manifest, suppressions }
     }

@@ -15,10 +15,10 @@ use super::setup::{ChatSetup, ContinueHint, SelectedChat};
 use super::tool_calls::ToolCallLog;
 use super::turn::{StopSignals, TurnEnd, run_turn};
 use super::{errors, message};
-use crate::args::{Chat, Global};
+use crate::args::{ChatArgs, GlobalArgs};
 use crate::columns;
 use crate::commands::{CommandResult, SUCCESS, chats, print_no_skills};
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::output::{Output, TextStyle, clean, pluralize};
 
@@ -26,9 +26,9 @@ use crate::output::{Output, TextStyle, clean, pluralize};
 const CHATS: usize = 10;
 
 /// An interactive chat.
-struct Conversation<'a> {
+struct InteractiveChat<'a> {
     runtime: &'a Runtime,
-    context: &'a Context,
+    context: &'a CommandContext,
     setup: ChatSetup,
     chat: SelectedChat,
     calls: ToolCallLog,
@@ -40,9 +40,9 @@ struct Conversation<'a> {
 
 pub(super) fn run(
     runtime: &Runtime,
-    context: &Context,
-    global: &Global,
-    args: &Chat,
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &ChatArgs,
     output: &mut Output,
 ) -> CommandResult {
     let setup = runtime.block_on(ChatSetup::new(context, global, args, ContinueHint::NextMessage))?;
@@ -51,12 +51,12 @@ pub(super) fn run(
     let stops = runtime.block_on(async { StopSignals::new() })?;
     exit_on_signal(runtime, &busy);
     let calls = ToolCallLog::default();
-    let mut conversation = Conversation { runtime, context, setup, chat, calls, stops, busy, output };
+    let mut conversation = InteractiveChat { runtime, context, setup, chat, calls, stops, busy, output };
     conversation.greet()?;
     conversation.run_loop()
 }
 
-impl Conversation<'_> {
+impl InteractiveChat<'_> {
     fn greet(&mut self) -> Result<(), Failure> {
         match self.setup.rehearsal_notice(self.context) {
             Some(line) => self.print(&line)?,

@@ -34,15 +34,20 @@ pub(super) use setup::open_store;
 pub(super) use tool_calls::ToolCallLog;
 
 use super::{CommandResult, SUCCESS, check_failed, print_diagnostics};
-use crate::args::{Chat, Global};
-use crate::context::Context;
+use crate::args::{ChatArgs, GlobalArgs};
+use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::signals;
 use setup::{ChatSetup, ContinueHint, SelectedChat};
 use turn::TurnEnd;
 
-pub(super) fn run(context: &Context, global: &Global, args: &Chat, output: &mut Output) -> CommandResult {
+pub(super) fn run(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &ChatArgs,
+    output: &mut Output,
+) -> CommandResult {
     let message = message::read_message(args.message.as_deref(), output)?;
     let runtime = runtime()?;
     let result = match message {
@@ -61,9 +66,9 @@ pub(super) fn runtime() -> Result<Runtime, Failure> {
 
 /// Answers a single message.
 async fn answer_once(
-    context: &Context,
-    global: &Global,
-    args: &Chat,
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &ChatArgs,
     message: &str,
     output: &mut Output,
 ) -> CommandResult {

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use prowess::Preset;
 use prowess_chat::provider::connect;
-use prowess_chat::store::{self, Chat as StoredChat, NewChat, Store, StoreAddress, StoreError};
+use prowess_chat::store::{self, Chat, NewChat, Store, StoreAddress, StoreError};
 use prowess_chat::turn::Agent;
 use prowess_config::{ChatProvider, ToolCalling};
 
 use super::errors::{self, store_failure, unknown_chat};
-use crate::args::{Chat, Global, StoreArgs};
+use crate::args::{ChatArgs, GlobalArgs, StoreArgs};
 use crate::commands::server_common::unavailable_summary;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::clean_path;
 
@@ -50,9 +50,9 @@ pub(super) struct ChatSetup {
 
 impl ChatSetup {
     pub(super) async fn new(
-        context: &Context,
-        global: &Global,
-        args: &Chat,
+        context: &CommandContext,
+        global: &GlobalArgs,
+        args: &ChatArgs,
         again: ContinueHint,
     ) -> Result<Self, Failure> {
         let settings = &context.configuration.chat;
@@ -90,7 +90,7 @@ impl ChatSetup {
     }
 
     /// Returns a notice for rehearsal mode, or `None` if a model is configured.
-    pub(super) fn rehearsal_notice(&self, context: &Context) -> Option<String> {
+    pub(super) fn rehearsal_notice(&self, context: &CommandContext) -> Option<String> {
         (self.provider == ChatProvider::Rehearsal).then(|| {
             let file = match context.host_env.home {
                 Some(_) if context.policy().preset != Preset::Harness => "~/.prowess/config.toml",
@@ -106,7 +106,7 @@ impl ChatSetup {
 
 /// Opens the store given by options, environment or configuration.
 pub(in crate::commands) async fn open_store(
-    context: &Context,
+    context: &CommandContext,
     args: &StoreArgs,
 ) -> Result<Arc<dyn Store>, Failure> {
     let configured = context.configuration.chat.store.as_ref().map(|store| store.expose());
@@ -116,13 +116,13 @@ pub(in crate::commands) async fn open_store(
 }
 
 pub(super) enum SelectedChat {
-    Existing(Box<StoredChat>),
+    Existing(Box<Chat>),
     /// A new chat. It is created with its first message, so that no empty chats are stored.
     New,
 }
 
 impl SelectedChat {
-    pub(super) async fn select(args: &Chat, setup: &ChatSetup) -> Result<Self, Failure> {
+    pub(super) async fn select(args: &ChatArgs, setup: &ChatSetup) -> Result<Self, Failure> {
         if let Some(id) = &args.chat {
             let stored = setup.store.chat(id).await.map_err(|error| match error {
                 StoreError::ChatNotFound => unknown_chat(id),

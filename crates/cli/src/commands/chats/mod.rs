@@ -8,16 +8,16 @@ use serde_json::json;
 
 use super::chat::{open_store, runtime, store_failure, unknown_chat};
 use super::{CommandResult, SUCCESS};
-use crate::args::{Chats, ChatsCommand};
+use crate::args::{ChatsArgs, ChatsCommand};
 use crate::columns;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::output::{Output, TextStyle, clean, format_time, pluralize};
 
 /// The default number of listed chats.
 const DEFAULT_COUNT: u32 = 20;
 
-pub(super) fn run(context: &Context, call: Chats, output: &mut Output) -> CommandResult {
+pub(super) fn run(context: &CommandContext, call: ChatsArgs, output: &mut Output) -> CommandResult {
     runtime()?.block_on(async {
         let command = call.command.unwrap_or(ChatsCommand::List { n: DEFAULT_COUNT });
         // Read the file before the store is created.

@@ -4,10 +4,10 @@ use prowess_config::EmbeddingsProvider;
 use prowess_routing::semantic::Purpose;
 
 use super::{CheckState, DoctorCheck};
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// Returns `None` if embeddings are disabled.
-pub(super) fn check(context: &Context) -> Option<DoctorCheck> {
+pub(super) fn check(context: &CommandContext) -> Option<DoctorCheck> {
     let settings = &context.configuration.embeddings;
     if settings.provider == EmbeddingsProvider::Off {
         return None;

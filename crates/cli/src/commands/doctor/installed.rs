@@ -6,12 +6,12 @@ use prowess_package::{VerificationStatus, VerifiedSkill};
 
 use super::super::packages;
 use super::{CheckState, DoctorCheck};
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::output::{clean_path, pluralize};
 use crate::scope::ScopeArgs;
 
 /// Returns a result for each lock file.
-pub(super) fn check(context: &Context) -> Vec<DoctorCheck> {
+pub(super) fn check(context: &CommandContext) -> Vec<DoctorCheck> {
     let subject = "installed";
     let short = |path: &std::path::Path| clean_path(&short_path(path, &context.host_env));
     let mut checks = Vec::new();

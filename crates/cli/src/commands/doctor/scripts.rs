@@ -6,10 +6,10 @@ use prowess_sandbox::SandboxTier;
 
 use super::super::next_step;
 use super::{CheckState, DoctorCheck};
-use crate::context::Context;
+use crate::context::CommandContext;
 
 /// Returns the state of the sandbox, the script policy, and the variables that skills need but do not get.
-pub(super) fn check(context: &Context, snapshot: &Snapshot) -> Vec<DoctorCheck> {
+pub(super) fn check(context: &CommandContext, snapshot: &Snapshot) -> Vec<DoctorCheck> {
     let status = prowess_sandbox::status(&prowess_sandbox::SandboxHelper::current_exe());
     let root = if status.root { "; root privileges are dropped first" } else { "" };
     let (state, message) = match status.tier {

@@ -5,7 +5,7 @@ use prowess::remote::FetchError;
 use prowess_mcp::host::ServerReport;
 
 use super::{CheckState, DoctorCheck};
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::output::pluralize;
 
 pub(super) struct ServerResponse {
@@ -14,7 +14,7 @@ pub(super) struct ServerResponse {
 }
 
 /// Contacts all servers in parallel.
-pub(super) fn contact_all(context: &Context) -> Vec<ServerResponse> {
+pub(super) fn contact_all(context: &CommandContext) -> Vec<ServerResponse> {
     std::thread::scope(|scope| {
         let configured = context.configuration.mcp_sources.iter();
         let responses: Vec<_> = configured

@@ -9,12 +9,17 @@ use serde_json::{Value, json};
 use super::super::packages::display_path;
 use super::super::{CommandResult, SUCCESS};
 use super::{client_env, failure, render};
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::columns::pad;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::output::{Output, TextStyle, clean};
 
-pub(super) fn run(context: &Context, global: &Global, name: &str, output: &mut Output) -> CommandResult {
+pub(super) fn run(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    name: &str,
+    output: &mut Output,
+) -> CommandResult {
     let env = client_env(context, global);
     let name = ServerName::parse(name).map_err(failure)?;
     if output.json() {
@@ -48,7 +53,7 @@ fn print_row(
     client: &Client,
     is_here: bool,
     status: Result<prowess_package::connect::ConnectionStatus, ConnectError>,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> std::io::Result<()> {
     let (tone, mark, text) = match status {

@@ -11,12 +11,17 @@ use serde_json::json;
 
 use super::super::{CommandResult, SUCCESS};
 use super::{client_env, confirm, failure, plan_changes, render, scope, selected_clients};
-use crate::args::{Connect, Global};
-use crate::context::Context;
+use crate::args::{ConnectArgs, GlobalArgs};
+use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean_path};
 
-pub(super) fn run(context: &Context, global: &Global, args: &Connect, output: &mut Output) -> CommandResult {
+pub(super) fn run(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &ConnectArgs,
+    output: &mut Output,
+) -> CommandResult {
     let env = client_env(context, global);
     let (selection, scope) = (&args.clients, scope(&args.clients));
     let name = ServerName::parse(&selection.name).map_err(failure)?;
@@ -62,8 +67,8 @@ pub(super) fn run(context: &Context, global: &Global, args: &Connect, output: &m
 /// Shows the entry that would be replaced and asks for confirmation.
 fn consent(
     plan: &ConnectPlan,
-    context: &Context,
-    global: &Global,
+    context: &CommandContext,
+    global: &GlobalArgs,
     output: &mut Output,
 ) -> Result<(), Failure> {
     if !output.json() {
@@ -80,7 +85,11 @@ fn consent(
 }
 
 /// Returns the running server given with `--http`.
-fn running_server(context: &Context, global: &Global, args: &Connect) -> Result<Option<ServerSpec>, Failure> {
+fn running_server(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &ConnectArgs,
+) -> Result<Option<ServerSpec>, Failure> {
     let Some(url) = &args.http else { return Ok(None) };
     if global.preset.is_some() || !context.roots.is_empty() {
         let failure = Failure::usage("--preset and --root cannot be used with --http");
@@ -99,7 +108,7 @@ fn command(env: &ClientEnv, client: &Client, scope: InstallScope) -> Result<Stri
 }
 
 /// Returns the arguments of the server: its command and the given options.
-fn arguments(context: &Context, global: &Global) -> Result<Vec<String>, Failure> {
+fn arguments(context: &CommandContext, global: &GlobalArgs) -> Result<Vec<String>, Failure> {
     let mut args = vec!["mcp".to_owned()];
     if let Some(preset) = global.preset {
         args.extend(["--preset".to_owned(), preset.to_string()]);

@@ -13,22 +13,22 @@ use prowess_package::{InstallScope, Task};
 
 use super::CommandResult;
 use super::packages::prompts::TerminalPrompter;
-use crate::args::packages::Answers;
-use crate::args::{ClientArgs, Global, Mcp, McpCommand};
-use crate::context::Context;
+use crate::args::packages::AnswerArgs;
+use crate::args::{ClientArgs, GlobalArgs, McpArgs, McpCommand};
+use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::Output;
 use crate::scope::ScopeChoice;
 
-pub(super) fn run(global: &Global, args: &Mcp, output: &mut Output) -> CommandResult {
+pub(super) fn run(global: &GlobalArgs, args: &McpArgs, output: &mut Output) -> CommandResult {
     match &args.command {
         None => {
-            let context = Context::load(global, output)?;
+            let context = CommandContext::load(global, output)?;
             serve::serve(&context, global, &args.serve, output)
         }
         Some(command) => {
             // An invalid configuration of Prowess does not prevent changes to a client's configuration.
-            let context = Context::load_unchecked(global)?;
+            let context = CommandContext::load_unchecked(global)?;
             match command {
                 McpCommand::Install(args) => install::run(&context, global, args, output),
                 McpCommand::Uninstall(args) => uninstall::run(&context, global, args, output),
@@ -39,7 +39,7 @@ pub(super) fn run(global: &Global, args: &Mcp, output: &mut Output) -> CommandRe
 }
 
 /// Returns the environment of the clients. With `--home`, variables that refer to the real home directory are ignored.
-fn client_env(context: &Context, global: &Global) -> ClientEnv {
+fn client_env(context: &CommandContext, global: &GlobalArgs) -> ClientEnv {
     let names = ClientEnv::VARIABLES.iter().filter(|_| global.home.is_none());
     let set = names.filter_map(|name| Some(((*name).to_owned(), std::env::var_os(name)?.into())));
     ClientEnv { host: context.host_env.clone(), os: TargetOs::current(), variables: set.collect() }
@@ -103,8 +103,8 @@ fn plan_changes<T>(
 }
 
 /// Asks for confirmation. Returns `refusal` if there is no terminal.
-fn confirm(global: &Global, question: &str, refusal: Failure) -> Result<(), Failure> {
-    let answers = Answers { yes: false, on_conflict: None, accept_risk: false };
+fn confirm(global: &GlobalArgs, question: &str, refusal: Failure) -> Result<(), Failure> {
+    let answers = AnswerArgs { yes: false, on_conflict: None, accept_risk: false };
     let prompter = TerminalPrompter::new(&answers, global, &std::sync::Arc::new(Task::default()));
     if !prompter.is_terminal() {
         return Err(refusal);

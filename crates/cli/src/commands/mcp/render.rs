@@ -6,7 +6,7 @@ use prowess_package::connect::{ConnectAction, ConnectPlan, DiffLine, ServerName}
 use serde_json::json;
 
 use super::super::packages::display_path;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::output::{Output, TextStyle, clean};
 
 /// Prints all changes of a command.
@@ -15,7 +15,7 @@ pub(super) fn print_plans(
     name: &ServerName,
     scope: InstallScope,
     applied: bool,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> std::io::Result<()> {
     if output.json() {
@@ -31,7 +31,7 @@ pub(super) fn print_plans(
 pub(super) fn print_plan(
     plan: &ConnectPlan,
     applied: bool,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> std::io::Result<()> {
     let (title, file) = (plan.client.title, display_path(&plan.file, context));

@@ -8,19 +8,19 @@ use prowess_mcp::http::{self, HttpOptions, ServeHttpError};
 use prowess_mcp::{McpServer, McpServerOptions, stdio};
 use serde_json::json;
 
-use crate::args::{Global, ServeMcp};
+use crate::args::{GlobalArgs, ServeMcpArgs};
 use crate::commands::run::cancellable;
 use crate::commands::server_common::{OPEN_ADDRESS_HINT, read_token, unavailable_summary};
 use crate::commands::{CommandResult, SUCCESS, cancellable_toolbox, find_active, semantic_stage};
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::output::{Output, clean};
 use crate::signals::cancelled_on_termination;
 
 pub(super) fn serve(
-    context: &Context,
-    global: &Global,
-    args: &ServeMcp,
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &ServeMcpArgs,
     output: &mut Output,
 ) -> CommandResult {
     // The server does not collect notices, so problems with embeddings are printed at once.
@@ -60,7 +60,7 @@ async fn over_stdio(server: &McpServer, output: &mut Output) -> CommandResult {
 async fn over_http(
     server: &McpServer,
     address: SocketAddr,
-    args: &ServeMcp,
+    args: &ServeMcpArgs,
     output: &mut Output,
 ) -> CommandResult {
     let token = read_token(args.token_file.as_deref(), Some("PROWESS_TOKEN"), output)?;

@@ -4,15 +4,15 @@ use prowess_package::connect::{ServerName, plan_uninstall};
 
 use super::super::{CommandResult, SUCCESS};
 use super::{client_env, confirm, failure, plan_changes, render, scope, selected_clients};
-use crate::args::{Disconnect, Global};
-use crate::context::Context;
+use crate::args::{DisconnectArgs, GlobalArgs};
+use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean_path};
 
 pub(super) fn run(
-    context: &Context,
-    global: &Global,
-    args: &Disconnect,
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &DisconnectArgs,
     output: &mut Output,
 ) -> CommandResult {
     let env = client_env(context, global);

@@ -14,17 +14,17 @@ use super::super::audit::SuppressionLists;
 use super::install::{on_invalid, parse_source, report_invalid};
 use super::prompts::TerminalPrompter;
 use super::{cancellable_task, display_path, failure, file_urls, install_target, links, render};
-use crate::args::Global;
-use crate::args::packages::Import;
-use crate::context::Context;
+use crate::args::GlobalArgs;
+use crate::args::packages::ImportArgs;
+use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress;
 
 pub(in crate::commands) fn run(
-    context: &Context,
-    global: &Global,
-    args: &Import,
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &ImportArgs,
     output: &mut Output,
 ) -> CommandResult {
     let target = install_target(context, &args.scope)?;
@@ -79,7 +79,12 @@ pub(in crate::commands) fn run(
     Ok(render::exit_code_for(&items, "imported", output))
 }
 
-fn request(source: Source, reference: Option<String>, pick: SkillChoice, args: &Import) -> InstallRequest {
+fn request(
+    source: Source,
+    reference: Option<String>,
+    pick: SkillChoice,
+    args: &ImportArgs,
+) -> InstallRequest {
     let invalid = on_invalid(args.skip_invalid);
     InstallRequest {
         source,
@@ -100,7 +105,7 @@ fn request_name(request: &InstallRequest) -> String {
     }
 }
 
-fn pick(args: &Import) -> SkillChoice {
+fn pick(args: &ImportArgs) -> SkillChoice {
     match (args.all, args.skill.is_empty()) {
         (true, _) => SkillChoice::All,
         (false, false) => SkillChoice::Named(args.skill.clone()),
@@ -113,7 +118,11 @@ fn is_lock(source: &str) -> bool {
 }
 
 /// Returns a request for each source of a `skills-lock.json`.
-fn from_lock(path: &Path, args: &Import, context: &Context) -> Result<Vec<InstallRequest>, Failure> {
+fn from_lock(
+    path: &Path,
+    args: &ImportArgs,
+    context: &CommandContext,
+) -> Result<Vec<InstallRequest>, Failure> {
     let invalid = |error: skills_lock::ReadSkillsLockError| {
         Failure::usage(format!("cannot import {}: {error}", crate::output::clean_path(path)))
     };
@@ -153,8 +162,8 @@ fn from_lock(path: &Path, args: &Import, context: &Context) -> Result<Vec<Instal
 fn from_agent(
     name: &str,
     target: &InstallTarget,
-    args: &Import,
-    context: &Context,
+    args: &ImportArgs,
+    context: &CommandContext,
 ) -> Result<Vec<InstallRequest>, Failure> {
     let agents = links::agents(&[name.to_owned()])?;
     let base = target.base().unwrap_or(&context.host_env.project);

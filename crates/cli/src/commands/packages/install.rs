@@ -15,17 +15,17 @@ use super::super::audit::SuppressionLists;
 use super::links::PlannedLinks;
 use super::prompts::TerminalPrompter;
 use super::{cancellable_task, failure, file_urls, install_target, links, render};
-use crate::args::Global;
-use crate::args::packages::Install;
-use crate::context::Context;
+use crate::args::GlobalArgs;
+use crate::args::packages::InstallArgs;
+use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::output::{Output, clean, pluralize};
 use crate::progress;
 
 pub(in crate::commands) fn run(
-    context: &Context,
-    global: &Global,
-    args: &Install,
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &InstallArgs,
     output: &mut Output,
 ) -> CommandResult {
     let target = install_target(context, &args.scope)?;
@@ -58,7 +58,7 @@ pub(in crate::commands) fn run(
     Ok(exit)
 }
 
-fn request(source: &Source, args: &Install) -> InstallRequest {
+fn request(source: &Source, args: &InstallArgs) -> InstallRequest {
     let pick = match (args.all, args.skill.is_empty(), source) {
         (true, _, _) => SkillChoice::All,
         (false, false, _) => SkillChoice::Named(args.skill.clone()),
@@ -86,7 +86,7 @@ pub(super) fn on_invalid(skip: bool) -> OnInvalid {
 }
 
 /// Parses a source and makes its path absolute.
-pub(super) fn parse_source(text: &str, context: &Context) -> Result<Source, Failure> {
+pub(super) fn parse_source(text: &str, context: &CommandContext) -> Result<Source, Failure> {
     let home = context.host_env.home.as_deref();
     let current_dir = std::env::current_dir()?;
     let on_disk = |path: &Path| source::kind_on_disk(&source::absolute_path(path, &current_dir, home));
@@ -134,7 +134,12 @@ fn show_invalid(error: &PackageError, output: &mut Output) {
 }
 
 /// Prints which locked skills are not available because they are not trusted.
-fn print_untrusted(target: &InstallTarget, context: &Context, global: &Global, output: &mut Output) {
+fn print_untrusted(
+    target: &InstallTarget,
+    context: &CommandContext,
+    global: &GlobalArgs,
+    output: &mut Output,
+) {
     let lock = prowess::lock::LockFile::read(&target.lock_path).unwrap_or_default();
     let dirs: Vec<_> = lock.skills.iter().filter_map(|locked| target.dir(locked).ok()).collect();
     let snapshot = context.registry(global).snapshot();
@@ -158,8 +163,8 @@ fn finish(
     plan: InstallPlan,
     agent_links: &PlannedLinks,
     target: &InstallTarget,
-    args: &Install,
-    context: &Context,
+    args: &InstallArgs,
+    context: &CommandContext,
     output: &mut Output,
     task: &Arc<Task>,
 ) -> CommandResult {

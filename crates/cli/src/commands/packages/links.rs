@@ -8,7 +8,7 @@ use prowess_package::interchange::link::{self, LinkError, LinkMode};
 use prowess_package::{InstallPlan, InstallScope, InstallTarget, PlanAction, PlanItem};
 
 use super::display_path;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Failure;
 
 /// Returns the agents with these names.
@@ -99,7 +99,7 @@ impl PlannedLinks {
 
 impl AgentLink {
     /// Returns the description of the symlink or copy.
-    pub(super) fn describe(&self, applied: bool, context: &Context) -> String {
+    pub(super) fn describe(&self, applied: bool, context: &CommandContext) -> String {
         let (agent, path) = (self.agent, display_path(&self.path, context));
         match (self.kind, applied) {
             (LinkKind::SharedDir, _) => format!("{agent} uses {path}"),

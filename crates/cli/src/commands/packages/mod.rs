@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use prowess_package::{FileUrls, InstallScope, InstallTarget, PackageError, Task};
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::scope::{ScopeArgs, ScopeChoice};
 
@@ -33,7 +33,7 @@ pub(super) use update::run as update;
 pub(super) use verify::run as verify;
 
 /// Returns the install target of the given or default scope.
-fn install_target(context: &Context, scope: &ScopeArgs) -> Result<InstallTarget, Failure> {
+fn install_target(context: &CommandContext, scope: &ScopeArgs) -> Result<InstallTarget, Failure> {
     let (policy, host_env) = (context.policy(), &context.host_env);
     let scope = match scope.explicit() {
         Some(ScopeChoice::Project) => InstallScope::Project,
@@ -44,7 +44,10 @@ fn install_target(context: &Context, scope: &ScopeArgs) -> Result<InstallTarget,
 }
 
 /// Returns the install target of the given scope, or those of both scopes, the project first.
-pub(super) fn install_targets(context: &Context, scope: &ScopeArgs) -> Result<Vec<InstallTarget>, Failure> {
+pub(super) fn install_targets(
+    context: &CommandContext,
+    scope: &ScopeArgs,
+) -> Result<Vec<InstallTarget>, Failure> {
     let (policy, host_env) = (context.policy(), &context.host_env);
     if scope.explicit().is_some() {
         return install_target(context, scope).map(|target| vec![target]);
@@ -82,6 +85,6 @@ pub(super) fn failure(error: PackageError) -> Failure {
 }
 
 /// Returns a path for display, relative to the project or home directory.
-pub(super) fn display_path(path: &Path, context: &Context) -> String {
+pub(super) fn display_path(path: &Path, context: &CommandContext) -> String {
     crate::output::clean_path(&prowess::short_path(path, &context.host_env))
 }

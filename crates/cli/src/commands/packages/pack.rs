@@ -7,11 +7,11 @@ use serde_json::json;
 
 use super::super::{CommandResult, SUCCESS};
 use super::failure;
-use crate::args::packages::{Index, Pack};
+use crate::args::packages::{IndexArgs, PackArgs};
 use crate::failure::Failure;
 use crate::output::{Output, TextStyle, clean, clean_path, pluralize};
 
-pub(in crate::commands) fn pack(args: &Pack, output: &mut Output) -> CommandResult {
+pub(in crate::commands) fn pack(args: &PackArgs, output: &mut Output) -> CommandResult {
     let destination = args.output.clone().unwrap_or_else(|| ".".into());
     require_dir(&args.dir)?;
     let packed = pack::pack_skill(&args.dir, &destination).map_err(|error| failure(error.into()))?;
@@ -29,7 +29,7 @@ pub(in crate::commands) fn pack(args: &Pack, output: &mut Output) -> CommandResu
     Ok(SUCCESS)
 }
 
-pub(in crate::commands) fn index(args: &Index, output: &mut Output) -> CommandResult {
+pub(in crate::commands) fn index(args: &IndexArgs, output: &mut Output) -> CommandResult {
     require_dir(&args.dir)?;
     let published = pack::publish_site(&args.dir, &args.output).map_err(|error| failure(error.into()))?;
     if output.json() {

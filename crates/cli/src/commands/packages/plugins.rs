@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::super::{CommandResult, SUCCESS};
 use super::{display_path, failure, install_targets, render};
-use crate::args::Global;
-use crate::context::Context;
+use crate::args::GlobalArgs;
+use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, TextStyle, clean};
 use crate::scope::ScopeArgs;
@@ -27,8 +27,8 @@ struct InstalledPlugin {
 }
 
 pub(in crate::commands) fn run(
-    context: &Context,
-    global: &Global,
+    context: &CommandContext,
+    global: &GlobalArgs,
     scope: &ScopeArgs,
     output: &mut Output,
 ) -> CommandResult {
@@ -79,7 +79,7 @@ fn installed_plugin(
     locked: &LockEntry,
     target: &InstallTarget,
     snapshot: &Snapshot,
-    context: &Context,
+    context: &CommandContext,
 ) -> Result<InstalledPlugin, Failure> {
     let dir = target.dir(locked).map_err(failure)?;
     let canonical = std::fs::canonicalize(&dir).ok();

@@ -10,20 +10,20 @@ use prowess_package::{
 use unicode_width::UnicodeWidthStr;
 
 use super::render;
-use crate::args::Global;
-use crate::args::packages::{Answers, ConflictChoice};
+use crate::args::GlobalArgs;
+use crate::args::packages::{AnswerArgs, ConflictChoice};
 use crate::output::{clean, truncate};
 use crate::progress;
 
 /// Answers prompts from options, or asks on the terminal.
 pub(in crate::commands) struct TerminalPrompter<'a> {
-    answers: &'a Answers,
+    answers: &'a AnswerArgs,
     terminal: bool,
     task: Arc<Task>,
 }
 
 impl<'a> TerminalPrompter<'a> {
-    pub(in crate::commands) fn new(answers: &'a Answers, global: &Global, task: &Arc<Task>) -> Self {
+    pub(in crate::commands) fn new(answers: &'a AnswerArgs, global: &GlobalArgs, task: &Arc<Task>) -> Self {
         let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         Self { answers, terminal: terminal && !global.json, task: Arc::clone(task) }
     }

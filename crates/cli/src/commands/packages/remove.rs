@@ -11,9 +11,9 @@ use super::super::{CommandResult, SUCCESS, find_skill};
 use super::links::AgentLink;
 use super::prompts::TerminalPrompter;
 use super::{cancellable_task, display_path, failure, install_targets, links, render};
-use crate::args::Global;
-use crate::args::packages::{Answers, Remove};
-use crate::context::Context;
+use crate::args::GlobalArgs;
+use crate::args::packages::{AnswerArgs, RemoveArgs};
+use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean};
 
@@ -27,9 +27,9 @@ struct RemovalTarget {
 }
 
 pub(in crate::commands) fn run(
-    context: &Context,
-    global: &Global,
-    args: &Remove,
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &RemoveArgs,
     output: &mut Output,
 ) -> CommandResult {
     let install_targets = install_targets(context, &args.scope)?;
@@ -42,7 +42,7 @@ pub(in crate::commands) fn run(
         .iter()
         .map(|name| find_target(name, &install_targets, &snapshot, context))
         .collect::<Result<Vec<_>, _>>()?;
-    let answers = Answers { yes: args.yes, on_conflict: None, accept_risk: false };
+    let answers = AnswerArgs { yes: args.yes, on_conflict: None, accept_risk: false };
     let prompter = TerminalPrompter::new(&answers, global, &cancellable_task());
     for RemovalTarget { name, warning, .. } in targets.iter().filter(|_| !args.yes) {
         let Some(warning) = warning else { continue };
@@ -112,7 +112,7 @@ fn find_target(
     name: &str,
     install_targets: &[InstallTarget],
     snapshot: &Snapshot,
-    context: &Context,
+    context: &CommandContext,
 ) -> Result<RemovalTarget, Failure> {
     let resolved = snapshot.get(name).map(|skill| skill.canonical_dir());
     let mut installed: Vec<RemovalTarget> = Vec::new();
@@ -157,7 +157,7 @@ fn modified_warning(locked: &LockEntry, dir: &Path) -> Option<String> {
 fn removable_from(
     skill: &Skill,
     install_targets: &[InstallTarget],
-    context: &Context,
+    context: &CommandContext,
 ) -> Result<InstallTarget, Failure> {
     let name = clean(&skill.name()).into_owned();
     let refuse = |reason: String| {

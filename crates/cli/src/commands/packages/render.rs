@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::super::{SUCCESS, check_failed};
 use super::display_path;
 use super::links::AgentLink;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::output::{Output, TextStyle, clean, first_few, pluralize};
 
 /// Returns the error for a skill that already exists.
@@ -92,7 +92,7 @@ fn print_item(
     item: &PlanItem,
     applied: bool,
     in_full: bool,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> std::io::Result<()> {
     let (mark, tone) = match &item.action {
@@ -163,7 +163,7 @@ fn commit_change(item: &PlanItem) -> Option<String> {
     (before != after).then(|| format!("commit {} → {}", short_commit(&before), short_commit(&after)))
 }
 
-fn print_details(item: &PlanItem, context: &Context, output: &mut Output) -> std::io::Result<()> {
+fn print_details(item: &PlanItem, context: &CommandContext, output: &mut Output) -> std::io::Result<()> {
     let (Some(after), Some(prepared)) = (&item.after, &item.prepared) else { return Ok(()) };
     let bytes: u64 = prepared.tree.files().iter().map(|file| file.bytes).sum();
     let files = format!("{}, {}", pluralize(prepared.tree.files().len(), "file"), size(bytes));
@@ -256,7 +256,7 @@ pub(super) fn print_items(
     links: &[AgentLink],
     applied: bool,
     in_full: bool,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> std::io::Result<()> {
     for item in items {
@@ -274,7 +274,7 @@ pub(super) fn print_changes(
     links: &[AgentLink],
     target: &InstallTarget,
     applied: bool,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> std::io::Result<()> {
     if output.json() {
@@ -288,7 +288,7 @@ pub(super) fn print_changes(
 }
 
 /// Returns the message about the updated lock file.
-pub(super) fn lock_message(items: &[PlanItem], target: &InstallTarget, context: &Context) -> String {
+pub(super) fn lock_message(items: &[PlanItem], target: &InstallTarget, context: &CommandContext) -> String {
     let lock = display_path(&target.lock_path, context);
     let local =
         |item: &&PlanItem| item.after.as_ref().is_some_and(|after| Path::new(&after.source).is_absolute());

@@ -8,17 +8,17 @@ use super::install::report_invalid;
 use super::links::AgentLink;
 use super::prompts::TerminalPrompter;
 use super::{cancellable_task, failure, file_urls, install_targets, links, render};
-use crate::args::Global;
-use crate::args::packages::Update;
-use crate::context::Context;
+use crate::args::GlobalArgs;
+use crate::args::packages::UpdateArgs;
+use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::Output;
 use crate::progress;
 
 pub(in crate::commands) fn run(
-    context: &Context,
-    global: &Global,
-    args: &Update,
+    context: &CommandContext,
+    global: &GlobalArgs,
+    args: &UpdateArgs,
     output: &mut Output,
 ) -> CommandResult {
     let targets = install_targets(context, &args.scope)?;
@@ -87,7 +87,7 @@ fn print_result(
     links: &[AgentLink],
     targets: &[prowess_package::InstallTarget],
     dry_run: bool,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> std::io::Result<()> {
     if output.json() {

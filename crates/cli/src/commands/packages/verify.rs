@@ -9,12 +9,16 @@ use unicode_width::UnicodeWidthStr;
 
 use super::super::{CommandResult, SUCCESS, check_failed};
 use super::{display_path, failure, install_targets};
-use crate::args::packages::Verify;
-use crate::context::Context;
+use crate::args::packages::VerifyArgs;
+use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, TextStyle, clean, pluralize};
 
-pub(in crate::commands) fn run(context: &Context, args: &Verify, output: &mut Output) -> CommandResult {
+pub(in crate::commands) fn run(
+    context: &CommandContext,
+    args: &VerifyArgs,
+    output: &mut Output,
+) -> CommandResult {
     let targets = install_targets(context, &args.scope)?;
     let mut skills: Vec<(&InstallTarget, VerifiedSkill)> = Vec::new();
     let mut locked = false;
@@ -127,7 +131,7 @@ fn to_json(verified: &VerifiedSkill) -> Value {
 fn print_skill(
     verified: &VerifiedSkill,
     width: usize,
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> std::io::Result<()> {
     let (mark, tone) = match verified.status {
@@ -153,7 +157,7 @@ fn print_skill(
 
 fn accept_all(
     skills: &[(&InstallTarget, VerifiedSkill)],
-    context: &Context,
+    context: &CommandContext,
     output: &mut Output,
 ) -> CommandResult {
     for (target, verified) in skills {
