@@ -62,7 +62,7 @@ impl Excerpt {
 
 /// The source lines that a fix changes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Change {
+pub(super) struct FixExcerpt {
     /// The first line number.
     pub line: usize,
     /// The escaped current lines.
@@ -73,7 +73,7 @@ pub(super) struct Change {
     pub new: String,
 }
 
-impl Change {
+impl FixExcerpt {
     /// Returns the change of a fix, or `None` if it is too long or has no visible effect.
     pub(super) fn new(source: &[u8], fix: &Fix) -> Option<Self> {
         let range = fix.span.range();

@@ -7,7 +7,7 @@ use annotate_snippets::renderer::DEFAULT_LINE_NUM_STYLE;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Padding, Patch, Renderer, Snippet, Title};
 use prowess_format::{Diagnostic, Severity};
 
-use super::excerpt::{Change, Excerpt};
+use super::excerpt::{Excerpt, FixExcerpt};
 use super::{CheckSummary, FileReport, SourceReader, pluralize, read_report_source, text, uri};
 
 /// Wider than any rendered line. Lines are truncated before, around the marked part.
@@ -72,7 +72,7 @@ fn render_with_line(
 
     let fix = diagnostic.fix.as_deref();
     let help = diagnostic.help.as_deref();
-    if let Some(change) = fix.zip(source).and_then(|(fix, source)| Change::new(source, fix)) {
+    if let Some(change) = fix.zip(source).and_then(|(fix, source)| FixExcerpt::new(source, fix)) {
         // Do not repeat the fix if the help text quotes it.
         let quotes = |help: &&str| fix.is_some_and(|fix| !fix.text.is_empty() && help.contains(&fix.text));
         let help = help.filter(|help| !quotes(help)).unwrap_or("change it to");
