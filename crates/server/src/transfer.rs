@@ -29,7 +29,7 @@ const FILE_MAX: usize = 64 * 1024 * 1024;
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "describes what `prowess_chat::store::transfer` writes and reads")]
 #[schema(as = ChatsFile)]
-pub(crate) struct ChatsFile {
+pub(crate) struct ChatsFileBody {
     /// `prowess-chats`.
     #[schema(pattern = "^prowess-chats$")]
     format: String,
@@ -69,15 +69,15 @@ pub(crate) struct ChatInFile {
 
 /// Exports one chat as a file.
 #[utoipa::path(get, path = "/api/chats/{id}/export", tag = "chats", params(("id" = String, Path)),
-    responses((status = 200, body = ChatsFile)))]
-pub(crate) async fn one(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Response> {
+    responses((status = 200, body = ChatsFileBody)))]
+pub(crate) async fn export_chat(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Response> {
     app.store.chat(&id).await?;
     Ok(export_response(Arc::clone(&app.store), Some(id)))
 }
 
 /// Exports all chats as a file. The file is streamed at the speed of the client.
-#[utoipa::path(get, path = "/api/export", tag = "chats", responses((status = 200, body = ChatsFile)))]
-pub(crate) async fn all(State(app): State<App>) -> ApiResult<Response> {
+#[utoipa::path(get, path = "/api/export", tag = "chats", responses((status = 200, body = ChatsFileBody)))]
+pub(crate) async fn export_chats(State(app): State<App>) -> ApiResult<Response> {
     app.store.check().await?;
     Ok(export_response(Arc::clone(&app.store), None))
 }
@@ -94,7 +94,7 @@ fn export_response(store: Arc<dyn Store>, chat: Option<String>) -> Response {
 /// An imported chat.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ImportedChat)]
-pub(crate) struct ImportedChat {
+pub(crate) struct ImportedChatJson {
     /// Its id in the file.
     from: String,
     /// Its id on this server: a new one if the id was taken.
@@ -104,27 +104,27 @@ pub(crate) struct ImportedChat {
 /// The result of an import.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ImportedChats)]
-pub(crate) struct ImportedChats {
+pub(crate) struct ImportedChatsResponse {
     schema: u32,
     /// The chats, in the order of the file.
-    chats: Vec<ImportedChat>,
+    chats: Vec<ImportedChatJson>,
 }
 
 /// Imports the chats of a file, all or none. The maximum size is 64 MiB.
-#[utoipa::path(post, path = "/api/chats/import", tag = "chats", request_body = ChatsFile,
-    responses((status = 201, body = ImportedChats)))]
-pub(crate) async fn import(
+#[utoipa::path(post, path = "/api/chats/import", tag = "chats", request_body = ChatsFileBody,
+    responses((status = 201, body = ImportedChatsResponse)))]
+pub(crate) async fn import_chats(
     State(app): State<App>,
     request: Request,
-) -> ApiResult<(StatusCode, Json<ImportedChats>)> {
+) -> ApiResult<(StatusCode, Json<ImportedChatsResponse>)> {
     extract::check_json(request.headers())?;
     let bytes = extract::read_body(request, FILE_MAX).await?;
     let chats = run_blocking(move || parse_export(&bytes)).await??;
     let from: Vec<_> = chats.iter().map(|chat| chat.id.clone()).collect();
     let to = app.store.add_chats(chats).await?;
     app.store.announce(Topic::Chats);
-    let chats = from.into_iter().zip(to).map(|(from, to)| ImportedChat { from, to }).collect();
-    Ok((StatusCode::CREATED, Json(ImportedChats { schema: 1, chats })))
+    let chats = from.into_iter().zip(to).map(|(from, to)| ImportedChatJson { from, to }).collect();
+    Ok((StatusCode::CREATED, Json(ImportedChatsResponse { schema: 1, chats })))
 }
 
 /// A stream that writes an export file. It advances only when it is polled, and buffers no more than it writes between two reads

@@ -27,9 +27,9 @@ use prowess_mcp::http::Peer;
 pub use authentication::Guard;
 use authentication::is_public;
 pub use hosts::AllowedHosts;
+use session::BrowserSessions;
 pub(crate) use session::COOKIE;
-use session::Sessions;
-pub(crate) use session::{__path_begin, __path_end, begin, end};
+pub(crate) use session::{__path_sign_in, __path_sign_out, sign_in, sign_out};
 pub use start_token::StartToken;
 
 use crate::app::App;
@@ -51,7 +51,7 @@ pub(crate) enum Access {
 /// The state of the authentication middleware.
 pub(crate) struct GuardState {
     guard: Guard,
-    sessions: Sessions,
+    sessions: BrowserSessions,
     rates: RateLimiter,
     app: App,
 }
@@ -59,7 +59,7 @@ pub(crate) struct GuardState {
 impl GuardState {
     pub(crate) fn new(app: App, guard: Guard) -> Self {
         let rates = RateLimiter::new(app.limits.rate, app.limits.burst);
-        Self { guard, sessions: Sessions::default(), rates, app }
+        Self { guard, sessions: BrowserSessions::default(), rates, app }
     }
 
     /// Returns whether a request has a valid session cookie.

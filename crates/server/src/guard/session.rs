@@ -13,7 +13,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::start_token::Exchange;
+use super::start_token::TokenExchange;
 use super::{Access, GuardState};
 use crate::extract::JsonBody;
 use crate::problem::{ApiResult, Problem};
@@ -29,18 +29,18 @@ const SESSIONS_MAX: usize = 10_000;
 
 /// The open sessions.
 #[derive(Debug, Default)]
-pub(super) struct Sessions {
+pub(super) struct BrowserSessions {
     // Keyed by digest, so that the lookup time reveals nothing about existing ids.
-    open: Mutex<HashMap<String, Session>>,
+    open: Mutex<HashMap<String, BrowserSession>>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Session {
+struct BrowserSession {
     access: Access,
     started: Instant,
 }
 
-impl Sessions {
+impl BrowserSessions {
     /// Starts a session and returns its id.
     fn begin(&self, access: Access, now: Instant) -> String {
         let id = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
@@ -52,7 +52,7 @@ impl Sessions {
             let oldest = open.iter().min_by_key(|(_, session)| session.started).map(|(key, _)| key.clone());
             oldest.map(|key| open.remove(&key));
         }
-        open.insert(prowess::digest(id.as_bytes()), Session { access, started: now });
+        open.insert(prowess::digest(id.as_bytes()), BrowserSession { access, started: now });
         id
     }
 
@@ -73,7 +73,7 @@ impl Sessions {
     }
 }
 
-impl Session {
+impl BrowserSession {
     fn is_open(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.started) < SESSION_LIFETIME
     }
@@ -100,7 +100,7 @@ type Cookie = AppendHeaders<[(HeaderName, String); 1]>;
 /// Signs in this browser with a token.
 #[utoipa::path(post, path = "/api/session", tag = "operations", security(()), request_body = SignIn,
     responses((status = 204), (status = 401, body = Problem)))]
-pub(crate) async fn begin(
+pub(crate) async fn sign_in(
     Extension(state): Extension<Arc<GuardState>>,
     headers: HeaderMap,
     JsonBody(sign_in): JsonBody<SignIn>,
@@ -123,18 +123,18 @@ fn sign_in_access(state: &GuardState, token: &str) -> Result<Access, &'static st
         return Ok(access);
     }
     match state.guard.start_token().map(|start| start.exchange(token)) {
-        Some(Exchange::Accepted) => Ok(Access::Admin),
-        Some(Exchange::Used) => Err(
+        Some(TokenExchange::Accepted) => Ok(Access::Admin),
+        Some(TokenExchange::Used) => Err(
             "this address has already been used to sign in; open the last address that `prowess serve` printed, \
              or restart the server",
         ),
-        Some(Exchange::Unknown) | None => Err(INVALID_TOKEN),
+        Some(TokenExchange::Unknown) | None => Err(INVALID_TOKEN),
     }
 }
 
 /// Signs out this browser.
 #[utoipa::path(delete, path = "/api/session", tag = "operations", security(()), responses((status = 204)))]
-pub(crate) async fn end(
+pub(crate) async fn sign_out(
     Extension(state): Extension<Arc<GuardState>>,
     headers: HeaderMap,
 ) -> (StatusCode, Cookie) {
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_session_expires_and_can_be_ended() {
-        let (sessions, now) = (Sessions::default(), Instant::now());
+        let (sessions, now) = (BrowserSessions::default(), Instant::now());
         let (first, other) = (sessions.begin(Access::User, now), sessions.begin(Access::Admin, now));
         assert_ne!(first, other);
         assert_eq!(sessions.access(&with_cookie(&first), now), Some(Access::User));
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_new_session_replaces_the_oldest() {
-        let (sessions, now) = (Sessions::default(), Instant::now());
+        let (sessions, now) = (BrowserSessions::default(), Instant::now());
         let first = sessions.begin(Access::User, now);
         let later = now + Duration::from_secs(1);
         for _ in 1..SESSIONS_MAX {

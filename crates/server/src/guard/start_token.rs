@@ -21,7 +21,7 @@ pub struct StartToken {
 
 /// The result of exchanging a token for a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Exchange {
+pub(super) enum TokenExchange {
     /// The token was valid and is now used.
     Accepted,
     /// The token was used before.
@@ -48,7 +48,7 @@ impl StartToken {
     }
 
     /// Uses the token. Of two browsers that send it concurrently, only one is accepted.
-    pub(super) fn exchange(&self, text: &str) -> Exchange {
+    pub(super) fn exchange(&self, text: &str) -> TokenExchange {
         let digest = prowess::digest(text.as_bytes());
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let accepted = self.current.send_if_modified(|current| {
@@ -63,9 +63,9 @@ impl StartToken {
             if used.len() > USED_MAX {
                 used.pop_front();
             }
-            return Exchange::Accepted;
+            return TokenExchange::Accepted;
         }
-        if used.contains(&digest) { Exchange::Used } else { Exchange::Unknown }
+        if used.contains(&digest) { TokenExchange::Used } else { TokenExchange::Unknown }
     }
 }
 
@@ -82,16 +82,20 @@ mod tests {
         let token = StartToken::default();
         let mut follow = token.subscribe();
         let first = token.current();
-        assert_eq!(token.exchange("guess"), Exchange::Unknown);
+        assert_eq!(token.exchange("guess"), TokenExchange::Unknown);
         assert!(!follow.has_changed().unwrap());
-        assert_eq!(token.exchange(&first), Exchange::Accepted);
-        assert_eq!(token.exchange(&first), Exchange::Used);
+        assert_eq!(token.exchange(&first), TokenExchange::Accepted);
+        assert_eq!(token.exchange(&first), TokenExchange::Used);
         let second = follow.borrow_and_update().clone();
         assert_ne!(first, second);
-        assert_eq!(token.exchange(&second), Exchange::Accepted);
+        assert_eq!(token.exchange(&second), TokenExchange::Accepted);
         for _ in 0..USED_MAX {
-            assert_eq!(token.exchange(&token.current()), Exchange::Accepted);
+            assert_eq!(token.exchange(&token.current()), TokenExchange::Accepted);
         }
-        assert_eq!(token.exchange(&first), Exchange::Unknown, "the number of remembered tokens is bounded");
+        assert_eq!(
+            token.exchange(&first),
+            TokenExchange::Unknown,
+            "the number of remembered tokens is bounded"
+        );
     }
 }
