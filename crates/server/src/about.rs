@@ -19,7 +19,8 @@ pub(crate) const INVALID_CONFIGURATION: &str = "the configuration has errors";
 
 /// Information about this server.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct About {
+#[schema(as = About)]
+pub(crate) struct AboutResponse {
     schema: u32,
     /// The version of Prowess.
     version: &'static str,
@@ -51,18 +52,18 @@ pub(crate) struct About {
 }
 
 /// Returns information about this server and the client's access level.
-#[utoipa::path(get, path = "/api/about", tag = "operations", responses((status = 200, body = About)))]
+#[utoipa::path(get, path = "/api/about", tag = "operations", responses((status = 200, body = AboutResponse)))]
 pub(crate) async fn about(
     State(app): State<App>,
     access: Access,
     Extension(door): Extension<Arc<GuardState>>,
     headers: HeaderMap,
-) -> Json<About> {
+) -> Json<AboutResponse> {
     let loaded = app.reloadable.current();
     let file = || settings::user_settings_file(&loaded.configuration.inputs).ok();
     let (chat, policy) = (&loaded.configuration.chat, &loaded.configuration.policy);
     let admin = access == Access::Admin;
-    Json(About {
+    Json(AboutResponse {
         schema: 1,
         version: env!("CARGO_PKG_VERSION"),
         preset: policy.preset.to_string(),

@@ -11,7 +11,7 @@ use utoipa::IntoParams;
 
 use crate::app::App;
 use crate::chats::stream::{StreamEvent, chat_events, stream_response};
-use crate::extract::Query;
+use crate::extract::QueryString;
 use crate::problem::{ApiResult, Problem};
 
 /// The maximum number of chats that one stream follows.
@@ -33,7 +33,7 @@ pub(crate) struct EventsParams {
     responses((status = 200, body = StreamEvent, content_type = "text/event-stream"), (status = 400, body = Problem)))]
 pub(crate) async fn events(
     State(app): State<App>,
-    Query(params): Query<EventsParams>,
+    QueryString(params): QueryString<EventsParams>,
 ) -> ApiResult<Response> {
     let chats = parse_chats(params.chats.as_deref().unwrap_or_default())?;
     let permit = app.streams.acquire()?;

@@ -30,7 +30,7 @@ pub(crate) struct Problem {
     pub(crate) detail: String,
     /// Errors of individual fields.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) errors: Vec<FieldError>,
+    pub(crate) errors: Vec<FieldProblem>,
     /// The request id, as in the log and in the header `X-Request-Id`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
@@ -42,7 +42,8 @@ pub(crate) struct Problem {
 
 /// An error of one field of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub(crate) struct FieldError {
+#[schema(as = FieldError)]
+pub(crate) struct FieldProblem {
     /// The field.
     pub(crate) field: String,
     /// A description for people.

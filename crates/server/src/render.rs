@@ -21,23 +21,24 @@ pub(crate) struct RenderRequest {
 
 /// The rendered text.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Rendered {
+#[schema(as = Rendered)]
+pub(crate) struct RenderResponse {
     /// HTML without scripts, images, or raw HTML from the text.
     html: String,
 }
 
 /// Renders Markdown as HTML that is safe to insert into a page.
 #[utoipa::path(post, path = "/api/render", tag = "operations", request_body = RenderRequest,
-    responses((status = 200, body = Rendered)))]
+    responses((status = 200, body = RenderResponse)))]
 pub(crate) async fn render(
     JsonBody(RenderRequest { text }): JsonBody<RenderRequest>,
-) -> ApiResult<Json<Rendered>> {
+) -> ApiResult<Json<RenderResponse>> {
     if text.len() > MESSAGE_MAX {
         let detail = format!("the text has {} bytes; the maximum is {MESSAGE_MAX}", text.len());
         return Err(Problem::new(ErrorCode::TooLarge, detail));
     }
     let html = run_blocking(move || markdown::render(&text)).await?;
-    Ok(Json(Rendered { html }))
+    Ok(Json(RenderResponse { html }))
 }
 
 /// Runs blocking or CPU-intensive work on the blocking thread pool.

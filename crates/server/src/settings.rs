@@ -15,7 +15,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::extract::JsonBody;
 use crate::guard::{Access, Admin};
-use crate::problem::{ApiResult, FieldError, Problem};
+use crate::problem::{ApiResult, FieldProblem, Problem};
 use crate::skills::{PathRedactor, schemas};
 
 pub(crate) fn routes() -> OpenApiRouter<App> {
@@ -23,7 +23,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
 }
 
 /// Returns the effective settings, each with its origin.
-#[utoipa::path(get, path = "/api/settings", tag = "settings", responses((status = 200, body = schemas::Settings)))]
+#[utoipa::path(get, path = "/api/settings", tag = "settings", responses((status = 200, body = schemas::SettingsResponse)))]
 pub(crate) async fn get(State(app): State<App>, access: Access) -> Json<Value> {
     Json(render_settings(&app, access))
 }
@@ -46,7 +46,7 @@ fn render_settings(app: &App, access: Access) -> Value {
 /// can only be changed by editing the file.
 #[utoipa::path(patch, path = "/api/settings", tag = "settings",
     request_body(content = Object, example = json!({"chat.provider": "anthropic"})),
-    responses((status = 200, body = schemas::Settings), (status = 400, body = Problem), (status = 403, body = Problem),
+    responses((status = 200, body = schemas::SettingsResponse), (status = 400, body = Problem), (status = 403, body = Problem),
         (status = 409, body = Problem)))]
 pub(crate) async fn change(
     State(app): State<App>,
@@ -76,7 +76,7 @@ fn parse_setting(key: &str, value: Value) -> ApiResult<Option<Setting>> {
     let invalid_type = || {
         let mut problem =
             Problem::invalid(format!("{key} must be a string, a number, true, false or a list of these"));
-        problem.errors.push(FieldError { field: key.to_owned(), message: problem.detail.clone() });
+        problem.errors.push(FieldProblem { field: key.to_owned(), message: problem.detail.clone() });
         problem
     };
     Ok(match value {
@@ -102,7 +102,9 @@ impl From<ChangeSettingsError> for Problem {
             }
             _ => None,
         };
-        problem.errors.extend(field.map(|key| FieldError { field: key.clone(), message: error.to_string() }));
+        problem
+            .errors
+            .extend(field.map(|key| FieldProblem { field: key.clone(), message: error.to_string() }));
         problem
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::extract::{JsonBody, OptionalJsonBody, Path, Query};
+use crate::extract::{JsonBody, OptionalJsonBody, Path, QueryString};
 use crate::markdown;
 use crate::problem::{ApiResult, Problem};
 use crate::render::run_blocking;
@@ -21,7 +21,7 @@ const PAGE_DEFAULT: usize = 50;
 /// Selects chats.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ListChatsParams {
+pub(crate) struct ChatsParams {
     /// The `next` value of the previous page.
     after: Option<String>,
     /// The maximum number of chats, up to 200.
@@ -31,7 +31,8 @@ pub(crate) struct ListChatsParams {
 
 /// A page of chats.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Chats {
+#[schema(as = Chats)]
+pub(crate) struct ChatsResponse {
     schema: u32,
     /// The chats, most recent first.
     chats: Vec<Chat>,
@@ -40,14 +41,14 @@ pub(crate) struct Chats {
 }
 
 /// Lists chats, most recent first.
-#[utoipa::path(get, path = "/api/chats", tag = "chats", params(ListChatsParams), responses((status = 200, body = Chats)))]
+#[utoipa::path(get, path = "/api/chats", tag = "chats", params(ChatsParams), responses((status = 200, body = ChatsResponse)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    Query(params): Query<ListChatsParams>,
-) -> ApiResult<Json<Chats>> {
+    QueryString(params): QueryString<ChatsParams>,
+) -> ApiResult<Json<ChatsResponse>> {
     let limit = check_limit(params.limit, PAGE_DEFAULT, CHATS_MAX)?;
     let page = app.store.chats(params.after.as_deref(), limit).await?;
-    Ok(Json(Chats { schema: 1, chats: page.chats, next: page.next }))
+    Ok(Json(ChatsResponse { schema: 1, chats: page.chats, next: page.next }))
 }
 
 /// A chat to create.
@@ -89,7 +90,7 @@ pub(crate) struct MessagesParams {
 /// A chat with its latest messages.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = WithMessages)]
-pub(crate) struct ChatWithMessages {
+pub(crate) struct ChatResponse {
     schema: u32,
     #[serde(flatten)]
     chat: Chat,
@@ -111,12 +112,12 @@ pub(crate) enum Messages {
 /// Returns a chat with its latest messages. `seq` is the number of the last event that they include; a client that follows the
 /// chat starts after it.
 #[utoipa::path(get, path = "/api/chats/{id}", tag = "chats", params(("id" = String, Path), MessagesParams),
-    responses((status = 200, body = ChatWithMessages)))]
+    responses((status = 200, body = ChatResponse)))]
 pub(crate) async fn get(
     State(app): State<App>,
     Path(id): Path<String>,
-    Query(params): Query<MessagesParams>,
-) -> ApiResult<Json<ChatWithMessages>> {
+    QueryString(params): QueryString<MessagesParams>,
+) -> ApiResult<Json<ChatResponse>> {
     let limit = check_limit(params.limit, 100, MESSAGES_MAX)?;
     let (mut chat, page) = read_chat(&app, &id, params.before, limit).await?;
     chat.seq = page.seq;
@@ -127,7 +128,7 @@ pub(crate) async fn get(
         ),
         Some(_) => return Err(Problem::invalid("html must be 0 or 1")),
     };
-    Ok(Json(ChatWithMessages { schema: 1, chat, messages, before: page.before }))
+    Ok(Json(ChatResponse { schema: 1, chat, messages, before: page.before }))
 }
 
 fn render_message(message: &Message) -> Value {

@@ -50,14 +50,15 @@ pub(crate) async fn send(
 
 /// The result of stopping an answer.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Stopped {
+#[schema(as = Stopped)]
+pub(crate) struct StopResponse {
     /// Whether an answer was being written.
     stopped: bool,
 }
 
 /// Stops the running turn of a chat, on whichever server it runs. The text so far is kept, and the next message can be sent.
 #[utoipa::path(post, path = "/api/chats/{id}/stop", tag = "chats", params(("id" = String, Path)),
-    responses((status = 200, body = Stopped)))]
-pub(crate) async fn stop(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<Stopped>> {
-    Ok(Json(Stopped { stopped: app.turns.stop(&*app.store, &id).await? }))
+    responses((status = 200, body = StopResponse)))]
+pub(crate) async fn stop(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<StopResponse>> {
+    Ok(Json(StopResponse { stopped: app.turns.stop(&*app.store, &id).await? }))
 }

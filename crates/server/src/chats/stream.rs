@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use utoipa::IntoParams;
 
 use crate::app::App;
-use crate::extract::{Path, Query};
+use crate::extract::{Path, QueryString};
 use crate::limits::ConcurrencyPermit;
 use crate::problem::{ApiResult, Problem};
 use crate::turns::StartedTurn;
@@ -58,7 +58,7 @@ pub(crate) struct StreamEvent {
 pub(crate) async fn follow(
     State(app): State<App>,
     Path(id): Path<String>,
-    Query(params): Query<FollowParams>,
+    QueryString(params): QueryString<FollowParams>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let last = headers.get("last-event-id").map(|id| id.to_str().ok().and_then(|id| id.parse().ok()));

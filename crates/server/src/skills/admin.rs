@@ -24,22 +24,22 @@ use crate::reloadable::LoadedState;
 #[derive(ToSchema)]
 #[schema(as = Administered)]
 #[allow(dead_code, reason = "used only for the OpenAPI description")]
-pub(crate) struct AdminSkills {
+pub(crate) struct AdminSkillsResponse {
     schema: u32,
     /// All discovered skills, with any status.
-    skills: Vec<AdminSkillEntry>,
+    skills: Vec<AdminSkillEntryJson>,
     /// Names that several skills have.
-    collisions: Vec<Collision>,
-    diagnostics: Vec<schemas::DiagnosticEntry>,
+    collisions: Vec<CollisionJson>,
+    diagnostics: Vec<schemas::DiagnosticEntryJson>,
 }
 
 /// A skill in the list for administrators.
 #[derive(ToSchema)]
 #[schema(as = AdministeredSkill)]
 #[allow(dead_code, reason = "used only for the OpenAPI description")]
-pub(crate) struct AdminSkillEntry {
+pub(crate) struct AdminSkillEntryJson {
     #[serde(flatten)]
-    skill: schemas::SkillEntry,
+    skill: schemas::SkillEntryJson,
     /// How often the skill was used in chats.
     uses: u64,
     /// When the skill was last used, in milliseconds since 1970.
@@ -55,7 +55,8 @@ pub(crate) struct AdminSkillEntry {
 /// Several skills with one name.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "used only for the OpenAPI description")]
-pub(crate) struct Collision {
+#[schema(as = Collision)]
+pub(crate) struct CollisionJson {
     name: String,
     /// The path of the skill that is used.
     winner: String,
@@ -65,7 +66,7 @@ pub(crate) struct Collision {
 
 /// Lists every discovered skill, with usage, diagnostics and collisions.
 #[utoipa::path(get, path = "/api/admin/skills", tag = "skills",
-    responses((status = 200, body = AdminSkills), (status = 403, body = Problem)))]
+    responses((status = 200, body = AdminSkillsResponse), (status = 403, body = Problem)))]
 pub(crate) async fn skills(State(app): State<App>, _: Admin) -> ApiResult<Json<Value>> {
     let loaded = app.reloadable.current();
     let snapshot = loaded.skills().await;

@@ -42,7 +42,7 @@ pub(crate) struct CreateSkill {
 
 /// Creates a user skill. `errors` lists the invalid fields.
 #[utoipa::path(post, path = "/api/skills", tag = "skills", request_body = CreateSkill,
-    responses((status = 201, body = schemas::Skill), (status = 400, body = Problem), (status = 409, body = Problem)))]
+    responses((status = 201, body = schemas::SkillResponse), (status = 400, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn create(
     State(app): State<App>,
     _: Admin,
@@ -100,7 +100,7 @@ pub(crate) async fn delete(
 
 /// Enables a skill in the user's configuration.
 #[utoipa::path(post, path = "/api/skills/{id}/enable", tag = "skills", params(("id" = String, Path)),
-    responses((status = 200, body = schemas::SwitchResult), (status = 404, body = Problem), (status = 409, body = Problem)))]
+    responses((status = 200, body = schemas::SwitchResponse), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn enable(
     State(app): State<App>,
     _: Admin,
@@ -111,7 +111,7 @@ pub(crate) async fn enable(
 
 /// Disables a skill in the user's configuration.
 #[utoipa::path(post, path = "/api/skills/{id}/disable", tag = "skills", params(("id" = String, Path)),
-    responses((status = 200, body = schemas::SwitchResult), (status = 404, body = Problem), (status = 409, body = Problem)))]
+    responses((status = 200, body = schemas::SwitchResponse), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn disable(
     State(app): State<App>,
     _: Admin,
@@ -153,7 +153,7 @@ async fn set_state(app: App, id: String, state: DesiredState) -> ApiResult<Json<
 /// The changes found by a rescan.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Rescanned)]
-pub(crate) struct RescanResult {
+pub(crate) struct RescanResponse {
     schema: u32,
     /// Skills that are now available.
     added: Vec<String>,
@@ -166,15 +166,15 @@ pub(crate) struct RescanResult {
 }
 
 /// Rescans all skill directories and the configuration.
-#[utoipa::path(post, path = "/api/rescan", tag = "skills", responses((status = 200, body = RescanResult)))]
-pub(crate) async fn rescan(State(app): State<App>, _: Admin) -> ApiResult<Json<RescanResult>> {
+#[utoipa::path(post, path = "/api/rescan", tag = "skills", responses((status = 200, body = RescanResponse)))]
+pub(crate) async fn rescan(State(app): State<App>, _: Admin) -> ApiResult<Json<RescanResponse>> {
     let previous = app.reloadable.current().registry.snapshot();
     let work = app.clone();
     let now = blocking(move || work.reloadable.refresh()).await?;
     app.store.announce(Topic::Skills);
     let diff = now.diff_from(&previous);
     let names = |keys: &[SkillKey]| keys.iter().map(String::from).collect();
-    Ok(Json(RescanResult {
+    Ok(Json(RescanResponse {
         schema: 1,
         added: names(&diff.added),
         removed: names(&diff.removed),

@@ -21,7 +21,7 @@ use crate::reloadable::LoadedState;
 
 /// Returns the details of a skill. If several have this id, the available one.
 #[utoipa::path(get, path = "/api/skills/{id}", tag = "skills", params(("id" = String, Path)),
-    responses((status = 200, body = schemas::Skill), (status = 404, body = Problem)))]
+    responses((status = 200, body = schemas::SkillResponse), (status = 404, body = Problem)))]
 pub(crate) async fn one(
     State(app): State<App>,
     access: Access,
@@ -54,12 +54,13 @@ pub(super) fn skill_details(
 
 /// The files of a skill.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Files {
+#[schema(as = Files)]
+pub(crate) struct FilesResponse {
     schema: u32,
     /// The id of the skill.
     id: String,
     /// The files, sorted by path.
-    files: Vec<File>,
+    files: Vec<SkillFileJson>,
     /// Whether the list is incomplete.
     truncated: bool,
 }
@@ -67,7 +68,7 @@ pub(crate) struct Files {
 /// A file of a skill.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SkillFile)]
-pub(crate) struct File {
+pub(crate) struct SkillFileJson {
     /// The path relative to the skill directory.
     path: String,
     /// The size.
@@ -80,20 +81,20 @@ pub(crate) struct File {
 
 /// Lists the files of a skill.
 #[utoipa::path(get, path = "/api/skills/{id}/files", tag = "skills", params(("id" = String, Path)),
-    responses((status = 200, body = Files), (status = 404, body = Problem)))]
-pub(crate) async fn files(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<Files>> {
+    responses((status = 200, body = FilesResponse), (status = 404, body = Problem)))]
+pub(crate) async fn files(State(app): State<App>, Path(id): Path<String>) -> ApiResult<Json<FilesResponse>> {
     let snapshot = app.reloadable.current().skills().await;
     let listed = blocking(move || {
         let skill = find(&snapshot, &id)?;
         let contents = FileListing::for_skill(skill);
-        let entry = |file: prowess::FileEntry| File {
+        let entry = |file: prowess::FileEntry| SkillFileJson {
             binary: is_binary(&file.path),
             path: file.path,
             bytes: file.bytes,
             executable: file.executable,
         };
         let files = contents.files.into_iter().map(entry).collect();
-        Ok(Files { schema: 1, id: skill.id().into_owned(), files, truncated: contents.truncated })
+        Ok(FilesResponse { schema: 1, id: skill.id().into_owned(), files, truncated: contents.truncated })
     });
     listed.await?.map(Json)
 }

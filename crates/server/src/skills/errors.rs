@@ -7,7 +7,7 @@ use prowess::format::hidden::escape_for_display;
 use prowess_package::PackageError;
 use prowess_package::user_skills::UserSkillError;
 
-use crate::problem::{FieldError, Problem};
+use crate::problem::{FieldProblem, Problem};
 
 /// Returns the error response for a failed import. Errors in the upload are errors of the client.
 pub(super) fn upload_problem(error: PackageError) -> Problem {
@@ -48,7 +48,7 @@ pub(super) fn upload_problem(error: PackageError) -> Problem {
         true => {
             let mut problem = Problem::with_status(StatusCode::BAD_REQUEST, code, error.to_string());
             if let PackageError::InvalidName { reason, .. } = error {
-                problem.errors.push(FieldError { field: "id".to_owned(), message: reason });
+                problem.errors.push(FieldProblem { field: "id".to_owned(), message: reason });
             }
             problem
         }
@@ -67,8 +67,10 @@ impl From<UserSkillError> for Problem {
             }
             error => Self::new(error.code(), detail),
         };
-        let field =
-            |field: &str, message: &str| FieldError { field: field.to_owned(), message: message.to_owned() };
+        let field = |field: &str, message: &str| FieldProblem {
+            field: field.to_owned(),
+            message: message.to_owned(),
+        };
         problem.errors = match &error {
             UserSkillError::InvalidFields(fields) => {
                 fields.iter().map(|error| field(error.field, &error.message)).collect()

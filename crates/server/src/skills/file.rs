@@ -16,7 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{blocking, find, find_editable, refresh_after_change, schemas};
 use crate::app::App;
-use crate::extract::{Flag, JsonBody, Path, Query};
+use crate::extract::{Flag, JsonBody, Path, QueryString};
 use crate::guard::{Access, Admin};
 use crate::problem::{ApiResult, Problem};
 use crate::reloadable::LoadedState;
@@ -34,13 +34,13 @@ pub(crate) struct FileParams {
 /// Returns a file of a skill: its text, or its bytes with `raw=1`.
 #[utoipa::path(get, path = "/api/skills/{id}/files/{*path}", tag = "skills",
     params(("id" = String, Path), ("path" = String, Path), FileParams),
-    responses((status = 200, content((schemas::FileContent = "application/json"), (String = "text/plain"),
+    responses((status = 200, content((schemas::FileContentResponse = "application/json"), (String = "text/plain"),
         (Vec<u8> = "application/octet-stream"))), (status = 404, body = Problem), (status = 415, body = Problem)))]
 pub(crate) async fn get(
     State(app): State<App>,
     access: Access,
     Path((id, path)): Path<(String, String)>,
-    Query(params): Query<FileParams>,
+    QueryString(params): QueryString<FileParams>,
 ) -> ApiResult<Response> {
     let loaded = app.reloadable.current();
     let snapshot = loaded.skills().await;
@@ -130,20 +130,20 @@ pub(crate) struct WriteFile {
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "used only for the OpenAPI description")]
 #[schema(as = Written)]
-pub(crate) struct WrittenFile {
+pub(crate) struct WrittenFileResponse {
     schema: u32,
     path: String,
     bytes: u64,
     /// The digest to send with the next change.
     digest: String,
     /// Warnings and notes about a manifest.
-    diagnostics: Vec<schemas::DiagnosticEntry>,
+    diagnostics: Vec<schemas::DiagnosticEntryJson>,
 }
 
 /// Writes a file of a user skill. Rejects a `SKILL.md` that would not load.
 #[utoipa::path(put, path = "/api/skills/{id}/files/{*path}", tag = "skills",
     params(("id" = String, Path), ("path" = String, Path)), request_body = WriteFile,
-    responses((status = 200, body = WrittenFile), (status = 400, body = Problem), (status = 403, body = Problem),
+    responses((status = 200, body = WrittenFileResponse), (status = 400, body = Problem), (status = 403, body = Problem),
         (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn put(
     State(app): State<App>,

@@ -22,7 +22,7 @@ use super::errors::upload_problem;
 use super::upload_form::{REQUEST_MAX, UploadForm};
 use super::{blocking, refresh_after_change};
 use crate::app::App;
-use crate::extract::{Flag, Query};
+use crate::extract::{Flag, QueryString};
 use crate::guard::Admin;
 use crate::problem::{ApiResult, Problem};
 use crate::reloadable::LoadedState;
@@ -65,7 +65,7 @@ pub(crate) struct ImportForm {
 /// The imported skill, or the skill that would be imported.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Imported)]
-pub(crate) struct ImportedSkill {
+pub(crate) struct ImportedSkillResponse {
     schema: u32,
     /// The directory name.
     id: String,
@@ -73,9 +73,9 @@ pub(crate) struct ImportedSkill {
     name: String,
     /// Its description.
     description: String,
-    files: Vec<File>,
+    files: Vec<ImportedFileJson>,
     /// The audit findings.
-    findings: Vec<Finding>,
+    findings: Vec<FindingJson>,
     /// Whether it replaces an existing skill.
     replaces: bool,
     /// Whether the audit rejects it unless the risk is accepted.
@@ -91,14 +91,15 @@ pub(crate) struct ImportedSkill {
 /// A file of the imported skill.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ImportedFile)]
-pub(crate) struct File {
+pub(crate) struct ImportedFileJson {
     path: String,
     bytes: u64,
 }
 
 /// An audit finding.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Finding {
+#[schema(as = Finding)]
+pub(crate) struct FindingJson {
     /// The id of the rule.
     rule: &'static str,
     /// The severity.
@@ -115,13 +116,13 @@ pub(crate) struct Finding {
 /// Imports an archive or a directory as a user skill. It is checked and audited, and installed completely or not at all.
 #[utoipa::path(post, path = "/api/skills/import", tag = "skills", params(ImportParams),
     request_body(content = ImportForm, content_type = "multipart/form-data"),
-    responses((status = 200, body = ImportedSkill, description = "Dry run"), (status = 201, body = ImportedSkill),
+    responses((status = 200, body = ImportedSkillResponse, description = "Dry run"), (status = 201, body = ImportedSkillResponse),
         (status = 400, body = Problem), (status = 403, body = Problem), (status = 409, body = Problem),
         (status = 413, body = Problem)))]
 pub(crate) async fn import(
     State(app): State<App>,
     _: Admin,
-    Query(params): Query<ImportParams>,
+    QueryString(params): QueryString<ImportParams>,
     request: Request,
 ) -> ApiResult<Response> {
     let form = UploadForm::read(request).await?;
@@ -141,7 +142,7 @@ pub(crate) async fn import(
     Ok((StatusCode::CREATED, Json(imported)).into_response())
 }
 
-fn import_upload(form: &UploadForm, loaded: &LoadedState, dry_run: bool) -> ApiResult<ImportedSkill> {
+fn import_upload(form: &UploadForm, loaded: &LoadedState, dry_run: bool) -> ApiResult<ImportedSkillResponse> {
     let (policy, host) = (loaded.registry.policy(), loaded.registry.host());
     let target = InstallTarget::user_skills(policy, host).map_err(UserSkillError::from)?;
     let file = host.home.as_ref().map(|home| home.join(SUPPRESSIONS)).filter(|path| path.exists());
@@ -172,10 +173,10 @@ fn import_upload(form: &UploadForm, loaded: &LoadedState, dry_run: bool) -> ApiR
     Ok(imported)
 }
 
-fn imported_skill(item: &PlanItem) -> ImportedSkill {
+fn imported_skill(item: &PlanItem) -> ImportedSkillResponse {
     let prepared = item.prepared.as_ref();
-    let file = |file: &prowess::HashedFile| File { path: file.path.clone(), bytes: file.bytes };
-    let finding = |finding: &prowess_package::audit::Finding| Finding {
+    let file = |file: &prowess::HashedFile| ImportedFileJson { path: file.path.clone(), bytes: file.bytes };
+    let finding = |finding: &prowess_package::audit::Finding| FindingJson {
         rule: finding.rule,
         severity: finding.severity.as_str(),
         message: finding.message.clone(),
@@ -183,7 +184,7 @@ fn imported_skill(item: &PlanItem) -> ImportedSkill {
         line: finding.line,
         suppressed: finding.suppressed.clone(),
     };
-    ImportedSkill {
+    ImportedSkillResponse {
         schema: 1,
         id: item.name.clone(),
         name: prepared.map(|prepared| prepared.title.clone()).unwrap_or_default(),

@@ -17,7 +17,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::blocking;
 use crate::app::App;
-use crate::extract::Query;
+use crate::extract::QueryString;
 use crate::problem::{ApiResult, Problem};
 use crate::reloadable::LoadedState;
 
@@ -37,18 +37,18 @@ pub(crate) struct InspectParams {
 /// The input of a model.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Inspected)]
-pub(crate) struct Inspection {
+pub(crate) struct InspectionResponse {
     schema: u32,
     /// The model, with its provider.
     model: String,
     /// The parts, in the order in which the model receives them.
-    parts: Vec<PromptPart>,
+    parts: Vec<PromptPartJson>,
     /// The estimated total number of tokens.
     tokens: usize,
     /// How much the prompt discloses about skills: 0 nothing, 1 that they exist, 2 names and short descriptions, 3 instructions.
     tier: u8,
     /// The skills, in catalog order; those that are not in the catalog come last.
-    skills: Vec<SkillDisclosure>,
+    skills: Vec<SkillDisclosureJson>,
     #[schema(value_type = Vec<serde_json::Value>)]
     tools: Vec<ToolDefinition>,
 }
@@ -56,7 +56,7 @@ pub(crate) struct Inspection {
 /// A part of the input.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Piece)]
-pub(crate) struct PromptPart {
+pub(crate) struct PromptPartJson {
     /// `rules`, `catalog`, `active`, `history`, `message` or `tools`.
     part: &'static str,
     tokens: usize,
@@ -66,7 +66,7 @@ pub(crate) struct PromptPart {
 /// How much the prompt discloses about one skill.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Disclosed)]
-pub(crate) struct SkillDisclosure {
+pub(crate) struct SkillDisclosureJson {
     name: String,
     /// `full`, `short`, `name` or `no`.
     disclosed: &'static str,
@@ -80,11 +80,11 @@ pub(crate) struct SkillDisclosure {
 
 /// Previews the input of the model for a message, part by part. Does not call the model, and stores nothing.
 #[utoipa::path(get, path = "/api/inspect", tag = "skills", params(InspectParams),
-    responses((status = 200, body = Inspection), (status = 400, body = Problem), (status = 404, body = Problem)))]
+    responses((status = 200, body = InspectionResponse), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn inspect(
     State(app): State<App>,
-    Query(params): Query<InspectParams>,
-) -> ApiResult<Json<Inspection>> {
+    QueryString(params): QueryString<InspectParams>,
+) -> ApiResult<Json<InspectionResponse>> {
     let history = match &params.chat {
         Some(chat) => ChatHistory::load(&*app.store, chat).await?,
         None => ChatHistory::default(),
@@ -140,7 +140,7 @@ fn text_of(message: &Message) -> String {
     texts.collect()
 }
 
-fn build_inspection(preview: &TurnPreview, loaded: &LoadedState, text: &str) -> Inspection {
+fn build_inspection(preview: &TurnPreview, loaded: &LoadedState, text: &str) -> InspectionResponse {
     let query = (!text.trim().is_empty()).then_some(text);
     let prompt = render_prompt(&loaded.toolbox, &PromptRequest { query, ..Default::default() });
     let mut parts = split_system(&preview.system, &prompt.text);
@@ -151,7 +151,7 @@ fn build_inspection(preview: &TurnPreview, loaded: &LoadedState, text: &str) -> 
     if !preview.tools.is_empty() {
         parts.extend(prompt_part("tools", tools));
     }
-    Inspection {
+    InspectionResponse {
         schema: 1,
         model: loaded.agent.model().name(),
         tokens: parts.iter().map(|part| part.tokens).sum(),
@@ -162,12 +162,12 @@ fn build_inspection(preview: &TurnPreview, loaded: &LoadedState, text: &str) -> 
     }
 }
 
-fn prompt_part(part: &'static str, text: String) -> Option<PromptPart> {
-    (!text.trim().is_empty()).then(|| PromptPart { part, tokens: tokens::count(&text), text })
+fn prompt_part(part: &'static str, text: String) -> Option<PromptPartJson> {
+    (!text.trim().is_empty()).then(|| PromptPartJson { part, tokens: tokens::count(&text), text })
 }
 
 /// Splits the system prompt into parts. It contains the catalog verbatim, or with tool names without dots.
-fn split_system(system: &str, catalog: &str) -> Vec<PromptPart> {
+fn split_system(system: &str, catalog: &str) -> Vec<PromptPartJson> {
     let found =
         split_around(system, catalog.trim()).or_else(|| split_around(system, without_dots(catalog).trim()));
     let Some([rules, catalog, active]) = found else {
@@ -201,12 +201,16 @@ fn render_entries(entries: &[ConversationEntry]) -> String {
     lines.collect::<Vec<_>>().join("\n\n")
 }
 
-fn disclosures(prompt: &RenderedPrompt, preview: &TurnPreview, loaded: &LoadedState) -> Vec<SkillDisclosure> {
+fn disclosures(
+    prompt: &RenderedPrompt,
+    preview: &TurnPreview,
+    loaded: &LoadedState,
+) -> Vec<SkillDisclosureJson> {
     let (policy, snapshot) = (loaded.registry.policy(), loaded.toolbox.snapshot());
     let cuts: HashMap<String, DetailLevel> = prompt.plan.cuts().map(|cut| (cut.name, cut.level)).collect();
     let shown: Vec<&str> = prompt.plan.shown_names().collect();
     let matches = prompt.routing.as_ref().map(|routing| routing.matches.as_slice()).unwrap_or_default();
-    let mut skills: Vec<SkillDisclosure> = Vec::new();
+    let mut skills: Vec<SkillDisclosureJson> = Vec::new();
     skills.extend(snapshot.enabled().map(|skill| {
         let name = String::from(skill.key());
         let matched = matches.iter().find(|candidate| candidate.name == name);
@@ -228,7 +232,7 @@ fn disclosures(prompt: &RenderedPrompt, preview: &TurnPreview, loaded: &LoadedSt
             }
         };
         let reasons = matched.map(|matched| matched.reasons.clone()).unwrap_or_default();
-        SkillDisclosure {
+        SkillDisclosureJson {
             name,
             disclosed,
             score: matched.map(|matched| matched.score),

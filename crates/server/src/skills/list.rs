@@ -14,7 +14,7 @@ use super::redact::PathRedactor;
 use super::{blocking, schemas};
 use crate::app::App;
 use crate::cache::CachedPage;
-use crate::extract::{Flag, Query};
+use crate::extract::{Flag, QueryString};
 use crate::guard::Access;
 use crate::problem::{ApiResult, Problem};
 use crate::reloadable::LoadedState;
@@ -22,7 +22,7 @@ use crate::reloadable::LoadedState;
 /// Selects skills.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ListSkillsParams {
+pub(crate) struct SkillsParams {
     /// `1` includes skills that are not available, each with the reason.
     #[serde(default)]
     #[param(value_type = Option<String>, example = "1")]
@@ -30,12 +30,12 @@ pub(crate) struct ListSkillsParams {
 }
 
 /// Lists the skills that are available to the model, in catalog order.
-#[utoipa::path(get, path = "/api/skills", tag = "skills", params(ListSkillsParams),
-    responses((status = 200, body = schemas::Skills), (status = 304, description = "Not modified")))]
+#[utoipa::path(get, path = "/api/skills", tag = "skills", params(SkillsParams),
+    responses((status = 200, body = schemas::SkillsResponse), (status = 304, description = "Not modified")))]
 pub(crate) async fn list(
     State(app): State<App>,
     access: Access,
-    Query(params): Query<ListSkillsParams>,
+    QueryString(params): QueryString<SkillsParams>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let loaded = app.reloadable.current();

@@ -29,17 +29,18 @@ const USED_MAX: usize = 20;
 /// Statistics about all skills.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "used only for the OpenAPI description")]
-pub(crate) struct Overview {
+#[schema(as = Overview)]
+pub(crate) struct OverviewResponse {
     schema: u32,
-    sources: Vec<SourceFigures>,
+    sources: Vec<SourceFiguresJson>,
     /// The number of skills by status.
     statuses: BTreeMap<String, u64>,
-    catalog: CatalogFigures,
-    most_used: Vec<UsageFigures>,
+    catalog: CatalogFiguresJson,
+    most_used: Vec<UsageFiguresJson>,
     /// Available skills that were never used in a chat.
     never_used: Vec<String>,
     /// Errors and warnings.
-    problems: Vec<schemas::DiagnosticEntry>,
+    problems: Vec<schemas::DiagnosticEntryJson>,
     /// The number of chats.
     chats: u64,
 }
@@ -47,7 +48,8 @@ pub(crate) struct Overview {
 /// The skills of one directory.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "used only for the OpenAPI description")]
-pub(crate) struct SourceFigures {
+#[schema(as = SourceFigures)]
+pub(crate) struct SourceFiguresJson {
     source: String,
     scope: String,
     count: u64,
@@ -57,7 +59,8 @@ pub(crate) struct SourceFigures {
 /// The size of the catalog.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "used only for the OpenAPI description")]
-pub(crate) struct CatalogFigures {
+#[schema(as = CatalogFigures)]
+pub(crate) struct CatalogFiguresJson {
     tokens: u64,
     characters: u64,
     /// The maximum number of tokens; null if there is no limit.
@@ -72,7 +75,7 @@ pub(crate) struct CatalogFigures {
 #[derive(ToSchema)]
 #[schema(as = Used)]
 #[allow(dead_code, reason = "used only for the OpenAPI description")]
-pub(crate) struct UsageFigures {
+pub(crate) struct UsageFiguresJson {
     name: String,
     count: u64,
     /// The last use, in milliseconds since 1970.
@@ -80,7 +83,7 @@ pub(crate) struct UsageFigures {
 }
 
 /// Returns statistics about all skills.
-#[utoipa::path(get, path = "/api/overview", tag = "skills", responses((status = 200, body = Overview)))]
+#[utoipa::path(get, path = "/api/overview", tag = "skills", responses((status = 200, body = OverviewResponse)))]
 pub(crate) async fn overview(State(app): State<App>, access: Access) -> ApiResult<Response> {
     let loaded = app.reloadable.current();
     let inputs = OverviewInputs {

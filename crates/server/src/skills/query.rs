@@ -14,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{blocking, schemas};
 use crate::app::App;
-use crate::extract::Query;
+use crate::extract::QueryString;
 use crate::problem::{ApiResult, Problem};
 
 /// The maximum length of a query, in bytes.
@@ -48,10 +48,10 @@ pub(crate) enum Format {
 
 /// Returns the exact text about skills that a model receives.
 #[utoipa::path(get, path = "/api/prompt", tag = "skills", params(PromptParams),
-    responses((status = 200, body = schemas::Prompt), (status = 400, body = Problem)))]
+    responses((status = 200, body = schemas::PromptResponse), (status = 400, body = Problem)))]
 pub(crate) async fn prompt(
     State(app): State<App>,
-    Query(params): Query<PromptParams>,
+    QueryString(params): QueryString<PromptParams>,
 ) -> ApiResult<Json<Value>> {
     check_query(params.query.as_deref().unwrap_or_default())?;
     let toolbox = Arc::clone(&app.reloadable.current().toolbox);
@@ -87,10 +87,10 @@ pub(crate) struct QueryParams {
 
 /// Returns the skills that match a message, with the reasons.
 #[utoipa::path(get, path = "/api/match", tag = "skills", params(QueryParams),
-    responses((status = 200, body = schemas::Matches), (status = 400, body = Problem)))]
+    responses((status = 200, body = schemas::MatchesResponse), (status = 400, body = Problem)))]
 pub(crate) async fn matching(
     State(app): State<App>,
-    Query(params): Query<QueryParams>,
+    QueryString(params): QueryString<QueryParams>,
 ) -> ApiResult<Json<Value>> {
     check_query(&params.query)?;
     let k = check_k(params.k, 5)?;
@@ -111,15 +111,17 @@ pub(crate) async fn matching(
 
 /// Completions of a skill name.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Completions {
+#[schema(as = Completions)]
+pub(crate) struct CompletionsResponse {
     schema: u32,
     /// The skills, best match first.
-    skills: Vec<Completion>,
+    skills: Vec<CompletionJson>,
 }
 
 /// A completion.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Completion {
+#[schema(as = Completion)]
+pub(crate) struct CompletionJson {
     /// The name to insert.
     name: String,
     /// A short description.
@@ -130,24 +132,24 @@ pub(crate) struct Completion {
 
 /// Completes a skill name, for the menu that opens with `/`.
 #[utoipa::path(get, path = "/api/complete", tag = "skills", params(QueryParams),
-    responses((status = 200, body = Completions), (status = 400, body = Problem)))]
+    responses((status = 200, body = CompletionsResponse), (status = 400, body = Problem)))]
 pub(crate) async fn complete(
     State(app): State<App>,
-    Query(params): Query<QueryParams>,
-) -> ApiResult<Json<Completions>> {
+    QueryString(params): QueryString<QueryParams>,
+) -> ApiResult<Json<CompletionsResponse>> {
     check_query(&params.query)?;
     let k = check_k(params.k, COMPLETIONS_MAX)?;
     let toolbox = Arc::clone(&app.reloadable.current().toolbox);
     let completed = blocking(move || {
         let router = toolbox.router(&toolbox.snapshot());
-        let completions = router.complete(&params.query).into_iter().take(k).map(|skill| Completion {
+        let completions = router.complete(&params.query).into_iter().take(k).map(|skill| CompletionJson {
             name: skill.name.to_owned(),
             description: skill.description.to_owned(),
             argument_hint: skill.argument_hint.map(str::to_owned),
         });
         completions.collect()
     });
-    Ok(Json(Completions { schema: 1, skills: completed.await? }))
+    Ok(Json(CompletionsResponse { schema: 1, skills: completed.await? }))
 }
 
 pub(super) fn check_query(query: &str) -> ApiResult<()> {

@@ -8,7 +8,8 @@ use utoipa::ToSchema;
 
 /// An entry of the list of skills.
 #[derive(ToSchema)]
-pub(crate) struct SkillEntry {
+#[schema(as = SkillEntry)]
+pub(crate) struct SkillEntryJson {
     /// The directory name.
     id: String,
     /// The name.
@@ -31,7 +32,8 @@ pub(crate) struct SkillEntry {
 
 /// A diagnostic about a file.
 #[derive(ToSchema)]
-pub(crate) struct DiagnosticEntry {
+#[schema(as = DiagnosticEntry)]
+pub(crate) struct DiagnosticEntryJson {
     /// The code, such as `SK001`.
     code: String,
     /// `error`, `warning` or `note`.
@@ -50,20 +52,22 @@ pub(crate) struct DiagnosticEntry {
 
 /// The list of skills.
 #[derive(ToSchema)]
-pub(crate) struct Skills {
+#[schema(as = Skills)]
+pub(crate) struct SkillsResponse {
     schema: u32,
-    skills: Vec<SkillEntry>,
-    diagnostics: Vec<DiagnosticEntry>,
+    skills: Vec<SkillEntryJson>,
+    diagnostics: Vec<DiagnosticEntryJson>,
 }
 
 /// The details of a skill.
 #[derive(ToSchema)]
-pub(crate) struct Skill {
+#[schema(as = Skill)]
+pub(crate) struct SkillResponse {
     schema: u32,
-    skill: SkillEntry,
+    skill: SkillEntryJson,
     /// The parsed fields of its frontmatter; null if it does not load.
     fields: Option<Value>,
-    files: Vec<FileEntry>,
+    files: Vec<FileEntryJson>,
     /// Whether the list of files is incomplete.
     files_cut: bool,
     /// Symlinks and special files, which are never read.
@@ -80,12 +84,13 @@ pub(crate) struct Skill {
     editable: bool,
     /// Why it cannot be edited; null if it can.
     not_editable_because: Option<String>,
-    diagnostics: Vec<DiagnosticEntry>,
+    diagnostics: Vec<DiagnosticEntryJson>,
 }
 
 /// A file of a skill.
 #[derive(ToSchema)]
-pub(crate) struct FileEntry {
+#[schema(as = FileEntry)]
+pub(crate) struct FileEntryJson {
     /// The path relative to the skill directory.
     path: String,
     /// The size.
@@ -97,7 +102,7 @@ pub(crate) struct FileEntry {
 /// The content of a file.
 #[derive(ToSchema)]
 #[schema(as = FileRead)]
-pub(crate) struct FileContent {
+pub(crate) struct FileContentResponse {
     schema: u32,
     /// The name of the skill.
     name: String,
@@ -115,17 +120,19 @@ pub(crate) struct FileContent {
 
 /// The skills that match a message.
 #[derive(ToSchema)]
-pub(crate) struct Matches {
+#[schema(as = Matches)]
+pub(crate) struct MatchesResponse {
     schema: u32,
     query: String,
     /// How much the prompt discloses about skills: 0 nothing, 1 that they exist, 2 names and short descriptions, 3 instructions.
     tier: u8,
-    matches: Vec<Match>,
+    matches: Vec<MatchJson>,
 }
 
 /// A skill that matches.
 #[derive(ToSchema)]
-pub(crate) struct Match {
+#[schema(as = Match)]
+pub(crate) struct MatchJson {
     name: String,
     score: f64,
     reasons: Vec<String>,
@@ -133,7 +140,8 @@ pub(crate) struct Match {
 
 /// The text about skills that a model receives.
 #[derive(ToSchema)]
-pub(crate) struct Prompt {
+#[schema(as = Prompt)]
+pub(crate) struct PromptResponse {
     schema: u32,
     text: String,
     chars: u64,
@@ -153,7 +161,7 @@ pub(crate) struct Prompt {
 /// The result of enabling or disabling a skill.
 #[derive(ToSchema)]
 #[schema(as = Switched)]
-pub(crate) struct SwitchResult {
+pub(crate) struct SwitchResponse {
     schema: u32,
     name: String,
     /// `enabled` or `disabled`.
@@ -169,17 +177,19 @@ pub(crate) struct SwitchResult {
 
 /// The effective settings.
 #[derive(ToSchema)]
-pub(crate) struct Settings {
+#[schema(as = Settings)]
+pub(crate) struct SettingsResponse {
     schema: u32,
-    settings: Vec<Setting>,
+    settings: Vec<SettingJson>,
     /// The configuration files, in increasing precedence.
     files: Vec<Value>,
-    diagnostics: Vec<DiagnosticEntry>,
+    diagnostics: Vec<DiagnosticEntryJson>,
 }
 
 /// A setting.
 #[derive(ToSchema)]
-pub(crate) struct Setting {
+#[schema(as = Setting)]
+pub(crate) struct SettingJson {
     key: String,
     /// The value, as in a configuration file.
     value: Option<Value>,
