@@ -26,6 +26,9 @@ pub(crate) const PAGE_BYTES: u64 = 2 * MESSAGE_MAX;
 /// The last millisecond of the year 9999. Later times are invalid.
 pub(crate) const TIME_MAX: u64 = 253_402_300_799_999;
 
+/// The maximum of a stored count of tokens. Like times, counts stay exact as JSON numbers and fit into signed columns.
+pub(crate) const TOKENS_MAX: u64 = TIME_MAX;
+
 /// The maximum number of characters of an id.
 const ID_MAX: usize = 64;
 

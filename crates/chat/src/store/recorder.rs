@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{Chat, NumberedEvent, Store, StoreError, StoredTurn, TurnWriter};
-use crate::turn::{RecordError, TurnMessages, TurnRecorder, is_reminder, loaded_skill};
+use crate::turn::{RecordError, TurnMessages, TurnRecorder, is_reminder, loaded_skill_name};
 use crate::{Message, Part, TurnEvent, TurnOutcome};
 
 /// How many messages of a chat are loaded for a turn.
@@ -65,7 +65,7 @@ pub(super) fn without_skills_activated_in(active: &[String], messages: &[Message
     let was_activated = |key: &str| {
         parts().any(|part| match part {
             Part::ToolResult { name: tool, summary, status, .. } => {
-                let loaded = loaded_skill(tool, summary).is_some_and(|loaded| is_same(loaded, key));
+                let loaded = loaded_skill_name(tool, summary).is_some_and(|loaded| is_same(loaded, key));
                 loaded && status != "error" && !is_reminder(summary)
             }
             Part::Text { .. } | Part::ToolCall { .. } => false,
@@ -202,7 +202,7 @@ impl<F: FnMut(NumberedEvent) + Send> TurnRecorder for StoreRecorder<F> {
     async fn result(&mut self, result: &Part, activated: &[String]) -> Result<(), RecordError> {
         let Part::ToolResult { id, name, summary, status } = result.clone() else { return Ok(()) };
         self.store_active_skills(activated).await?;
-        let used = loaded_skill(&name, &summary).filter(|_| status != "error");
+        let used = loaded_skill_name(&name, &summary).filter(|_| status != "error");
         if let Some(used) = used {
             // A missing count must not fail the turn.
             let _ = self.store.record_skill_uses(&[used.to_owned()]).await;

@@ -58,7 +58,7 @@ impl ActiveTurn<'_> {
             let data = Value::Object(envelope.data.clone());
             // A reminder does not contain the instructions: the exchange that does may be dropped later in this turn.
             if envelope.status != CallStatus::Error
-                && let Some(loaded) = summary::loaded_skill(&call.name, &data)
+                && let Some(loaded) = summary::loaded_skill_name(&call.name, &data)
                 && !summary::is_reminder(&data)
             {
                 retention = Retention::Required;

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::context::{Exchange, entry_cost};
 use super::mention::without_mention;
-use super::summary::{is_reminder, loaded_skill, returns_skill_text, safe_id};
+use super::summary::{is_reminder, loaded_skill_name, returns_skill_text, safe_id};
 use crate::message::{Message, MessageState, Part, Role};
 use crate::provider::{ConversationEntry, ToolInvocation, ToolOutput};
 
@@ -72,7 +72,7 @@ pub(super) fn skill_arguments(messages: &[Message]) -> BTreeMap<String, String> 
     let parts = messages.iter().flat_map(|message| &message.parts);
     let loads = parts.filter_map(|part| match part {
         Part::ToolCall { name, arguments, .. } => {
-            loaded_skill(name, arguments).zip(arguments["args"].as_str().filter(|args| !args.is_empty()))
+            loaded_skill_name(name, arguments).zip(arguments["args"].as_str().filter(|args| !args.is_empty()))
         }
         Part::Text { .. } | Part::ToolResult { .. } => None,
     });
@@ -215,7 +215,7 @@ impl ResultRestorer<'_> {
             return message.to_owned();
         }
         match BuiltinTool::from_name(tool) {
-            Some(BuiltinTool::ReadFile) => match loaded_skill(tool, summary) {
+            Some(BuiltinTool::ReadFile) => match loaded_skill_name(tool, summary) {
                 Some(name) => self.restore_skill(name, arguments, summary, skills),
                 None => self.restore_file(tool, arguments, summary),
             },

@@ -43,7 +43,7 @@ use tokio_util::sync::CancellationToken;
 pub use end::{TurnError, TurnReport};
 pub use preview::TurnPreview;
 pub use record::{MemoryRecorder, RecordError, TurnMessages, TurnRecorder};
-pub(crate) use summary::{is_reminder, loaded_skill};
+pub(crate) use summary::{is_reminder, loaded_skill_name};
 
 use crate::event::TurnEvent;
 use crate::message::Message;

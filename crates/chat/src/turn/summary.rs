@@ -64,9 +64,9 @@ pub(super) fn returns_skill_text(tool: &str) -> bool {
     )
 }
 
-/// Returns the skill that a call loaded, from the summary of its result: by a tool for loading skills, or by reading its
-/// `SKILL.md`.
-pub(crate) fn loaded_skill<'v>(tool: &str, summary: &'v Value) -> Option<&'v str> {
+/// Returns the name of the skill that a call loaded, from the summary of its result: by a tool for loading skills, or by
+/// reading its `SKILL.md`.
+pub(crate) fn loaded_skill_name<'v>(tool: &str, summary: &'v Value) -> Option<&'v str> {
     let loads = matches!(
         BuiltinTool::from_name(tool),
         Some(BuiltinTool::Activate | BuiltinTool::Skill | BuiltinTool::ReadFile)

@@ -152,7 +152,7 @@ pub(super) fn state_columns(state: &MessageState) -> (&'static str, Option<Strin
 
 pub(super) fn usage_columns(usage: Option<TokenUsage>) -> [SqlValue; 3] {
     let count = |field: fn(TokenUsage) -> u64| {
-        SqlValue::from(usage.map(field).map(|count| count.min(limits::TIME_MAX)))
+        SqlValue::from(usage.map(field).map(|count| count.min(limits::TOKENS_MAX)))
     };
     [count(|usage| usage.input), count(|usage| usage.output), count(|usage| usage.cached)]
 }
@@ -176,9 +176,9 @@ pub(super) async fn add_exported_chat(
             insert(tx, &id, position, &message).await?;
         }
         let usage = message.usage.unwrap_or_default();
-        total.input = (total.input + usage.input).min(limits::TIME_MAX);
-        total.output = (total.output + usage.output).min(limits::TIME_MAX);
-        total.cached = (total.cached + usage.cached).min(limits::TIME_MAX);
+        total.input = (total.input + usage.input).min(limits::TOKENS_MAX);
+        total.output = (total.output + usage.output).min(limits::TOKENS_MAX);
+        total.cached = (total.cached + usage.cached).min(limits::TOKENS_MAX);
     }
     let sql = "UPDATE prowess_chats SET messages = $1, input = $2, output = $3, cached = $4 WHERE id = $5";
     tx.execute(sql, values![count, total.input, total.output, total.cached, id.as_str()]).await?;

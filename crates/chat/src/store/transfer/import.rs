@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{ExportedChat, FORMAT, VERSION};
-use crate::store::limits::{TIME_MAX, check_name, check_names, check_text, check_title, is_id};
+use crate::store::limits::{TIME_MAX, TOKENS_MAX, check_name, check_names, check_text, check_title, is_id};
 use crate::store::stored_event::stored_result;
 use crate::store::{MESSAGE_MAX, Store, StoreError};
 use crate::{Message, MessageState, Part};
@@ -107,7 +107,7 @@ fn check_message(mut message: Message) -> Result<Message, StoreError> {
         return Err(StoreError::TooLarge { subject: "a message of the file", bytes, max: 2 * MESSAGE_MAX });
     }
     if let Some(usage) = message.usage
-        && [usage.input, usage.output, usage.cached].iter().any(|count| *count > TIME_MAX)
+        && [usage.input, usage.output, usage.cached].iter().any(|count| *count > TOKENS_MAX)
     {
         return Err(invalid("the token usage of a message is out of range".into()));
     }
