@@ -170,7 +170,7 @@ impl AnthropicParser {
     fn finish_call(&mut self, block: u64, out: &mut VecDeque<Chunk>) {
         if let Some(index) = self.calls.iter().position(|(open_block, ..)| *open_block == block) {
             let (_, id, name, arguments) = self.calls.remove(index);
-            out.push_back(Chunk::Call { id, name: self.names.tool_name(&name), arguments });
+            out.push_back(Chunk::Call { id, name: self.names.original_name(&name), arguments });
         }
     }
 

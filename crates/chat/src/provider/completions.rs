@@ -15,7 +15,7 @@ use crate::message::TokenUsage;
 
 /// The Chat Completions API.
 #[derive(Debug)]
-pub(super) struct Completions {
+pub(super) struct ChatCompletions {
     variant: Mutex<RequestVariant>,
 }
 
@@ -28,7 +28,7 @@ struct RequestVariant {
     stream_options: bool,
 }
 
-impl Completions {
+impl ChatCompletions {
     /// `is_openai` selects the parameters of OpenAI's own server.
     pub(super) fn new(is_openai: bool) -> Self {
         Self { variant: Mutex::new(RequestVariant { completion_tokens: is_openai, stream_options: true }) }
@@ -75,9 +75,9 @@ const UNSUPPORTED: [&str; 9] = [
     "extra inputs",
 ];
 
-impl ProviderApi for Completions {
+impl ProviderApi for ChatCompletions {
     const NAME: &'static str = "openai-chat";
-    type Parser = CompletionsParser;
+    type Parser = ChatCompletionsParser;
 
     fn body(&self, model: &str, request: &ModelRequest<'_>, names: &ToolNames) -> Value {
         let system =
@@ -117,8 +117,8 @@ impl ProviderApi for Completions {
         true
     }
 
-    fn new_parser(names: ToolNames) -> CompletionsParser {
-        CompletionsParser { names, ..CompletionsParser::default() }
+    fn new_parser(names: ToolNames) -> ChatCompletionsParser {
+        ChatCompletionsParser { names, ..ChatCompletionsParser::default() }
     }
 }
 
@@ -149,7 +149,7 @@ fn messages(entry: &ConversationEntry, names: &ToolNames) -> Vec<Value> {
 
 /// Parses the reply.
 #[derive(Default)]
-pub(super) struct CompletionsParser {
+pub(super) struct ChatCompletionsParser {
     names: ToolNames,
     calls: Vec<PartialCall>,
     stop: Option<StopReason>,
@@ -166,7 +166,7 @@ struct PartialCall {
     arguments: String,
 }
 
-impl ReplyParser for CompletionsParser {
+impl ReplyParser for ChatCompletionsParser {
     fn parse_event(&mut self, event: &SseEvent, out: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
         if event.data.trim() == "[DONE]" {
             self.finish(out);
@@ -218,7 +218,7 @@ impl ReplyParser for CompletionsParser {
     }
 }
 
-impl CompletionsParser {
+impl ChatCompletionsParser {
     /// Adds a part of a tool call. The index identifies the call, if there is one. A new id starts another call, because
     /// some servers use the same index for all calls.
     fn add_call_delta(&mut self, delta: &Value) {
@@ -260,7 +260,7 @@ impl CompletionsParser {
             let id = if call.id.is_empty() { format!("call_{number}") } else { call.id };
             out.push_back(Chunk::Call {
                 id,
-                name: self.names.tool_name(&call.name),
+                name: self.names.original_name(&call.name),
                 arguments: call.arguments,
             });
         }

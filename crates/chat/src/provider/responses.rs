@@ -163,12 +163,12 @@ impl ResponsesParser {
         };
         let (id, name) = (final_or("call_id", id), final_or("name", name));
         let arguments = final_or("arguments", arguments);
-        out.push_back(Chunk::Call { id, name: self.names.tool_name(&name), arguments });
+        out.push_back(Chunk::Call { id, name: self.names.original_name(&name), arguments });
     }
 
     fn finish(&mut self, response: &Value, stop: StopReason, out: &mut VecDeque<Chunk>) {
         for (_, id, name, arguments) in std::mem::take(&mut self.calls) {
-            out.push_back(Chunk::Call { id, name: self.names.tool_name(&name), arguments });
+            out.push_back(Chunk::Call { id, name: self.names.original_name(&name), arguments });
         }
         let usage = &response["usage"];
         if usage.is_object() {

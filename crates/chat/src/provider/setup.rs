@@ -9,7 +9,7 @@ use prowess_tools::Toolbox;
 
 use super::Model;
 use super::anthropic::Anthropic;
-use super::completions::Completions;
+use super::completions::ChatCompletions;
 use super::rehearsal::Rehearsal;
 use super::remote::RemoteModel;
 use super::responses::Responses;
@@ -130,7 +130,7 @@ pub fn connect_with(
             Arc::new(RemoteModel { http, model, tools, api: Responses })
         }
         ChatProvider::OpenAiChat | ChatProvider::Rehearsal => {
-            let api = Completions::new(endpoint.host() == "api.openai.com");
+            let api = ChatCompletions::new(endpoint.host() == "api.openai.com");
             let http = http(&["chat", "completions"], bearer, &[])?;
             Arc::new(RemoteModel { http, model, tools, api })
         }

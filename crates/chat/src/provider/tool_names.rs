@@ -33,8 +33,8 @@ impl ToolNames {
         mapping.map_or_else(|| sanitize(tool), |(name, _)| name.clone())
     }
 
-    /// Returns the tool with this name in requests; an unknown name is returned unchanged.
-    pub(super) fn tool_name(&self, name: &str) -> String {
+    /// Returns the original name of the tool with this name in requests; an unknown name is returned unchanged.
+    pub(super) fn original_name(&self, name: &str) -> String {
         let mapping = self.0.iter().find(|(wire_name, _)| wire_name == name);
         mapping.map_or_else(|| name.to_owned(), |(_, original)| original.clone())
     }
@@ -78,8 +78,8 @@ mod tests {
         assert_eq!(names.to_wire("skills.activate"), "skills_activate");
         assert_eq!((names.to_wire("a.b"), names.to_wire("a_b")), ("a_b".to_owned(), "a_b_2".to_owned()));
         assert_eq!(names.to_wire("größe"), "gr__e");
-        assert_eq!(names.tool_name("a_b_2"), "a_b");
-        assert_eq!(names.tool_name("no_such"), "no_such");
+        assert_eq!(names.original_name("a_b_2"), "a_b");
+        assert_eq!(names.original_name("no_such"), "no_such");
         assert_eq!(names.to_wire("gone.by"), "gone_by");
     }
 
@@ -93,7 +93,7 @@ mod tests {
                 let wire = names.to_wire(name);
                 prop_assert!((1..=64).contains(&wire.len()));
                 prop_assert!(wire.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-'));
-                prop_assert_eq!(&names.tool_name(&wire), name);
+                prop_assert_eq!(&names.original_name(&wire), name);
             }
         }
     }
