@@ -35,7 +35,7 @@ pub(super) struct EngineInventory {
     pub(super) memory: u64,
 }
 
-struct CallRequest {
+struct EngineRequest {
     call: ToolCall,
     cancel: Cancel,
     reply: SyncSender<Result<ToolResult, ToolsetError>>,
@@ -53,15 +53,15 @@ pub(super) struct FailedLoad {
 
 /// A running engine.
 #[derive(Debug)]
-pub(super) struct Engine {
+pub(super) struct ToolsetEngine {
     pub(super) inventory: EngineInventory,
-    requests: Mutex<SyncSender<CallRequest>>,
+    requests: Mutex<SyncSender<EngineRequest>>,
     thread: JoinHandle<()>,
     limits: ToolsetLimits,
     ended: AtomicBool,
 }
 
-impl Engine {
+impl ToolsetEngine {
     /// Loads the toolsets of a skill, each given by path and export.
     pub(super) fn start(
         skill: &Skill,
@@ -111,7 +111,7 @@ impl Engine {
         if self.has_ended() {
             return Err(ToolsetError::Busy);
         }
-        let answer = match requests.send(CallRequest { call, cancel: cancel.clone(), reply }) {
+        let answer = match requests.send(EngineRequest { call, cancel: cancel.clone(), reply }) {
             Ok(()) => self.wait(&answer, &cancel),
             Err(_) => Err(engine_exited()),
         };
@@ -170,7 +170,7 @@ fn run_engine(
     limits: ToolsetLimits,
     digests: FileDigests,
     report: &SyncSender<Result<EngineInventory, ToolsetError>>,
-    requests: &Receiver<CallRequest>,
+    requests: &Receiver<EngineRequest>,
 ) {
     let engine = ModuleSources::new(skill.clone(), limits.clone(), digests.clone())
         .and_then(|sources| JsEngine::new(sources, limits));
@@ -190,7 +190,7 @@ fn run_engine(
     if report.send(Ok(inventory)).is_err() {
         return;
     }
-    while let Ok(CallRequest { call, cancel, reply }) = requests.recv() {
+    while let Ok(EngineRequest { call, cancel, reply }) = requests.recv() {
         let answer = engine.call(&call, cancel);
         let ends = answer.as_ref().is_err_and(ToolsetError::ends_engine);
         // The caller may no longer wait.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use prowess::{Skill, SkillStatus, resources};
 
-use super::engine::Engine;
+use super::engine::ToolsetEngine;
 use super::error::ToolsetError;
 use super::limits::ToolsetLimits;
 use super::loads;
@@ -28,7 +28,7 @@ pub struct Toolsets {
 struct CachedEngine {
     dir: PathBuf,
     toolsets: Vec<(String, String)>,
-    engine: Arc<Engine>,
+    engine: Arc<ToolsetEngine>,
     used: Instant,
 }
 
@@ -86,7 +86,11 @@ impl Toolsets {
         self.engines.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    fn get_engine(&self, skill: &Skill, toolsets: &[(String, String)]) -> Result<Arc<Engine>, ToolsetError> {
+    fn get_engine(
+        &self,
+        skill: &Skill,
+        toolsets: &[(String, String)],
+    ) -> Result<Arc<ToolsetEngine>, ToolsetError> {
         check_allowed(skill)?;
         let dir = skill.dir();
         if let Some(engine) = self.cached_engine(skill, &dir, toolsets)? {
@@ -104,11 +108,11 @@ impl Toolsets {
         skill: &Skill,
         dir: &Path,
         toolsets: &[(String, String)],
-    ) -> Result<Arc<Engine>, ToolsetError> {
+    ) -> Result<Arc<ToolsetEngine>, ToolsetError> {
         if let Some(error) = loads::abandoned_error(skill, dir, toolsets) {
             return Err(error);
         }
-        let started = Engine::start(skill, toolsets, &self.limits);
+        let started = ToolsetEngine::start(skill, toolsets, &self.limits);
         let engine = Arc::new(started.map_err(|failed| loads::remember(dir, toolsets, *failed))?);
         let mut engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
         engines.retain(|cached| cached.dir != dir);
@@ -128,7 +132,7 @@ impl Toolsets {
         skill: &Skill,
         dir: &Path,
         toolsets: &[(String, String)],
-    ) -> Result<Option<Arc<Engine>>, ToolsetError> {
+    ) -> Result<Option<Arc<ToolsetEngine>>, ToolsetError> {
         let now = Instant::now();
         let engine = {
             let mut engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);

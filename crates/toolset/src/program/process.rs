@@ -29,7 +29,7 @@ pub(super) enum StartError {
     Thread(String),
 }
 
-struct CallRequest {
+struct ProgramRequest {
     call: ToolCall,
     flags: CancelFlags,
     reply: SyncSender<Result<ToolResult, CallFailure>>,
@@ -40,7 +40,7 @@ struct CallRequest {
 pub(super) struct ProgramProcess {
     pub(super) tree: String,
     pub(super) tools: Arc<Vec<ProgramTool>>,
-    requests: Mutex<Option<SyncSender<CallRequest>>>,
+    requests: Mutex<Option<SyncSender<ProgramRequest>>>,
     thread: Option<JoinHandle<()>>,
     end: Arc<ProcessEnd>,
 }
@@ -94,7 +94,7 @@ impl ProgramProcess {
     fn send_call(&self, call: ToolCall, flags: CancelFlags) -> Option<Result<ToolResult, CallFailure>> {
         let (reply, answer) = sync_channel(1);
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        requests.as_ref()?.send(CallRequest { call, flags, reply }).ok()?;
+        requests.as_ref()?.send(ProgramRequest { call, flags, reply }).ok()?;
         // This does not block forever: the call has a time limit.
         answer.recv().ok()
     }
@@ -125,7 +125,7 @@ fn run_process(
     owner: &Weak<()>,
     cancel_all: &prowess_sandbox::Cancel,
     report: &SyncSender<Result<Vec<ProgramTool>, StartError>>,
-    requests: &Receiver<CallRequest>,
+    requests: &Receiver<ProgramRequest>,
     end: &ProcessEnd,
 ) {
     let mut session = match ready.start() {
@@ -157,14 +157,14 @@ fn serve(
     session: &mut ProgramSession,
     limits: &ProgramLimits,
     owner: &Weak<()>,
-    requests: &Receiver<CallRequest>,
+    requests: &Receiver<ProgramRequest>,
     end: &ProcessEnd,
 ) -> Option<ProgramFault> {
     let started = Instant::now();
     let mut used = started;
     loop {
         match requests.recv_timeout(IDLE_CHECK_INTERVAL) {
-            Ok(CallRequest { call, flags, reply }) => {
+            Ok(ProgramRequest { call, flags, reply }) => {
                 let answer = session.call(&call, &flags);
                 used = Instant::now();
                 let ended = match &answer {
