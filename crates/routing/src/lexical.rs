@@ -10,8 +10,8 @@ use std::path::Path;
 
 use super::confidence::confidence;
 use super::index::{
-    Candidate, ColumnHit, Columns, DamagedIndex, Index, LISTS_MAX, Segment, SegmentSource, Sketch, TermStats,
-    WeightedTerm, build, build_with, with_checksums,
+    ColumnHit, Columns, DamagedIndex, Index, LISTS_MAX, SearchCandidate, Segment, SegmentSource, Sketch,
+    TermStats, WeightedTerm, build, build_with, with_checksums,
 };
 use super::phrase;
 use super::query::Query;
@@ -259,7 +259,7 @@ impl LexicalIndex {
         &self,
         query: &Query<'_>,
         stats: &[TermStats],
-        candidate: Candidate,
+        candidate: SearchCandidate,
     ) -> Result<ScoredCandidate, DamagedIndex> {
         let reranked = rerank(query, stats, &candidate)?;
         let impacts = || query.words.iter().zip(&candidate.impacts);

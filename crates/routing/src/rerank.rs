@@ -2,7 +2,7 @@
 //!
 //! Each feature is a number that does not depend on the length of the message; `docs/routing.md` explains them.
 
-use super::index::{Candidate, ContentSignature, DamagedIndex, Sketch, TermStats, short_term};
+use super::index::{ContentSignature, DamagedIndex, SearchCandidate, Sketch, TermStats, short_term};
 use super::phrase;
 use super::query::{Query, QueryWord};
 use super::words::Term;
@@ -83,7 +83,7 @@ pub(super) struct Reranked {
 pub(super) fn rerank(
     query: &Query<'_>,
     stats: &[TermStats],
-    candidate: &Candidate,
+    candidate: &SearchCandidate,
 ) -> Result<Reranked, DamagedIndex> {
     let sketch = Sketch::parse(&candidate.sketch)?;
     let (values, total) = word_values(query, stats);

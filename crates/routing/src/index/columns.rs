@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::bytes::DamagedIndex;
 use super::list::PostingList;
 use super::search::{FIXED_ONE, WINDOW, to_fixed};
-use super::{Candidate, Index, TermStats, WeightedTerm, impact_value};
+use super::{Index, SearchCandidate, TermStats, WeightedTerm, impact_value};
 use crate::words::Term;
 
 /// A list is dense (one byte per skill) if at least 1/`DENSE_SHARE` of the skills contain the word.
@@ -215,8 +215,8 @@ impl<'i> Columns<'i> {
         &self,
         hit: ColumnHit,
         columns: &[Arc<Column>],
-    ) -> Result<Candidate, DamagedIndex> {
-        Ok(Candidate {
+    ) -> Result<SearchCandidate, DamagedIndex> {
+        Ok(SearchCandidate {
             skill: hit.skill,
             score: hit.score(),
             impacts: columns.iter().map(|column| column.impacts(hit.skill)).collect(),

@@ -126,7 +126,7 @@ fn impact_value(term: &WeightedTerm, stats: &TermStats, field: usize) -> f32 {
 
 /// A skill that contains some of the terms.
 #[derive(Debug, Clone)]
-pub(crate) struct Candidate {
+pub(crate) struct SearchCandidate {
     /// The caller's number of the skill.
     pub(crate) skill: u32,
     /// The sum of the values of the terms in both fields.
@@ -194,7 +194,7 @@ impl Index {
         terms: &[WeightedTerm],
         stats: &[TermStats],
         k: usize,
-    ) -> Result<Vec<Candidate>, DamagedIndex> {
+    ) -> Result<Vec<SearchCandidate>, DamagedIndex> {
         let mut lists = Vec::with_capacity(self.parts.len());
         for (number, part) in self.parts.iter().enumerate() {
             lists.push(part.lists(number, stats)?);
@@ -249,7 +249,7 @@ impl IndexPart {
         &self,
         chosen: &[(u32, f32)],
         lists: &mut Lists<'_>,
-        candidates: &mut Vec<Candidate>,
+        candidates: &mut Vec<SearchCandidate>,
     ) -> Result<(), DamagedIndex> {
         let mut impacts = vec![vec![[0u8; 2]; lists.len()]; chosen.len()];
         for (word, lists) in lists.iter_mut().enumerate() {
@@ -263,7 +263,7 @@ impl IndexPart {
         for ((skill, score), impacts) in chosen.iter().zip(impacts) {
             let sketch = self.segment.sketch(*skill)?.into_owned();
             let skill = self.number(*skill).ok_or(DamagedIndex)?;
-            candidates.push(Candidate { skill, score: *score, impacts, sketch });
+            candidates.push(SearchCandidate { skill, score: *score, impacts, sketch });
         }
         Ok(())
     }
