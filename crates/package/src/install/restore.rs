@@ -62,15 +62,15 @@ pub fn plan_restore(
         let message = format!("skill {name} is locked from {actual}, not from {source}");
         return Err(PackageError::NotFound(message));
     }
-    let mut missing: Vec<&LockEntry> = Vec::new();
+    let mut to_fetch: Vec<&LockEntry> = Vec::new();
     for locked in selected.into_iter().filter(is_wanted) {
         match check_installed(target, locked)? {
             (dir, InstalledState::Unchanged) => plan.items.push(locked_item(locked, dir, PlanAction::Keep)),
-            _ => missing.push(locked),
+            _ => to_fetch.push(locked),
         }
     }
     let pinned_reference = |locked: &LockEntry| locked.commit.clone().or_else(|| locked.reference.clone());
-    for (number, group) in group_by_source(missing, pinned_reference).into_iter().enumerate() {
+    for (number, group) in group_by_source(to_fetch, pinned_reference).into_iter().enumerate() {
         let scratch = plan.stage()?.scratch().join(number.to_string());
         let (selected, _) = group.acquire(&group.skills, &scratch, target, file_urls, task)?;
         for locked in group.skills {

@@ -4,11 +4,11 @@ use prowess::HostEnv;
 
 use super::*;
 
-struct TestHome {
+struct SwitchTestHome {
     dir: tempfile::TempDir,
 }
 
-impl TestHome {
+impl SwitchTestHome {
     fn new() -> Self {
         let home = Self { dir: tempfile::tempdir().unwrap() };
         home.write_file("project/x", "");
@@ -43,7 +43,7 @@ impl TestHome {
 /// A list in a later file overrides the one in an earlier file, so a new entry goes to the effective list.
 #[test]
 fn the_file_with_the_effective_list_is_changed() {
-    let home = TestHome::new();
+    let home = SwitchTestHome::new();
     let (toml, yaml) = ("home/.prowess/config.toml", "home/.agent/config.yaml");
     home.write_file(toml, "preset = \"harness\"\nskills.disabled = [\"gone\"]\n");
     home.write_file(yaml, "skills: {}\n");
@@ -62,7 +62,7 @@ fn the_file_with_the_effective_list_is_changed() {
 
 #[test]
 fn all_disabling_entries_are_removed() {
-    let home = TestHome::new();
+    let home = SwitchTestHome::new();
     let text = "[skills]\nenabled-bundled = [\"gh\"]\ndisabled-bundled = [\"hello-world\"]\ndisabled = [\"hello-world\"]\n";
     home.write_file("home/.prowess/config.toml", text);
     let switched = home.switch("hello-world", DesiredState::Enabled, ConfigScope::User).unwrap();
@@ -74,7 +74,7 @@ fn all_disabling_entries_are_removed() {
 
 #[test]
 fn a_project_cannot_extend_the_users_list() {
-    let home = TestHome::new();
+    let home = SwitchTestHome::new();
     home.write_file("home/.prowess/config.toml", "skills.enabled-bundled = [\"gh\"]\n");
     let error = home.switch("hello-world", DesiredState::Enabled, ConfigScope::Project).unwrap_err();
     let SwitchError::ProjectCannotEnable { location } = &error else { panic!("{error}") };
@@ -87,7 +87,7 @@ fn a_project_cannot_extend_the_users_list() {
 
 #[test]
 fn without_a_configuration_file_there_is_an_error() {
-    let home = TestHome::new();
+    let home = SwitchTestHome::new();
     let mut inputs = home.inputs();
     inputs.host.project = home.path("home");
     let target = SwitchTarget::Skill("pdf".to_owned());
@@ -100,7 +100,7 @@ fn without_a_configuration_file_there_is_an_error() {
 
 #[test]
 fn explicit_roots_are_supported() {
-    let home = TestHome::new();
+    let home = SwitchTestHome::new();
     let roots = [home.path("home/.agent/skills")];
     let target = SwitchTarget::Skill("mine".to_owned());
     let switched =

@@ -20,7 +20,7 @@ struct UnpackLimits {
     total: usize,
 }
 
-const BOUNDS: UnpackLimits = UnpackLimits {
+const UNPACK_LIMITS: UnpackLimits = UnpackLimits {
     // One object. Larger than any installed file, because a repository may contain more than skills.
     object: 256 * 1024 * 1024,
     // All objects. A small pack can unpack to any size, because of deltas that repeat data.
@@ -50,11 +50,11 @@ pub(super) fn store_pack(
     format: gix_hash::Kind,
     task: &Task,
 ) -> Result<PathBuf, GitError> {
-    store_pack_within(BOUNDS, pack, scratch, format, task)
+    store_pack_within(UNPACK_LIMITS, pack, scratch, format, task)
 }
 
 fn store_pack_within(
-    bounds: UnpackLimits,
+    limits: UnpackLimits,
     pack: impl Read,
     scratch: &Path,
     format: gix_hash::Kind,
@@ -69,7 +69,7 @@ fn store_pack_within(
     let mut pack = BufReader::with_capacity(64 * 1024, ErrorTap { from: pack, failure: &mut failure });
     let written = std::thread::scope(|scope| {
         let watcher =
-            scope.spawn(|| watch_limits(task, || unpacked.unpacked_bytes() > bounds.total, &stop, &done));
+            scope.spawn(|| watch_limits(task, || unpacked.unpacked_bytes() > limits.total, &stop, &done));
         let _end = EndOfUnpacking { done: &done, watcher: watcher.thread() };
         gix_pack::Bundle::write_to_directory(
             &mut pack,
@@ -78,13 +78,13 @@ fn store_pack_within(
             &stop,
             None::<gix_odb::Handle>,
             format,
-            Options { alloc_limit_bytes: Some(bounds.object), ..Options::default() },
+            Options { alloc_limit_bytes: Some(limits.object), ..Options::default() },
         )
     });
     drop(pack);
     task.check_cancelled()?;
     match (written, failure) {
-        _ if unpacked.unpacked_bytes() > bounds.total => Err(GitError::UnpackedTooLarge),
+        _ if unpacked.unpacked_bytes() > limits.total => Err(GitError::UnpackedTooLarge),
         (Ok(_), _) => Ok(objects),
         (Err(_), Some(failure)) => Err(failure),
         (Err(error), None) if error.is_resource_exhausted() => Err(GitError::UnpackedTooLarge),

@@ -24,7 +24,7 @@ pub(super) trait GitTransport {
 /// A server, after its greeting.
 pub(super) struct UploadPack<'l> {
     transport: &'l mut dyn GitTransport,
-    capabilities: Capabilities,
+    capabilities: GitCapabilities,
     /// The refs, if the greeting contained them (version 0).
     refs: Option<Refs>,
     format: gix_hash::Kind,
@@ -39,9 +39,9 @@ pub(super) struct IncomingPack<'l> {
 
 /// The capabilities of a server: words, some with a value after `=`.
 #[derive(Debug, Default)]
-struct Capabilities(Vec<String>);
+struct GitCapabilities(Vec<String>);
 
-impl Capabilities {
+impl GitCapabilities {
     fn value(&self, name: &str) -> Option<&str> {
         let is_exact = |word: &'_ String| word.len() == name.len() || word[name.len()..].starts_with('=');
         let word = self.0.iter().find(|word| word.starts_with(name) && is_exact(word))?;
@@ -190,7 +190,7 @@ impl<'l> UploadPack<'l> {
 }
 
 /// Reads the capabilities of the server and, in version 0, its refs.
-fn read_greeting(packets: &mut PacketReader<impl Read>) -> Result<(Capabilities, Option<Refs>), GitError> {
+fn read_greeting(packets: &mut PacketReader<impl Read>) -> Result<(GitCapabilities, Option<Refs>), GitError> {
     let mut first = packets.read_line()?;
     if let Packet::Data(line) = first
         && line.starts_with(b"# service=")
@@ -199,7 +199,7 @@ fn read_greeting(packets: &mut PacketReader<impl Read>) -> Result<(Capabilities,
         packets.read_line()?;
         first = packets.read_line()?;
     }
-    let mut capabilities = Capabilities::default();
+    let mut capabilities = GitCapabilities::default();
     match first {
         Packet::Data(b"version 2") => {
             while let Packet::Data(line) = packets.read_line()? {

@@ -3,11 +3,11 @@ use std::os::unix::fs::symlink;
 use super::*;
 use crate::agents::find_agent;
 
-struct TestProject {
+struct LinkTestProject {
     dir: tempfile::TempDir,
 }
 
-impl TestProject {
+impl LinkTestProject {
     fn new() -> Self {
         let project = Self { dir: tempfile::tempdir().unwrap() };
         project.write_file(".agents/skills/pdf/SKILL.md", "---\nname: pdf\n---\n");
@@ -41,7 +41,7 @@ impl TestProject {
 
 #[test]
 fn a_symlink_is_relative() {
-    let project = TestProject::new();
+    let project = LinkTestProject::new();
     project.link("claude-code", LinkMode::Symlink).unwrap();
     let at = project.path(".claude/skills/pdf");
     assert_eq!(fs::read_link(&at).unwrap(), Path::new("../../.agents/skills/pdf"));
@@ -69,7 +69,7 @@ fn a_symlink_is_relative() {
 
 #[test]
 fn a_copy_is_complete_and_replaces_nothing() {
-    let project = TestProject::new();
+    let project = LinkTestProject::new();
     project.write_file(".claude/skills/.pdf.prowess-new/half", "");
     project.link("claude-code", LinkMode::Copy).unwrap();
     assert_eq!(fs::read_to_string(project.path(".claude/skills/pdf/scripts/x.sh")).unwrap(), "echo");
@@ -87,7 +87,7 @@ fn a_copy_is_complete_and_replaces_nothing() {
 
 #[test]
 fn unrelated_directories_are_not_changed() {
-    let project = TestProject::new();
+    let project = LinkTestProject::new();
     project.write_file(".claude/skills/pdf/SKILL.md", "theirs");
     let error = project.link("claude-code", LinkMode::Symlink).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Conflict);
@@ -109,7 +109,7 @@ fn unrelated_directories_are_not_changed() {
 
 #[test]
 fn a_dangling_symlink_to_the_skill_is_removed() {
-    let project = TestProject::new();
+    let project = LinkTestProject::new();
     project.link("claude-code", LinkMode::Symlink).unwrap();
     fs::remove_dir_all(project.path(".agents/skills/pdf")).unwrap();
     assert!(project.unlink("claude-code"));
@@ -117,7 +117,7 @@ fn a_dangling_symlink_to_the_skill_is_removed() {
 
 #[test]
 fn symlinks_out_of_the_project_are_rejected() {
-    let project = TestProject::new();
+    let project = LinkTestProject::new();
     fs::create_dir(project.dir.path().join("outside")).unwrap();
     symlink("../outside", project.path(".claude")).unwrap();
     assert!(matches!(project.link("claude-code", LinkMode::Symlink), Err(LinkError::Outside { .. })));
@@ -128,7 +128,7 @@ fn symlinks_out_of_the_project_are_rejected() {
 
 #[test]
 fn home_directories_and_missing_skills() {
-    let project = TestProject::new();
+    let project = LinkTestProject::new();
     let home = project.path("home");
     let skill = project.path(".agents/skills/pdf");
     let link = plan_link(&skill, find_agent("windsurf").unwrap(), AgentScope::Home(&home), LinkMode::Symlink)

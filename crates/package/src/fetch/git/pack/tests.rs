@@ -130,7 +130,7 @@ fn a_pack_that_unpacks_to_too_much_is_rejected() {
         let objects: Vec<Object> = [blob(b"hello")].into_iter().chain(copies).collect();
         let pack = pack(5, &objects);
         store_pack_within(
-            UnpackLimits { total: all, ..BOUNDS },
+            UnpackLimits { total: all, ..UNPACK_LIMITS },
             &*pack,
             dir.path(),
             Kind::Sha1,
