@@ -68,7 +68,7 @@ impl<'a> TrustGate<'a> {
         allowed_link_targets: &[PathBuf],
     ) -> Self {
         let records: HashMap<_, _> =
-            trust.state.folders.iter().map(|record| (record.path.as_path(), record)).collect();
+            trust.file.folders.iter().map(|record| (record.path.as_path(), record)).collect();
         let repositories = RepositoryCache::default();
         let project = |root: &'a Arc<Root>| {
             let base = root.base()?;
@@ -77,7 +77,7 @@ impl<'a> TrustGate<'a> {
             let start = if inside { root.canonical() } else { &canonical };
             let decision = nearest(&records, start, &repositories);
             let has_inner_decisions =
-                inside && trust.state.folders.iter().any(|record| record.path.starts_with(root.canonical()));
+                inside && trust.file.folders.iter().any(|record| record.path.starts_with(root.canonical()));
             Some(ProjectRoot { root, base, inside, decision, has_inner_decisions })
         };
         let user_roots = |root: &&Arc<Root>| root.base().is_none() && root.is_dir();

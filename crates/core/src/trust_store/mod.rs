@@ -90,14 +90,14 @@ impl TrustCheck {
 /// The user's trust decisions.
 #[derive(Debug, Default)]
 pub(crate) struct TrustDecisions {
-    state: TrustFile,
+    file: TrustFile,
     problem: Option<FileDiagnostic>,
 }
 
 impl TrustDecisions {
     pub(crate) fn load(host: &HostEnv) -> Self {
-        let (state, problem) = TrustFile::load(host);
-        Self { state, problem }
+        let (file, problem) = TrustFile::load(host);
+        Self { file, problem }
     }
 
     pub(crate) fn problem(&self) -> Option<&FileDiagnostic> {
@@ -105,11 +105,11 @@ impl TrustDecisions {
     }
 
     pub(crate) fn has_same_state(&self, other: &Self) -> bool {
-        self.state == other.state && self.problem == other.problem
+        self.file == other.file && self.problem == other.problem
     }
 
     /// Returns the trusted directories. Symlinks may point there.
     pub(crate) fn trusted_dirs(&self) -> impl Iterator<Item = PathBuf> {
-        self.state.folders.iter().filter(|record| record.trusted).map(|record| record.path.clone())
+        self.file.folders.iter().filter(|record| record.trusted).map(|record| record.path.clone())
     }
 }
