@@ -8,7 +8,7 @@ use prowess_chat::EndReason;
 use prowess_chat::provider::connect;
 use prowess_config::{ChatProvider, ChatSettings};
 use prowess_testing::model::wire_format::{PROVIDERS, encode_reply, text};
-use prowess_testing::model::{ModelServer, Piece, Reply};
+use prowess_testing::model::{ModelServer, Reply, ReplyPiece};
 use serde_json::json;
 
 async fn start_conversation(
@@ -37,8 +37,8 @@ async fn requests_to_a_busy_provider_are_retried() {
             vec![busy().header("retry-after-ms", "5"), fine.clone()],
             vec![busy(), Reply::failure(500, ""), fine.clone()],
             vec![Reply::failure(503, "<h1>no</h1>"), Reply::failure(529, "{}"), fine.clone()],
-            vec![Reply::events("").then(Piece::Reset), fine.clone()],
-            vec![Reply { pieces: vec![Piece::Reset], ..Reply::events("") }, fine.clone()],
+            vec![Reply::events("").then(ReplyPiece::Reset), fine.clone()],
+            vec![Reply { pieces: vec![ReplyPiece::Reset], ..Reply::events("") }, fine.clone()],
         ] {
             let attempts = replies.len();
             let (conversation, server) = start_conversation(provider, replies, |_| {}).await;
@@ -124,7 +124,8 @@ async fn a_provider_that_never_responds() {
             ),
         ] {
             // Either nothing, or only headers.
-            for pieces in [vec![Piece::Hang], vec![Piece::Pause(Duration::ZERO), Piece::Hang]] {
+            for pieces in [vec![ReplyPiece::Hang], vec![ReplyPiece::Pause(Duration::ZERO), ReplyPiece::Hang]]
+            {
                 let (conversation, server) =
                     start_conversation(provider, vec![Reply { pieces, ..Reply::events("") }], &*set).await;
                 assert_eq!(conversation.last_error().0, "TIMEOUT");
@@ -140,7 +141,9 @@ async fn a_stream_of_comments_is_limited() {
     // Comments keep arriving: only the timeout of the whole request ends it.
     let mut drip = Reply::events("");
     for _ in 0..1_000 {
-        drip = drip.then(Piece::Bytes(b": ping\n\n".to_vec())).then(Piece::Pause(Duration::from_millis(20)));
+        drip = drip
+            .then(ReplyPiece::Bytes(b": ping\n\n".to_vec()))
+            .then(ReplyPiece::Pause(Duration::from_millis(20)));
     }
     let set = |chat: &mut ChatSettings| chat.timeouts.request = Duration::from_millis(300);
     let (conversation, _) = start_conversation(ChatProvider::OpenAiChat, vec![drip], set).await;
@@ -166,7 +169,7 @@ async fn an_unreachable_provider() {
 async fn cancelling_ends_a_request_at_once() {
     for provider in PROVIDERS {
         let half = encode_reply(provider, &[text("I was saying")]);
-        let reply = Reply::events(half[..half.len() - 80].to_vec()).then(Piece::Hang);
+        let reply = Reply::events(half[..half.len() - 80].to_vec()).then(ReplyPiece::Hang);
         let server = ModelServer::start([reply]).await;
         let mut conversation = TestEnv::new(Preset::Standard).with_provider(provider, &server.base).start();
         let cancel = conversation.cancel.clone();

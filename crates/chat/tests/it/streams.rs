@@ -8,7 +8,7 @@ use prowess_chat::provider::{Chunk, ConversationEntry, ModelError, ModelRequest,
 use prowess_chat::{MessageState, TokenUsage};
 use prowess_config::ChatProvider;
 use prowess_testing::model::wire_format::{PROVIDERS, call, encode_reply, text};
-use prowess_testing::model::{ModelServer, Piece, Reply};
+use prowess_testing::model::{ModelServer, Reply, ReplyPiece};
 use serde_json::json;
 
 /// Sends one request, without the turn loop.
@@ -197,8 +197,8 @@ async fn a_reply_that_ends_early_is_interrupted() {
     for provider in PROVIDERS {
         let complete = encode_reply(provider, &[text("Hello there")]);
         let half = truncated_reply(provider, "Hello there", "Hel");
-        let pause = Piece::Pause(Duration::from_millis(100));
-        for reply in [Reply::events(half.clone()), Reply::events(half).then(pause).then(Piece::Reset)] {
+        let pause = ReplyPiece::Pause(Duration::from_millis(100));
+        for reply in [Reply::events(half.clone()), Reply::events(half).then(pause).then(ReplyPiece::Reset)] {
             let (chunks, error, request_count) = ask(provider, vec![reply]).await;
             assert!(matches!(error, Some(ModelError::Interrupted(_))), "{provider:?} {error:?}");
             assert_eq!(collect(&chunks).0, "Hel");
@@ -266,11 +266,13 @@ async fn a_slow_stream_is_read_and_a_silent_one_times_out() {
         let bytes = encode_reply(provider, &[text("slow but sure")]);
         let mut slow = Reply::events("");
         for piece in bytes.chunks(bytes.len() / 6) {
-            slow = slow.then(Piece::Pause(Duration::from_millis(30))).then(Piece::Bytes(piece.to_vec()));
+            slow = slow
+                .then(ReplyPiece::Pause(Duration::from_millis(30)))
+                .then(ReplyPiece::Bytes(piece.to_vec()));
         }
         let (chunks, error, _) = ask(provider, vec![slow]).await;
         assert_eq!((collect(&chunks).0.as_str(), error), ("slow but sure", None));
-        let silent = Reply::events(bytes[..bytes.len() / 2].to_vec()).then(Piece::Hang);
+        let silent = Reply::events(bytes[..bytes.len() / 2].to_vec()).then(ReplyPiece::Hang);
         let (_, error, request_count) = ask(provider, vec![silent]).await;
         let error = error.unwrap().to_string();
         assert_eq!(
@@ -284,9 +286,10 @@ async fn a_slow_stream_is_read_and_a_silent_one_times_out() {
 #[tokio::test]
 async fn an_interrupted_reply_is_kept_and_sent_in_the_next_turn() {
     for provider in PROVIDERS {
-        let pause = Piece::Pause(Duration::from_millis(100));
-        let half =
-            Reply::events(truncated_reply(provider, "The first half", "The")).then(pause).then(Piece::Reset);
+        let pause = ReplyPiece::Pause(Duration::from_millis(100));
+        let half = Reply::events(truncated_reply(provider, "The first half", "The"))
+            .then(pause)
+            .then(ReplyPiece::Reset);
         let server =
             ModelServer::start([half, Reply::events(encode_reply(provider, &[text("Again.")]))]).await;
         let env = TestEnv::new(Preset::Standard).with_provider(provider, &server.base);

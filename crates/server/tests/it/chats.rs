@@ -9,7 +9,7 @@ use prowess::{Policy, Preset};
 use prowess_config::ChatProvider;
 use prowess_testing::TestEnv;
 use prowess_testing::model::wire_format::{ReplyPart, call, encode_reply, system_prompt, text, tool_results};
-use prowess_testing::model::{ModelServer, Piece, Reply};
+use prowess_testing::model::{ModelServer, Reply, ReplyPiece};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -95,8 +95,8 @@ async fn messages_come_in_pages(test_store: &mut TestStore) {
 }
 
 async fn one_answer_at_a_time(test_store: &mut TestStore) {
-    let reply =
-        Reply::events(encode_reply(CHAT, &[text("slow")])).then(Piece::Pause(Duration::from_millis(300)));
+    let reply = Reply::events(encode_reply(CHAT, &[text("slow")]))
+        .then(ReplyPiece::Pause(Duration::from_millis(300)));
     let model =
         ModelServer::start([Reply { pieces: reply.pieces.into_iter().rev().collect(), ..Reply::events("") }])
             .await;
@@ -128,7 +128,7 @@ async fn one_answer_at_a_time(test_store: &mut TestStore) {
 
 /// The next turn can start as soon as the client sees the end of the last one.
 async fn consecutive_turns_are_not_confused(test_store: &mut TestStore) {
-    let hang = Reply::events("").then(Piece::Hang);
+    let hang = Reply::events("").then(ReplyPiece::Hang);
     // Depends on the request, not on its number: a turn may be stopped before it calls the model.
     let model = ModelServer::with_handler(move |request, _| match request.body.to_string().contains("two") {
         false => Reply::events(encode_reply(CHAT, &[text("short")])),
@@ -150,7 +150,7 @@ async fn consecutive_turns_are_not_confused(test_store: &mut TestStore) {
 
 async fn a_turn_can_start_after_a_stopped_one(test_store: &mut TestStore) {
     let stuck =
-        Reply::events(encode_reply(CHAT, &[text("as far as this")])[..400].to_vec()).then(Piece::Hang);
+        Reply::events(encode_reply(CHAT, &[text("as far as this")])[..400].to_vec()).then(ReplyPiece::Hang);
     let fine = Reply::events(encode_reply(CHAT, &[text("fine")]));
     let model = ModelServer::start([stuck, fine]).await;
     let site = test_store.serve(&project_with_model(Preset::Chat, CHAT, &model.base)).await;

@@ -13,7 +13,7 @@ use prowess::Preset;
 use prowess_config::{ChatProvider, ChatSettings};
 use prowess_testing::TestEnv;
 use prowess_testing::model::wire_format::{PROVIDERS, ReplyPart, call, encode_reply, text, tool_results};
-use prowess_testing::model::{ModelServer, Piece, Reply};
+use prowess_testing::model::{ModelServer, Reply, ReplyPiece};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -239,11 +239,11 @@ async fn providers_that_fail_while_streaming() {
             }
         };
         for (case, reply) in [
-            ("an error", started().then(Piece::Bytes(error.as_bytes().to_vec()))),
-            ("a reset", started().then(Piece::Reset)),
+            ("an error", started().then(ReplyPiece::Bytes(error.as_bytes().to_vec()))),
+            ("a reset", started().then(ReplyPiece::Reset)),
             ("an end", started()),
-            ("invalid JSON", started().then(Piece::Bytes(b"data: {\"choices\": [\n\n".to_vec()))),
-            ("silence", started().then(Piece::Hang)),
+            ("invalid JSON", started().then(ReplyPiece::Bytes(b"data: {\"choices\": [\n\n".to_vec()))),
+            ("silence", started().then(ReplyPiece::Hang)),
         ] {
             let end = ended(provider, reply, |chat| chat.timeouts.idle = Duration::from_millis(300)).await;
             observed.push(format!("{} {case}: {end}", provider.as_str()));
@@ -255,7 +255,9 @@ async fn providers_that_fail_while_streaming() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn providers_that_never_answer() {
     for provider in PROVIDERS {
-        for pieces in [vec![Piece::Hang], vec![Piece::Bytes(b": hello\n\n".to_vec()), Piece::Hang]] {
+        for pieces in
+            [vec![ReplyPiece::Hang], vec![ReplyPiece::Bytes(b": hello\n\n".to_vec()), ReplyPiece::Hang]]
+        {
             let never = Reply { pieces, ..Reply::events("") };
             let end = ended(provider, never, |chat| {
                 chat.timeouts.first_byte = Duration::from_millis(300);
@@ -283,7 +285,7 @@ async fn a_full_disk_recovers() {
     let test_store = TestStore::sqlite();
     let words_of = "many words ".repeat(100_000);
     let long = json!({"choices": [{"index": 0, "delta": {"content": words_of}, "finish_reason": null}]});
-    let long = Reply::events(format!("data: {long}\n\n")).then(Piece::Bytes(encode_reply(CHAT, &[])));
+    let long = Reply::events(format!("data: {long}\n\n")).then(ReplyPiece::Bytes(encode_reply(CHAT, &[])));
     let model = ModelServer::start([fine(), long]).await;
     let mut command = Command::new("sh");
     command.args(LIMITED).arg(std::env::current_exe().unwrap());
@@ -320,11 +322,12 @@ async fn a_locked_store_times_out_and_recovers() {
         let delta =
             json!({"choices": [{"index": 0, "delta": {"content": format!("w{n} ")}, "finish_reason": null}]});
         slow = slow
-            .then(Piece::Bytes(format!("data: {delta}\n\n").into_bytes()))
-            .then(Piece::Pause(Duration::from_millis(40)));
+            .then(ReplyPiece::Bytes(format!("data: {delta}\n\n").into_bytes()))
+            .then(ReplyPiece::Pause(Duration::from_millis(40)));
     }
     let (site, _model, _env) =
-        site(&test_store, CHAT, vec![slow.then(Piece::Bytes(encode_reply(CHAT, &[]))), fine()], |_| {}).await;
+        site(&test_store, CHAT, vec![slow.then(ReplyPiece::Bytes(encode_reply(CHAT, &[]))), fine()], |_| {})
+            .await;
     let (chat, other) = (site.chat().await, site.chat().await);
     let mut events = site.say(&chat, "count").await;
     events.expect("delta").await;
@@ -353,10 +356,10 @@ async fn a_turn_survives_a_database_restart() {
         let delta =
             json!({"choices": [{"index": 0, "delta": {"content": format!("w{n} ")}, "finish_reason": null}]});
         slow = slow
-            .then(Piece::Bytes(format!("data: {delta}\n\n").into_bytes()))
-            .then(Piece::Pause(Duration::from_millis(40)));
+            .then(ReplyPiece::Bytes(format!("data: {delta}\n\n").into_bytes()))
+            .then(ReplyPiece::Pause(Duration::from_millis(40)));
     }
-    let slow = slow.then(Piece::Bytes(encode_reply(CHAT, &[])));
+    let slow = slow.then(ReplyPiece::Bytes(encode_reply(CHAT, &[])));
     let (site, _model, env) = site(&test_store, CHAT, vec![slow, fine()], |_| {}).await;
     let other = test_store.serve(&env).await;
     let chat = site.chat().await;

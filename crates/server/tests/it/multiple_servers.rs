@@ -11,7 +11,7 @@ use prowess_config::ChatProvider;
 use prowess_server::ServerOptions;
 use prowess_testing::TestEnv;
 use prowess_testing::model::wire_format::{encode_reply, system_prompt, text};
-use prowess_testing::model::{ModelServer, Piece, Reply};
+use prowess_testing::model::{ModelServer, Reply, ReplyPiece};
 use serde_json::json;
 
 const CHAT: ChatProvider = ChatProvider::OpenAiChat;
@@ -42,9 +42,9 @@ fn word(n: usize) -> Vec<u8> {
 fn long() -> Reply {
     let mut reply = Reply::events("");
     for n in 0..5_000 {
-        reply = reply.then(Piece::Bytes(word(n))).then(Piece::Pause(Duration::from_millis(10)));
+        reply = reply.then(ReplyPiece::Bytes(word(n))).then(ReplyPiece::Pause(Duration::from_millis(10)));
     }
-    reply.then(Piece::Bytes(encode_reply(CHAT, &[])))
+    reply.then(ReplyPiece::Bytes(encode_reply(CHAT, &[])))
 }
 
 fn short() -> Reply {
@@ -63,10 +63,10 @@ async fn two_servers(
 async fn a_turn_can_be_followed_on_another_server(test_store: &mut TestStore) {
     let mut reply = Reply::events(word(0));
     for n in 1..30 {
-        reply = reply.then(Piece::Pause(Duration::from_millis(20))).then(Piece::Bytes(word(n)));
+        reply = reply.then(ReplyPiece::Pause(Duration::from_millis(20))).then(ReplyPiece::Bytes(word(n)));
     }
     let (a, b, _model, _env) =
-        two_servers(test_store, vec![reply.then(Piece::Bytes(encode_reply(CHAT, &[])))]).await;
+        two_servers(test_store, vec![reply.then(ReplyPiece::Bytes(encode_reply(CHAT, &[])))]).await;
     let chat = a.chat().await;
     let mut events = a.say(&chat, "count").await;
     let first = events.expect("delta").await;
@@ -105,7 +105,7 @@ async fn a_streaming_turn_can_be_stopped_on_another_server(test_store: &mut Test
 }
 
 async fn a_silent_turn_can_be_stopped_on_another_server(test_store: &mut TestStore) {
-    let never = Reply { pieces: vec![Piece::Hang], ..Reply::events("") };
+    let never = Reply { pieces: vec![ReplyPiece::Hang], ..Reply::events("") };
     let (a, b, model, _env) = two_servers(test_store, vec![never, short()]).await;
     let chat = a.chat().await;
     let events = a.say(&chat, "hello?").await;
@@ -150,7 +150,7 @@ async fn a_killed_server_leaves_the_partial_answer(test_store: &mut TestStore) {
 }
 
 async fn a_stopping_server_marks_unfinished_turns(test_store: &mut TestStore) {
-    let never = Reply { pieces: vec![Piece::Hang], ..Reply::events("") };
+    let never = Reply { pieces: vec![ReplyPiece::Hang], ..Reply::events("") };
     let model = ModelServer::start([long(), long(), never, short()]).await;
     let mut a = Process::start(test_store, &model.base);
     let b = test_store.serve(&project_with_model(Preset::Chat, CHAT, &model.base)).await;
@@ -182,8 +182,8 @@ async fn a_stopping_server_marks_unfinished_turns(test_store: &mut TestStore) {
 }
 
 async fn a_stopping_server_lets_turns_finish(test_store: &mut TestStore) {
-    let mut reply = Reply::events(word(0)).then(Piece::Pause(Duration::from_millis(700)));
-    reply = reply.then(Piece::Bytes(word(1))).then(Piece::Bytes(encode_reply(CHAT, &[])));
+    let mut reply = Reply::events(word(0)).then(ReplyPiece::Pause(Duration::from_millis(700)));
+    reply = reply.then(ReplyPiece::Bytes(word(1))).then(ReplyPiece::Bytes(encode_reply(CHAT, &[])));
     let model = ModelServer::start([reply]).await;
     let env = project_with_model(Preset::Chat, CHAT, &model.base);
     let options = ServerOptions { grace: Duration::from_secs(60), ..ServerOptions::default() };

@@ -7,7 +7,7 @@ use crate::support::{ChatServer, ServeChats, TestStore, both, message_text, proj
 use prowess::Preset;
 use prowess_config::ChatProvider;
 use prowess_testing::model::wire_format::encode_reply;
-use prowess_testing::model::{ModelServer, Piece, Reply};
+use prowess_testing::model::{ModelServer, Reply, ReplyPiece};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -45,10 +45,10 @@ fn over() -> Vec<u8> {
 }
 
 /// Returns a reply with `before` words, a pause, and `after` words.
-fn halting(before: usize, pause: Piece, after: usize) -> Reply {
+fn halting(before: usize, pause: ReplyPiece, after: usize) -> Reply {
     let mut reply = Reply::events(spoken(before).concat()).then(pause);
-    reply.pieces.push(Piece::Bytes(spoken(before + after).split_off(before).concat()));
-    reply.then(Piece::Bytes(over()))
+    reply.pieces.push(ReplyPiece::Bytes(spoken(before + after).split_off(before).concat()));
+    reply.then(ReplyPiece::Bytes(over()))
 }
 
 async fn site(
@@ -61,7 +61,7 @@ async fn site(
 }
 
 async fn a_turn_continues_after_the_client_disconnects(test_store: &mut TestStore) {
-    let pause = Piece::Pause(Duration::from_millis(400));
+    let pause = ReplyPiece::Pause(Duration::from_millis(400));
     let (site, model, _env) = site(test_store, vec![halting(3, pause, 3)]).await;
     let chat = site.chat().await;
     let mut events = site.say(&chat, "count").await;
@@ -92,7 +92,7 @@ async fn a_turn_continues_after_the_client_disconnects(test_store: &mut TestStor
 
 async fn a_stream_can_resume_after_any_event(test_store: &mut TestStore) {
     let (site, _model, _env) =
-        site(test_store, vec![halting(4, Piece::Pause(Duration::from_millis(50)), 4)]).await;
+        site(test_store, vec![halting(4, ReplyPiece::Pause(Duration::from_millis(50)), 4)]).await;
     let chat = site.chat().await;
     let all = site.say(&chat, "count").await.all().await;
     assert!(is_contiguous(&all) && streamed_text(&all) == words_of(8), "{all:?}");
@@ -124,7 +124,7 @@ async fn a_stream_can_resume_after_any_event(test_store: &mut TestStore) {
 
 async fn several_clients_receive_the_same_events(test_store: &mut TestStore) {
     let (site, _model, _env) =
-        site(test_store, vec![halting(3, Piece::Pause(Duration::from_millis(500)), 200)]).await;
+        site(test_store, vec![halting(3, ReplyPiece::Pause(Duration::from_millis(500)), 200)]).await;
     let chat = site.chat().await;
     let mut one = site.say(&chat, "count").await;
     let first = one.expect("delta").await;
@@ -142,7 +142,7 @@ async fn several_clients_receive_the_same_events(test_store: &mut TestStore) {
 }
 
 async fn one_stream_follows_several_chats(test_store: &mut TestStore) {
-    let (site, _model, _env) = site(test_store, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
+    let (site, _model, _env) = site(test_store, vec![halting(2, ReplyPiece::Pause(Duration::ZERO), 0)]).await;
     let [one, two, other] = [site.chat().await, site.chat().await, site.chat().await];
     let first = site.say(&one, "before").await.all().await;
     let known = first.last().unwrap().id.unwrap();
@@ -175,7 +175,7 @@ async fn one_stream_follows_several_chats(test_store: &mut TestStore) {
 }
 
 async fn a_message_can_replace_the_last_one(test_store: &mut TestStore) {
-    let (site, model, _env) = site(test_store, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
+    let (site, model, _env) = site(test_store, vec![halting(2, ReplyPiece::Pause(Duration::ZERO), 0)]).await;
     let chat = site.chat().await;
     site.say(&chat, "one").await.all().await;
     site.say(&chat, "two").await.all().await;
@@ -198,7 +198,7 @@ async fn a_message_can_replace_the_last_one(test_store: &mut TestStore) {
 async fn a_slow_client_loses_no_events(test_store: &mut TestStore) {
     // More than all buffers between server and client hold.
     let count = 120_000;
-    let reply = Reply::events(spoken(count).concat()).then(Piece::Bytes(over()));
+    let reply = Reply::events(spoken(count).concat()).then(ReplyPiece::Bytes(over()));
     let (site, _model, _env) = site(test_store, vec![reply]).await;
     let chat = site.chat().await;
     let mut slow = site.say(&chat, "count").await;
@@ -212,7 +212,7 @@ async fn a_slow_client_loses_no_events(test_store: &mut TestStore) {
 }
 
 async fn missing_events_are_reported(test_store: &mut TestStore) {
-    let (site, _model, _env) = site(test_store, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
+    let (site, _model, _env) = site(test_store, vec![halting(2, ReplyPiece::Pause(Duration::ZERO), 0)]).await;
     let chat = site.chat().await;
     let first = site.say(&chat, "one").await.all().await;
     site.say(&chat, "two").await.all().await;
@@ -237,7 +237,7 @@ async fn missing_events_are_reported(test_store: &mut TestStore) {
 }
 
 async fn deleting_a_followed_chat_ends_the_stream(test_store: &mut TestStore) {
-    let (site, _model, _env) = site(test_store, vec![halting(2, Piece::Pause(Duration::ZERO), 0)]).await;
+    let (site, _model, _env) = site(test_store, vec![halting(2, ReplyPiece::Pause(Duration::ZERO), 0)]).await;
     let chat = site.chat().await;
     let mut events = site.follow(&chat, 0).await;
     site.say(&chat, "one").await.all().await;
@@ -250,7 +250,7 @@ async fn deleting_a_followed_chat_ends_the_stream(test_store: &mut TestStore) {
 }
 
 async fn deleting_a_chat_stops_its_turn(test_store: &mut TestStore) {
-    let (site, model, _env) = site(test_store, vec![halting(2, Piece::Hang, 0)]).await;
+    let (site, model, _env) = site(test_store, vec![halting(2, ReplyPiece::Hang, 0)]).await;
     let chat = site.chat().await;
     let mut asking = site.say(&chat, "one").await;
     asking.expect("delta").await;
@@ -270,7 +270,7 @@ async fn deleting_a_chat_stops_its_turn(test_store: &mut TestStore) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stalled_client_does_not_delay_the_shutdown() {
     let test_store = TestStore::sqlite();
-    let reply = Reply::events(spoken(120_000).concat()).then(Piece::Bytes(over()));
+    let reply = Reply::events(spoken(120_000).concat()).then(ReplyPiece::Bytes(over()));
     let (mut site, _model, _env) = site(&test_store, vec![reply]).await;
     let chat = site.chat().await;
     let mut asking = site.say(&chat, "one").await;
@@ -287,7 +287,7 @@ async fn a_stalled_client_does_not_delay_the_shutdown() {
 async fn keep_alive_comments_are_not_events() {
     let test_store = TestStore::sqlite();
     let (site, _model, _env) =
-        site(&test_store, vec![halting(1, Piece::Pause(Duration::from_secs(16)), 1)]).await;
+        site(&test_store, vec![halting(1, ReplyPiece::Pause(Duration::from_secs(16)), 1)]).await;
     let chat = site.chat().await;
     let mut stream = tokio::net::TcpStream::connect(&site.base["http://".len()..]).await.unwrap();
     let head = format!("GET /api/chats/{chat}/events?after=0 HTTP/1.1\r\nhost: localhost\r\n\r\n");

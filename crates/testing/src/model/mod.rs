@@ -39,12 +39,12 @@ pub struct Reply {
     /// Additional headers.
     pub headers: Vec<(&'static str, String)>,
     /// The parts of the body, in order.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<ReplyPiece>,
 }
 
 /// A part of a response body, or an event while it is sent.
 #[derive(Debug, Clone)]
-pub enum Piece {
+pub enum ReplyPiece {
     /// Sends these bytes as one chunk.
     Bytes(Vec<u8>),
     /// Waits.
@@ -61,13 +61,13 @@ impl Reply {
         Self {
             status: 200,
             headers: vec![("content-type", "text/event-stream; charset=utf-8".to_owned())],
-            pieces: vec![Piece::Bytes(bytes.into())],
+            pieces: vec![ReplyPiece::Bytes(bytes.into())],
         }
     }
 
     /// Returns an event stream with chunks of `size` bytes, regardless of event boundaries.
     pub fn chunked(bytes: impl Into<Vec<u8>>, size: usize) -> Self {
-        let pieces = bytes.into().chunks(size).map(|piece| Piece::Bytes(piece.to_vec())).collect();
+        let pieces = bytes.into().chunks(size).map(|piece| ReplyPiece::Bytes(piece.to_vec())).collect();
         Self { pieces, ..Self::events("") }
     }
 
@@ -76,7 +76,7 @@ impl Reply {
         Self {
             status,
             headers: vec![("content-type", "application/json".to_owned())],
-            pieces: vec![Piece::Bytes(body.as_bytes().to_vec())],
+            pieces: vec![ReplyPiece::Bytes(body.as_bytes().to_vec())],
         }
     }
 
@@ -88,7 +88,7 @@ impl Reply {
     }
 
     /// Appends a piece.
-    pub fn then(mut self, piece: Piece) -> Self {
+    pub fn then(mut self, piece: ReplyPiece) -> Self {
         self.pieces.push(piece);
         self
     }
@@ -159,10 +159,10 @@ async fn serve(
         recorded.len() - 1
     };
     let reply = handler(&request, number);
-    if matches!(reply.pieces.first(), Some(Piece::Reset)) {
+    if matches!(reply.pieces.first(), Some(ReplyPiece::Reset)) {
         return reset(stream);
     }
-    if matches!(reply.pieces.first(), Some(Piece::Hang)) {
+    if matches!(reply.pieces.first(), Some(ReplyPiece::Hang)) {
         std::future::pending::<()>().await;
     }
     let mut head =
@@ -173,8 +173,8 @@ async fn serve(
     stream.write_all(format!("{head}\r\n").as_bytes()).await?;
     for piece in reply.pieces {
         match piece {
-            Piece::Bytes(bytes) if bytes.is_empty() => {}
-            Piece::Bytes(bytes) => {
+            ReplyPiece::Bytes(bytes) if bytes.is_empty() => {}
+            ReplyPiece::Bytes(bytes) => {
                 stream.write_all(format!("{:x}\r\n", bytes.len()).as_bytes()).await?;
                 stream.write_all(&bytes).await?;
                 stream.write_all(b"\r\n").await?;
@@ -182,9 +182,9 @@ async fn serve(
                 // The client should receive each piece separately.
                 tokio::task::yield_now().await;
             }
-            Piece::Pause(time) => tokio::time::sleep(time).await,
-            Piece::Hang => std::future::pending::<()>().await,
-            Piece::Reset => return reset(stream),
+            ReplyPiece::Pause(time) => tokio::time::sleep(time).await,
+            ReplyPiece::Hang => std::future::pending::<()>().await,
+            ReplyPiece::Reset => return reset(stream),
         }
     }
     stream.write_all(b"0\r\n\r\n").await?;

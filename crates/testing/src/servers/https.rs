@@ -91,7 +91,8 @@ impl HttpsServer {
                 std::thread::spawn(move || {
                     let connection = ServerConnection::new(config).unwrap();
                     let stream = StreamOwned::new(connection, stream);
-                    let _ = Exchange { stream: BufReader::new(stream), root, port, stopped, recorded }.run();
+                    let _ =
+                        HttpExchange { stream: BufReader::new(stream), root, port, stopped, recorded }.run();
                 });
             }
         });
@@ -121,7 +122,7 @@ impl Drop for HttpsServer {
 }
 
 /// A request and its response on one connection.
-struct Exchange {
+struct HttpExchange {
     stream: BufReader<StreamOwned<ServerConnection, TcpStream>>,
     root: PathBuf,
     port: u16,
@@ -143,7 +144,7 @@ impl Request {
     }
 }
 
-impl Exchange {
+impl HttpExchange {
     fn run(mut self) -> std::io::Result<()> {
         let request = self.read_request()?;
         self.recorded.lock().unwrap().push(format!("{} {}", request.method, request.path));

@@ -6,7 +6,7 @@ use std::process::Child;
 use insta::assert_snapshot;
 use prowess_config::ChatProvider;
 use prowess_testing::model::wire_format::{encode_reply, text};
-use prowess_testing::model::{BlockingModelServer, Piece, Reply};
+use prowess_testing::model::{BlockingModelServer, Reply, ReplyPiece};
 use prowess_testing::postgres;
 use prowess_testing::processes::count_processes;
 use rustix::process::{Pid, Signal, kill_process};
@@ -35,7 +35,7 @@ fn wait_until_stored(env: &TestEnv, text: &str) {
 fn model_hanging_once() -> (BlockingModelServer, TestEnv) {
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": "one\ntwo"}, "finish_reason": null}]});
     let server = BlockingModelServer::start([
-        Reply::events(format!("data: {chunk}\n\n")).then(Piece::Hang),
+        Reply::events(format!("data: {chunk}\n\n")).then(ReplyPiece::Hang),
         Reply::events(encode_reply(ChatProvider::OpenAiChat, &[text("Back again.")])),
     ]);
     let env = env_with_model(ChatProvider::OpenAiChat, &server);

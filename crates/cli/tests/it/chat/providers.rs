@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use prowess_config::ChatProvider;
 use prowess_testing::model::wire_format::{PROVIDERS, call, encode_reply, text};
-use prowess_testing::model::{BlockingModelServer, Piece, Reply};
+use prowess_testing::model::{BlockingModelServer, Reply, ReplyPiece};
 use serde_json::json;
 
 use crate::chat::support::{bare, bind_filters, configure, env_with_model, messages, scripted_model};
@@ -44,11 +44,11 @@ fn provider_errors() {
         Reply::failure(302, "").header("location", "https://elsewhere.example"),
         Reply::failure(200, "<html>hello</html>").header("content-type", "text/html"),
         Reply {
-            pieces: vec![Piece::Bytes(whole[..whole.len() / 2].to_vec()), Piece::Reset],
+            pieces: vec![ReplyPiece::Bytes(whole[..whole.len() / 2].to_vec()), ReplyPiece::Reset],
             ..Reply::events("")
         },
         Reply::events("data: {\"choices\": [\n\n"),
-        Reply { pieces: vec![Piece::Reset], ..Reply::events("") },
+        Reply { pieces: vec![ReplyPiece::Reset], ..Reply::events("") },
     ] {
         let server = BlockingModelServer::start([reply]);
         let env = env_with_model(ChatProvider::OpenAiChat, &server);
@@ -70,11 +70,12 @@ fn unreachable_and_unresponsive_providers() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     configure(&env, ChatProvider::Anthropic, &format!("http://127.0.0.1:{port}"), "");
     let away = env.run(&["chat", "hello"]).transcript();
-    let server = BlockingModelServer::start([Reply { pieces: vec![Piece::Hang], ..Reply::events("") }]);
+    let server = BlockingModelServer::start([Reply { pieces: vec![ReplyPiece::Hang], ..Reply::events("") }]);
     configure(&env, ChatProvider::OpenAi, &server.base, "first-byte-timeout-ms = 200");
     let silent = env.run(&["chat", "hello"]).transcript();
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": "one"}, "finish_reason": null}]});
-    let server = BlockingModelServer::start([Reply::events(format!("data: {chunk}\n\n")).then(Piece::Hang)]);
+    let server =
+        BlockingModelServer::start([Reply::events(format!("data: {chunk}\n\n")).then(ReplyPiece::Hang)]);
     configure(&env, ChatProvider::OpenAiChat, &server.base, "idle-timeout-ms = 200");
     let stuck = env.run(&["chat", "hello"]).transcript();
     assert_snapshot!([away, silent, stuck].join("\n"));

@@ -3,7 +3,7 @@
 use insta::Settings;
 use prowess_config::ChatProvider;
 use prowess_testing::model::wire_format::{ReplyPart, call, encode_reply, text};
-use prowess_testing::model::{BlockingModelServer, Piece, Reply};
+use prowess_testing::model::{BlockingModelServer, Reply, ReplyPiece};
 use serde_json::{Value, json};
 
 use crate::support::{RunOutput, TestEnv};
@@ -63,7 +63,8 @@ pub fn model_loading_skills() -> (BlockingModelServer, TestEnv) {
 /// Returns a model that sends a text and then hangs.
 pub fn hanging_model(content: &'static str) -> (BlockingModelServer, TestEnv) {
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": content}, "finish_reason": null}]});
-    let server = BlockingModelServer::start([Reply::events(format!("data: {chunk}\n\n")).then(Piece::Hang)]);
+    let server =
+        BlockingModelServer::start([Reply::events(format!("data: {chunk}\n\n")).then(ReplyPiece::Hang)]);
     let env = env_with_model(ChatProvider::OpenAiChat, &server);
     (server, env)
 }

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use prowess_config::ChatProvider;
 use prowess_testing::model::wire_format::{encode_reply, text};
-use prowess_testing::model::{BlockingModelServer, Piece, Reply};
+use prowess_testing::model::{BlockingModelServer, Reply, ReplyPiece};
 use rustix::process::{Signal, kill_process};
 use serde_json::json;
 
@@ -101,7 +101,7 @@ fn errors_do_not_end_the_chat() {
 fn ctrl_c_stops_the_answer_but_not_the_chat() {
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": "one and"}, "finish_reason": null}]});
     let server = BlockingModelServer::start([
-        Reply::events(format!("data: {chunk}\n\n")).then(Piece::Hang),
+        Reply::events(format!("data: {chunk}\n\n")).then(ReplyPiece::Hang),
         Reply::events(encode_reply(ChatProvider::OpenAiChat, &[text("Two.")])),
     ]);
     let env = capable(env_with_model(ChatProvider::OpenAiChat, &server));
