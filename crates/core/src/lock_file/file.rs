@@ -206,7 +206,9 @@ pub(crate) fn resolve_lock_dir(dir: &str, base: Option<&Path>, home: Option<&Pat
         |path: &str| Path::new(path).components().all(|component| matches!(component, Component::Normal(_)));
     match (base, dir.strip_prefix("~/")) {
         (Some(base), None) => (!dir.is_empty() && is_plain(dir)).then(|| base.join(dir)),
-        (None, Some(inner)) => (!inner.is_empty() && is_plain(inner)).then(|| Some(home?.join(inner))).flatten(),
+        (None, Some(inner)) => {
+            (!inner.is_empty() && is_plain(inner)).then(|| Some(home?.join(inner))).flatten()
+        }
         (None, None) => Path::new(dir).is_absolute().then(|| PathBuf::from(dir)),
         (Some(_), Some(_)) => None,
     }

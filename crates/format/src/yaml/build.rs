@@ -284,7 +284,12 @@ mod tests {
 
     #[test]
     fn tags_anchors_and_second_documents_are_errors() {
-        for text in ["a: !important files", "a: &files here", "a: &files here\nb: &c d\ne: *c\n", "a: b\n...\nmore: text\n"] {
+        for text in [
+            "a: !important files",
+            "a: &files here",
+            "a: &files here\nb: &c d\ne: *c\n",
+            "a: b\n...\nmore: text\n",
+        ] {
             assert!(parse(text, YamlBudget::DEFAULT).is_err(), "{text}");
         }
         assert!(parse("a: !!str 1", YamlBudget::DEFAULT).is_ok());

@@ -49,7 +49,10 @@ fn short_forms_are_repositories() {
 #[test]
 fn urls_are_repositories_archives_or_sites() {
     assert_eq!(parse_without_files("https://github.com/owner/repo"), git_source(HUB, None, None, None));
-    assert_eq!(parse_without_files("https://github.com/owner/repo/?tab=readme"), git_source(HUB, None, None, None));
+    assert_eq!(
+        parse_without_files("https://github.com/owner/repo/?tab=readme"),
+        git_source(HUB, None, None, None)
+    );
     let dot_git = "https://github.com/owner/repo.git";
     assert_eq!(parse_without_files(dot_git), git_source(dot_git, None, None, None));
     assert_eq!(

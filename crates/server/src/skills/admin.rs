@@ -114,7 +114,8 @@ fn collisions(snapshot: &Snapshot) -> Vec<Value> {
     let mut collisions: BTreeMap<PathBuf, (String, Vec<PathBuf>)> = BTreeMap::new();
     for skill in snapshot.all() {
         if let SkillStatus::Shadowed(ShadowedBy { path: by, same_dir: false }) = skill.status() {
-            let collision = collisions.entry(by.clone()).or_insert_with(|| (skill.name().into_owned(), Vec::new()));
+            let collision =
+                collisions.entry(by.clone()).or_insert_with(|| (skill.name().into_owned(), Vec::new()));
             collision.1.push(skill.skill_md_path());
         }
     }

@@ -104,8 +104,10 @@ impl<D: SqlDriver> Store for SqlStore<D> {
 
     async fn delete_chat(&self, chat: &str) -> Result<(), StoreError> {
         let id = checked_id(chat)?;
-        let seq =
-            self.driver.write(Durability::MachineCrash, transaction(|tx| Box::pin(chats::delete(tx, id)))).await?;
+        let seq = self
+            .driver
+            .write(Durability::MachineCrash, transaction(|tx| Box::pin(chats::delete(tx, id))))
+            .await?;
         self.driver.purge_deleted().await;
         // Followers read the chat again and see that it was deleted.
         self.notify(StoreNotice::Events(chat.to_owned(), seq + 1));
