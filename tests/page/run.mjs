@@ -58,7 +58,7 @@ try {
       });
       if (page) assert.deepEqual(page.problems, [], "problems reported by the browser");
     });
-    env.model.release();
+    env.model.releaseWaiting();
     await browser.closeContexts();
   }
 } finally {

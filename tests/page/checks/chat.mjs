@@ -160,7 +160,7 @@ export const chat = (env, browser, check, prowess) => [
     await page.locator(".message.assistant", { hasText: /w1 w2/ }).waitFor();
     await page.getByRole("button", { name: "Retry" }).click();
     await page.locator(".message.writing", { hasText: "w10" }).waitFor();
-    env.model.release();
+    await env.model.release();
     await waitForReply(page);
     await waitForText(page.locator(".message.assistant"), /w60/);
     // The new reply replaces the old one, also after a reload.

@@ -15,7 +15,7 @@ export const resume = (env, browser, check) => [
     await page.reload();
     await page.locator(".message.writing", { hasText: "w10" }).waitFor();
     assert.equal(await page.getByRole("button", { name: "Stop" }).count(), 1);
-    env.model.release();
+    await env.model.release();
     await waitForReply(page);
     await replyShows(page, numberedWords(60));
     return page;
@@ -34,7 +34,7 @@ export const resume = (env, browser, check) => [
     // The other tab can stop the reply.
     await two.getByRole("button", { name: "Stop" }).click();
     await one.getByText("Stopped", { exact: true }).waitFor();
-    env.model.release();
+    await env.model.release();
     await send(two, "Count on.");
     await one.locator(".message.user", { hasText: "Count on." }).waitFor();
     await waitForReply(one, 3);
@@ -59,14 +59,14 @@ export const resume = (env, browser, check) => [
     await env.crash();
     await page.getByText("The server is not responding.").waitFor();
     await browser.checkAccessibility(page, "without a server");
-    env.model.release();
+    await env.model.release();
     await env.serve();
     await page.getByText("Reconnected.").waitFor({ timeout: 30_000 });
     await page.locator(".message-end.error").waitFor();
     await waitForText(page.locator(".message.assistant"), /w1 w2 w3/);
     await page.getByRole("button", { name: "Retry" }).click();
     await page.locator(".message.writing", { hasText: "w10" }).waitFor();
-    env.model.release();
+    await env.model.release();
     await waitForReply(page);
     await replyShows(page, numberedWords(60));
     return page;
@@ -100,7 +100,7 @@ export const resume = (env, browser, check) => [
     // All tabs send at the same time, and follow their chats at the same time.
     await Promise.all(tabs.map((tab) => send(tab, "Count slowly.")));
     for (const tab of tabs) await tab.locator(".message.writing", { hasText: "w10" }).waitFor();
-    env.model.release();
+    await env.model.release();
     for (const tab of tabs) {
       await waitForReply(tab, 2);
       // Browsers do not lay out background tabs, so innerText is not available.
@@ -124,7 +124,7 @@ export const resume = (env, browser, check) => [
     const two = await browser.open(context, one.url());
     await send(one, "Count slowly.");
     await two.locator(".message.writing", { hasText: "w10" }).waitFor();
-    env.model.release();
+    await env.model.release();
     await waitForReply(two, 2);
     await replyShows(two, numberedWords(60));
     return one;

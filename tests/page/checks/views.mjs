@@ -111,7 +111,7 @@ export const views = (env, browser, check) => [
         true,
         `${times}`,
       );
-      env.model.release();
+      await env.model.release();
       await waitForReply(page);
       await send(page, "/skills-system-validation Check this system.");
       await waitForReply(page);

@@ -17,6 +17,10 @@ export const startModel = (script) =>
   new Promise((resolve) => {
     const requests = [];
     let waiting = [];
+    const releaseWaiting = () => {
+      for (const resume of waiting) resume();
+      waiting = [];
+    };
     const server = createServer(async (request, response) => {
       let body = "";
       for await (const piece of request) body += piece;
@@ -40,11 +44,13 @@ export const startModel = (script) =>
         }
         send({}, "tool_calls");
       } else {
+        const untilReleased = (sent) => sent === reply.hold && new Promise((resume) => waiting.push(resume));
+        await untilReleased(0);
         let count = 0;
         for (const word of splitWords(reply.text)) {
           if (response.destroyed) return;
           // A check that sees the last of these words may call `release` at once.
-          const released = ++count === reply.hold && new Promise((resume) => waiting.push(resume));
+          const released = untilReleased(++count);
           send({ content: word });
           await released;
           if (reply.pause) await new Promise((resume) => setTimeout(resume, reply.pause));
@@ -61,13 +67,15 @@ export const startModel = (script) =>
       resolve({
         url: `http://127.0.0.1:${server.address().port}/v1`,
         requests,
-        /** Continues replies that wait after `hold` words. */
-        release() {
-          for (const resume of waiting) resume();
-          waiting = [];
+        /** Continues replies that wait after `hold` words. If there is none yet, waits for one. */
+        async release() {
+          while (waiting.length === 0) await new Promise((resume) => setTimeout(resume, 10));
+          releaseWaiting();
         },
+        /** Continues the replies that wait now. */
+        releaseWaiting,
         stop() {
-          this.release();
+          releaseWaiting();
           server.closeAllConnections();
           server.close();
         },
