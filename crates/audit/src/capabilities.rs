@@ -9,7 +9,7 @@ use regex::bytes::Regex;
 use super::checks::{grant, hosts};
 use super::rule::compile;
 use super::text::{LineKind, SourceText, TextKind, decode_texts};
-use super::{AuditFile, AuditKind, SCAN_MAX};
+use super::{AuditFile, AuditKind, SCAN_MAX, unpack};
 
 /// Variables that say nothing about a script.
 const COMMON_VARIABLES: &str = "\
@@ -19,14 +19,35 @@ const COMMON_VARIABLES: &str = "\
 /// Collects the capabilities of one skill from its files.
 pub fn capabilities<'a>(files: impl Iterator<Item = AuditFile<'a>>) -> Capabilities {
     let mut all = Capabilities::default();
+    let mut unpacked = 0;
     for file in files.filter(|file| file.kind == AuditKind::File) {
         let scanned = file.bytes.get(..SCAN_MAX).unwrap_or(file.bytes);
         if file.executable || decode_texts(file.path, scanned).any(|text| is_script(&text)) {
             all.scripts.insert(file.path.to_owned());
         }
         decode_texts(file.path, scanned).for_each(|text| collect_from_text(&text, &mut all));
+        collect_from_archive(file.path, scanned, 0, &mut unpacked, &mut all);
     }
     all
+}
+
+/// Collects the scripts in an archive, and what they access. The audit reports archives that cannot be unpacked.
+fn collect_from_archive(path: &str, bytes: &[u8], depth: usize, unpacked: &mut u64, all: &mut Capabilities) {
+    let Some(format) = unpack::detect_format(bytes) else { return };
+    if depth >= unpack::DEPTH_MAX || *unpacked >= unpack::TOTAL_MAX {
+        return;
+    }
+    let files = unpack::unpack_archive(format, path, bytes).unwrap_or_default();
+    *unpacked += files.iter().map(|file| file.bytes.len() as u64).sum::<u64>();
+    for file in &files {
+        let scanned = file.bytes.get(..SCAN_MAX).unwrap_or(&file.bytes);
+        // Other texts are parts of documents, whose URLs are names.
+        for text in decode_texts(&file.path, scanned).filter(|text| file.executable || is_script(text)) {
+            all.scripts.insert(file.path.clone());
+            collect_from_text(&text, all);
+        }
+        collect_from_archive(&file.path, scanned, depth + 1, unpacked, all);
+    }
 }
 
 fn collect_from_text(text: &SourceText<'_>, all: &mut Capabilities) {

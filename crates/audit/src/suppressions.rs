@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use prowess_format::{Location, Span};
 use toml::de::{DeTable, DeValue};
 
-use super::finding::Verdict;
+use super::finding::{Finding, Verdict};
 use super::rules::rule;
 
 /// An accepted finding.
@@ -85,19 +85,34 @@ impl Suppressions {
         Ok(Self { entries: list })
     }
 
-    /// Marks the suppressed findings of a skill.
+    /// Marks the suppressed findings of a skill. An equally severe finding of another rule on the same line counts
+    /// instead.
     pub fn apply(&self, skill: &str, verdict: &mut Verdict) {
-        for finding in verdict.findings.iter_mut().filter(|finding| finding.suppressed.is_none()) {
-            let matches = |suppression: &&Suppression| {
-                suppression.rule == finding.rule
-                    && suppression.skill.as_deref().is_none_or(|name| name == skill)
-                    && suppression.path.as_deref().is_none_or(|path| path == finding.path)
+        let mut index = 0;
+        while let Some(finding) = verdict.findings.get_mut(index) {
+            index += 1;
+            let suppression = match finding.suppressed {
+                Some(_) => None,
+                None => self.find(skill, finding),
             };
-            if let Some(suppression) = self.entries.iter().find(matches) {
-                suppression.used.store(true, Ordering::Relaxed);
-                finding.suppressed = Some(suppression.reason.clone());
-            }
+            let Some(suppression) = suppression else { continue };
+            suppression.used.store(true, Ordering::Relaxed);
+            finding.suppressed = Some(suppression.reason.clone());
+            let (severity, covered) = (finding.severity, std::mem::take(&mut finding.covered));
+            // They are sorted by severity. Less severe ones are usually about the same command.
+            let next = covered.split_first().filter(|(next, _)| next.severity >= severity);
+            let Some((next, rest)) = next else { continue };
+            let next = Finding { covered: rest.to_vec(), ..next.clone() };
+            verdict.findings.insert(index, next);
         }
+    }
+
+    fn find(&self, skill: &str, finding: &Finding) -> Option<&Suppression> {
+        self.entries.iter().find(|suppression| {
+            suppression.rule == finding.rule
+                && suppression.skill.as_deref().is_none_or(|name| name == skill)
+                && suppression.path.as_deref().is_none_or(|path| path == finding.path)
+        })
     }
 
     /// Returns the suppressions that matched no finding and are obsolete.

@@ -5,7 +5,7 @@ use prowess_archive::{self as archive, ArchiveError, MemoryTree};
 /// The maximum nesting depth of archives.
 pub(super) const DEPTH_MAX: usize = 4;
 
-/// The maximum number of bytes unpacked from the archives of one skill.
+/// After this many bytes, no further archive of a skill is unpacked.
 pub(super) const TOTAL_MAX: u64 = 64 * 1024 * 1024;
 
 /// The format of an archive.
@@ -39,6 +39,14 @@ pub(super) fn detect_format(bytes: &[u8]) -> Option<ArchiveFormat> {
         [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some(ArchiveFormat::Unsupported("xz")),
         [b'B', b'Z', b'h', b'1'..=b'9', 0x31 | 0x17, ..] => Some(ArchiveFormat::Unsupported("bzip2")),
         [0x28, 0xB5, 0x2F, 0xFD, ..] => Some(ArchiveFormat::Unsupported("zstd")),
+        [0x1F, 0x9D | 0xA0, ..] => Some(ArchiveFormat::Unsupported("compress")),
+        [b'L', b'Z', b'I', b'P', 1, ..] => Some(ArchiveFormat::Unsupported("lzip")),
+        [0x5D, 0, 0, ..] => Some(ArchiveFormat::Unsupported("lzma")),
+        [b'M', b'S', b'C', b'F', 0, 0, 0, 0, ..] => Some(ArchiveFormat::Unsupported("cab")),
+        [b'!', b'<', b'a', b'r', b'c', b'h', b'>', b'\n', ..] => Some(ArchiveFormat::Unsupported("ar")),
+        [b'0', b'7', b'0', b'7', b'0', b'1' | b'2' | b'7', b'0'..=b'9', ..] | [0xC7, 0x71, ..] => {
+            Some(ArchiveFormat::Unsupported("cpio"))
+        }
         _ if bytes.get(257..262) == Some(b"ustar") => Some(ArchiveFormat::Tar),
         _ => find_appended_zip(bytes).map(ArchiveFormat::Appended),
     }
@@ -49,10 +57,8 @@ fn find_appended_zip(bytes: &[u8]) -> Option<usize> {
     const END: usize = 22 + u16::MAX as usize;
     let tail = bytes.get(bytes.len().saturating_sub(END)..)?;
     // Searching forward is many times faster, and most files have no match.
-    let end = memchr::memmem::find_iter(tail, b"PK\x05\x06").last()?;
-    if tail.len() - end < 22 {
-        return None;
-    }
+    let is_end = |start: usize| tail.len() - start >= 22;
+    memchr::memmem::find_iter(tail, b"PK\x05\x06").find(|start| is_end(*start))?;
     memchr::memmem::find(bytes, b"PK\x01\x02")?;
     memchr::memmem::find(bytes, b"PK\x03\x04")
 }

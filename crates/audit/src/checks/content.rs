@@ -168,6 +168,7 @@ fn file_finding(id: &str, path: &str, note: Option<&str>) -> Option<Finding> {
         excerpt: String::new(),
         help: rule.help,
         suppressed: None,
+        covered: Vec::new(),
     })
 }
 

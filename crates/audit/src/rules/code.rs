@@ -216,7 +216,7 @@ pub(super) const RULES: &[Rule] = &[
                 r"\btimeshift\s+.{0,20}--delete-all|\brestic\s+forget\s+.{0,40}--keep-\w+[\s=]0\b|\bbtrfs\s+subvolume\s+delete\s+\S*snapshots|\bsnapper\s+.{0,20}delete\s+\d*-|\btmutil\s+(disable|deletelocalsnapshots)|\bwbadmin\s+delete|\bzfs\s+destroy\s+-\w*[rR]",
             ],
             // Comments are not executed.
-            r"^\s*(//\s|#|\*\s)",
+            r"^\s*(//\s|#[\s!#])",
         )),
         example: example("scripts/clean.sh", "#!/bin/sh\nrm -rf ~/\n"),
     },

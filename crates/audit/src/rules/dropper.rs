@@ -53,7 +53,7 @@ const RUNS_FILE: Pattern = pattern_except(
         r"\bchmod(sync)?\s*\(\s*[^)\n]{0,60}(0o?7[0-7][0-7]|['\x22]?7[0-7][0-7]|s_ix)|\b(subprocess\.(run|call|popen|check_call|check_output)|os\.(system|execv?\w*)|execfile\w*|spawn(sync)?|execsync)\s*\(\s*\[?\s*(str\()?(sys\.executable\s*,\s*(str\()?)?(tmp|temp|path|dest|target|out|file|bin|exe|installer|script|payload|loader|helper|local)\w*",
         r"\b(subprocess\.\w+|os\.system|execsync|spawn(sync)?|exec)\s*\(\s*[\[f(]*['\x22\x60](bash|sh|python3?|node|/bin/sh|/bin/bash)['\x22\x60]?[\s,]+['\x22\x60]?(\{|\$|/tmp|tmp|temp|path|dest|target|out|file)|command::new\(\s*\x22((ba)?sh|python3?|node)\x22\s*\)\s*\.args?\(\s*&?\[?&?(\w*(path|out|file|script|tmp|dest)\w*)",
     ],
-    r"^\s*#|\bsha(256|512)|checksum|gpg\s+--verify|cosign\s+verify|minisign",
+    r"^\s*#[\s!#]|\bsha(256|512)|checksum|gpg\s+--verify|cosign\s+verify|minisign",
 );
 
 pub(super) const RULES: &[Rule] = &[
