@@ -1,7 +1,7 @@
 //! The calls of sessions: the request ids in use, when each session was last used, and calls whose streams were
 //! interrupted.
 //!
-//! Invariant: the recorded data of a session is bounded, expires after a minute, and is removed with the session.
+//! Invariant: the recorded data of a session is bounded, expires a minute after the call completes, and is removed with the session.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -103,13 +103,14 @@ impl CallRegistry {
             tokio::time::sleep(RESUME_WINDOW).await;
             calls.remove_interrupted(&session_id, recorded.number());
         });
-        let broken = InterruptedCall { call, request, recorder: recorder.abort_handle() };
+        let interrupted = InterruptedCall { call, request, recorder: recorder.abort_handle() };
         let mut sessions = self.lock();
         // The session may have ended in the meantime.
         let Some(calls) = sessions.get_mut(&session) else { return };
-        calls.interrupted.push_back(broken);
+        calls.interrupted.push_back(interrupted);
         if calls.interrupted.len() > INTERRUPTED_MAX
-            && let Some(request) = calls.interrupted.pop_front().and_then(|mut broken| broken.request.take())
+            && let Some(request) =
+                calls.interrupted.pop_front().and_then(|mut interrupted| interrupted.request.take())
         {
             calls.pending.remove(&request);
         }
@@ -117,15 +118,18 @@ impl CallRegistry {
 
     pub(super) fn interrupted_call(&self, session: &SessionId, number: u64) -> Option<Arc<RecordedCall>> {
         let sessions = self.lock();
-        let broken =
-            sessions.get(session)?.interrupted.iter().find(|broken| broken.call.number() == number)?;
-        Some(Arc::clone(&broken.call))
+        let interrupted = sessions
+            .get(session)?
+            .interrupted
+            .iter()
+            .find(|interrupted| interrupted.call.number() == number)?;
+        Some(Arc::clone(&interrupted.call))
     }
 
     /// Removes an expired call.
     fn remove_interrupted(&self, session: &SessionId, number: u64) {
         if let Some(calls) = self.lock().get_mut(session) {
-            calls.interrupted.retain(|broken| broken.call.number() != number);
+            calls.interrupted.retain(|interrupted| interrupted.call.number() != number);
         }
     }
 

@@ -70,6 +70,8 @@ impl Drop for RecordingStream {
                 state: Mutex::new(CallState { events, ..CallState::default() }),
             });
             self.calls.keep_interrupted(self.session.clone(), self.request.take(), call, stream);
+        } else if let Some(request) = &self.request {
+            self.calls.end_request(&self.session, request);
         }
     }
 }

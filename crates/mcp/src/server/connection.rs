@@ -48,8 +48,9 @@ pub struct Connection {
     update_lock: tokio::sync::Mutex<()>,
     pub(super) log: ClientLog,
     subscriptions: Arc<Subscriptions>,
-    /// Whether the client sent `initialize`, and whether it sent `notifications/initialized`.
+    /// Whether the client sent `initialize`.
     is_initialized: AtomicBool,
+    /// Whether the client sent `notifications/initialized`.
     is_ready: AtomicBool,
     pending_subscriptions: Mutex<Vec<PendingSubscription>>,
     /// Held by each subscription request of this client.
@@ -115,7 +116,7 @@ impl Connection {
         Ok(result)
     }
 
-    /// Returns the prepared subscription of a request.
+    /// Returns the prepared subscription of a request, or prepares it.
     async fn take_subscription(
         &self,
         accepted: &SubscriptionFilter,
@@ -274,10 +275,16 @@ impl ServerHandler for Connection {
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let accepted = PendingSubscription::accept_filter(requested);
+        let prepare = || PendingSubscription::new(&self.shared, accepted.clone());
+        // It reads the disk.
+        let subscription = match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+            Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(prepare),
+            _ => prepare(),
+        };
         let mut pending = self.pending_subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
-        // Limits subscriptions that are never used.
+        // Bounds the list: a request that fails never takes its subscription.
         pending.truncate(LISTENERS_MAX);
-        pending.push(PendingSubscription::new(&self.shared, accepted.clone()));
+        pending.push(subscription);
         Some(accepted)
     }
 
@@ -327,7 +334,7 @@ impl ServerHandler for Connection {
         request: SetLevelRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        // In that revision, each request has its own level.
+        // Since revision 2026-07-28, each request has its own level.
         if context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
             return Err(errors::method_not_found("logging/setLevel"));
         }

@@ -38,7 +38,7 @@ fn build_instructions(toolbox: &Toolbox, max_chars: u32) -> Option<Arc<str>> {
     }
     let rules = match policy.activation {
         ActivationMode::SkillTool => format!("{SKILL_TOOL_RULES}\n\n"),
-        // Its catalog is only the list; a client has no other instructions for using it.
+        // In this mode, the catalog is only a list; a client has no other instructions for using it.
         ActivationMode::FullFile => format!("{STANDARD_INSTRUCTIONS}\n\n"),
         _ => String::new(),
     };
