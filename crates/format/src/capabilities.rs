@@ -21,7 +21,7 @@ pub struct Capabilities {
 impl Capabilities {
     /// Returns the capabilities that `new` has and `self` does not.
     #[must_use]
-    pub fn difference(&self, new: &Self) -> Self {
+    pub fn added_in(&self, new: &Self) -> Self {
         let added = |old: &BTreeSet<String>, new: &BTreeSet<String>| new.difference(old).cloned().collect();
         Self {
             scripts: added(&self.scripts, &new.scripts),

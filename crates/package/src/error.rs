@@ -99,6 +99,9 @@ pub enum PackageError {
     /// The target exists.
     #[error("{} already exists", .0.display())]
     AlreadyExists(PathBuf),
+    /// The target changed after the change was planned.
+    #[error("{} was changed by another process", .0.display())]
+    ChangedMeanwhile(PathBuf),
     /// The installed files differ from the lock file.
     #[error("{name} was modified after it was installed: {difference}")]
     Modified {
@@ -254,6 +257,7 @@ impl PackageError {
             | Self::MultipleSkills { .. }
             | Self::OutsideProject { .. }
             | Self::AlreadyExists(_)
+            | Self::ChangedMeanwhile(_)
             | Self::Modified { .. }
             | Self::SourceChanged { .. }
             | Self::RenamedAtSource { .. }
@@ -280,6 +284,7 @@ impl PackageError {
             | Self::DuplicatePath(_)
             | Self::FileDirConflict(_)
             | Self::AlreadyExists(_)
+            | Self::ChangedMeanwhile(_)
             | Self::ChoiceRequired { .. } => ErrorCode::Conflict,
             Self::Modified { .. } | Self::SourceChanged { .. } | Self::RenamedAtSource { .. } => {
                 ErrorCode::Conflict
@@ -328,6 +333,7 @@ impl PackageError {
             Self::AlreadyExists(_) => {
                 "pass --yes with --on-conflict overwrite, skip or rename, or choose another name with --name".to_owned()
             }
+            Self::ChangedMeanwhile(_) => "run the command again".to_owned(),
             Self::Modified { name, .. } => {
                 format!("run `prowess verify {name}` to see the changes; --yes --on-conflict overwrite replaces them")
             }

@@ -113,15 +113,18 @@ impl PlanItem {
             a.files.keys().filter(|path| !b.files.contains_key(*path)).cloned().collect::<Vec<_>>()
         };
         let differs = |(path, digest): &(&String, &String)| {
-            let mode = |locked: &LockEntry| locked.executable.contains(*path);
-            before.files.get(*path).is_some_and(|old| old != *digest || mode(before) != mode(after))
+            let is_executable = |locked: &LockEntry| locked.executable.contains(*path);
+            before
+                .files
+                .get(*path)
+                .is_some_and(|old| old != *digest || is_executable(before) != is_executable(after))
         };
         Some(SkillChanges {
             added: missing_in(after, before),
             removed: missing_in(before, after),
             changed: after.files.iter().filter(differs).map(|(path, _)| path.clone()).collect(),
-            gained: before.capabilities.difference(&after.capabilities),
-            lost: after.capabilities.difference(&before.capabilities),
+            gained: before.capabilities.added_in(&after.capabilities),
+            lost: after.capabilities.added_in(&before.capabilities),
             granted: before.granted.added_in(&after.granted),
             revoked: after.granted.added_in(&before.granted),
         })
@@ -178,7 +181,10 @@ impl InstallPlan {
                 PlanAction::Replace | PlanAction::Keep | PlanAction::Skip(_) | PlanAction::Fail(_) => exists,
             };
             if !is_applicable || lock.entry(&dir) != item.before.as_ref() {
-                return Err(PackageError::AlreadyExists(item.dir.clone()));
+                return Err(match item.action {
+                    PlanAction::Add if exists => PackageError::AlreadyExists(item.dir.clone()),
+                    _ => PackageError::ChangedMeanwhile(item.dir.clone()),
+                });
             }
             changes.push(Replacement { folder: dir, after: item.after.clone() });
         }
@@ -186,9 +192,9 @@ impl InstallPlan {
         let path = stage.as_ref().map(|stage| stage.path().to_owned()).unwrap_or_default();
         let result = commit_changes(&self.target, &path, changes, self.trust_policy, &now);
         if let (Err(_), Some(stage)) = (&result, stage)
-            && matches!(LockFile::read(&self.target.lock_path), Ok(LockFile { pending: Some(_), .. }))
+            && !matches!(LockFile::read(&self.target.lock_path), Ok(LockFile { pending: None, .. }))
         {
-            // The change could neither be completed nor rolled back: the next run needs the staged files.
+            // The change may be neither complete nor rolled back: the next run needs the staged files.
             stage.keep();
         }
         result.map(|()| items)
