@@ -37,7 +37,8 @@ pub fn is_any_allowed(policy: &Policy) -> bool {
 pub fn check_consent(skill: &Skill, options: &RunOptions<'_>) -> Result<(), RunError> {
     let (policy, env, consent) = (options.policy, options.env, options.consent);
     let all_disabled = policy.run.scripts == ScriptPolicy::Never;
-    if is_allowed(skill, policy, env) || (consent == Consent::Given && !all_disabled) {
+    let is_confirmed = consent == Consent::Given && !all_disabled && skill.remote().is_none();
+    if is_allowed(skill, policy, env) || is_confirmed {
         return Ok(());
     }
     Err(RunError::NotAllowed {

@@ -14,7 +14,7 @@
 //! | [`log`] | the record of runs |
 //!
 //! Invariants: the bytes that were hashed and checked are the bytes that run; a script that cannot be confined does not
-//! run; when [`run`] returns, none of its processes and files are left.
+//! run unless the caller asks for no sandbox; when [`run`] returns, none of its processes and files are left.
 
 #![cfg_attr(
     any(not(target_os = "linux"), prowess_portable),

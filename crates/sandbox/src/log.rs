@@ -94,7 +94,23 @@ pub(super) fn append(path: &Path, record: &RunRecord) -> io::Result<()> {
         std::fs::rename(path, rotated_path(path))?;
         file = open(path)?;
     }
+    if ends_within_line(path)? {
+        line.insert(0, b'\n');
+    }
     file.write_all(&line)
+}
+
+/// Returns `true` if the last record was not written completely. Another one on its line would be lost.
+fn ends_within_line(path: &Path) -> io::Result<bool> {
+    use std::io::{Read, Seek, SeekFrom};
+    let mut file = prowess_fs::open_nonblocking(path, prowess_fs::SymlinkMode::Refuse)?;
+    if file.metadata()?.len() == 0 {
+        return Ok(false);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
 }
 
 fn open(path: &Path) -> io::Result<File> {
@@ -150,8 +166,11 @@ mod tests {
             append(&path, &record(id, false)).unwrap();
         }
         append(&path, &record(1_199, true)).unwrap();
-        std::fs::write(home.path().join("junk"), "").unwrap();
-        let records = read_records(&path, 3);
+        // A record that was not written completely is skipped, and only that.
+        File::options().append(true).open(&path).unwrap().write_all(b"{\"id\":").unwrap();
+        append(&path, &record(1_200, false)).unwrap();
+        assert_eq!(read_records(&path, 1)[0].id, "1200");
+        let records = read_records(&path, 4).split_off(1);
         assert_eq!(
             records.iter().map(|record| record.id.as_str()).collect::<Vec<_>>(),
             ["1199", "1198", "1197"]
