@@ -4,8 +4,8 @@ use prowess::format::name::NAME_MAX;
 
 use super::StoreError;
 
-/// The maximum size of a message, and of all text of a turn, in bytes.
-pub const MESSAGE_MAX: u64 = 16 * 1024 * 1024;
+/// The maximum size of a stored message in bytes. A reply may have twice as many.
+pub const STORED_MESSAGE_MAX: u64 = 16 * 1024 * 1024;
 
 /// The maximum number of characters of a title.
 pub const TITLE_MAX: usize = 200;
@@ -21,7 +21,7 @@ pub const MESSAGES_MAX: usize = 1_000;
 
 /// The maximum size of the messages of a page, unless the last one alone is larger.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) const PAGE_BYTES: u64 = 2 * MESSAGE_MAX;
+pub(crate) const PAGE_BYTES: u64 = 2 * STORED_MESSAGE_MAX;
 
 /// The last millisecond of the year 9999. Later times are invalid.
 pub(crate) const TIME_MAX: u64 = 253_402_300_799_999;
@@ -51,8 +51,8 @@ pub(crate) fn is_id(text: &str) -> bool {
 /// Checks a message of the user. PostgreSQL cannot store NUL, so no store accepts it.
 pub(crate) fn check_text(text: &str) -> Result<(), StoreError> {
     let bytes = text.len() as u64;
-    if bytes > MESSAGE_MAX {
-        return Err(StoreError::TooLarge { subject: "the message", bytes, max: MESSAGE_MAX });
+    if bytes > STORED_MESSAGE_MAX {
+        return Err(StoreError::TooLarge { subject: "the message", bytes, max: STORED_MESSAGE_MAX });
     }
     check_no_nul("a message", text)
 }
@@ -125,7 +125,7 @@ mod tests {
     fn invalid_values_are_refused() {
         let errors = [
             check_text("a\0b").unwrap_err(),
-            check_text(&"x".repeat(MESSAGE_MAX as usize + 1)).unwrap_err(),
+            check_text(&"x".repeat(STORED_MESSAGE_MAX as usize + 1)).unwrap_err(),
             check_title(&"é".repeat(TITLE_MAX + 1)).unwrap_err(),
             check_title("two\nlines").unwrap_err(),
             check_name("the preset", "a\0").unwrap_err(),
@@ -133,7 +133,7 @@ mod tests {
             check_names(&vec!["a".to_owned(); NAMES_MAX + 1]).unwrap_err(),
         ];
         insta::assert_snapshot!(errors.map(|error| error.to_string()).join("\n"));
-        check_text(&"x".repeat(MESSAGE_MAX as usize)).unwrap();
+        check_text(&"x".repeat(STORED_MESSAGE_MAX as usize)).unwrap();
         check_title(&"é".repeat(TITLE_MAX)).unwrap();
         assert_eq!(check_names(&["b".into(), "a".into(), "b".into()]).unwrap(), ["b", "a"]);
     }

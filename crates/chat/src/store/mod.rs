@@ -58,7 +58,7 @@ pub use address::{FILE_NAME, PostgresAddress, StoreAddress};
 pub use chat::{Chat, ChatPage, MessagePage, NewChat, SkillUse, to_skill_usage};
 pub use error::StoreError;
 pub use follow::{ChatFollower, FollowedEvent};
-pub use limits::{CHATS_MAX, MESSAGE_MAX, MESSAGES_MAX, NAMES_MAX, TITLE_MAX};
+pub use limits::{CHATS_MAX, MESSAGES_MAX, NAMES_MAX, STORED_MESSAGE_MAX, TITLE_MAX};
 pub use notifications::{Announcements, Subscription, Topic};
 pub use recorder::{ChatHistory, StoreRecorder, derive_title};
 pub use stored_event::{STRING_MAX, to_stored_event};

@@ -124,7 +124,7 @@ impl SqlTransaction for PgConnection {
         let lease = u64::try_from(self.lease.as_millis()).unwrap_or(u64::MAX);
         Box::pin(async move {
             let rows = self.query_rows(IS_GONE, values![owner, lease, lease]).await?;
-            rows.into_iter().next().map_or(Ok(true), |mut row| Ok(row.int()? > 0))
+            rows.into_iter().next().map_or(Ok(false), |mut row| Ok(row.int()? > 0))
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Turns: one at a time in a chat, each written by one process, its owner, and ended once.
 
 use super::super::StoreError;
-use super::super::limits::{self, MESSAGE_MAX, is_id};
+use super::super::limits::{self, STORED_MESSAGE_MAX, is_id};
 use super::super::turn::{self, NumberedEvent, StoredTurn};
 use super::{SqlTransaction, SqlValue, events, from_json, messages, to_json, values};
 use crate::{Message, MessageState, Role, TurnEvent, TurnOutcome};
@@ -85,8 +85,8 @@ pub(super) async fn append(
     }
     let body = to_json(&new_events)?;
     let bytes = bytes_before + body.len() as u64;
-    if bytes > 2 * MESSAGE_MAX {
-        return Err(StoreError::TooLarge { subject: "the reply", bytes, max: 2 * MESSAGE_MAX });
+    if bytes > 2 * STORED_MESSAGE_MAX {
+        return Err(StoreError::TooLarge { subject: "the reply", bytes, max: 2 * STORED_MESSAGE_MAX });
     }
     let last = seq + new_events.len() as u64;
     // Only this process adds events to the turn, but another one may end it concurrently.

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::{ExportedChat, FORMAT, VERSION};
 use crate::store::limits::{TIME_MAX, TOKENS_MAX, check_name, check_names, check_text, check_title, is_id};
 use crate::store::stored_event::stored_result;
-use crate::store::{MESSAGE_MAX, Store, StoreError};
+use crate::store::{STORED_MESSAGE_MAX, Store, StoreError};
 use crate::{Message, MessageState, Part};
 
 /// The maximum size of an import, in bytes.
@@ -103,8 +103,12 @@ fn check_message(mut message: Message) -> Result<Message, StoreError> {
     message.parts = message.parts.into_iter().map(check_part).collect::<Result<_, _>>()?;
     let bytes = serde_json::to_string(&message.parts).map_or(u64::MAX, |json| json.len() as u64);
     // JSON may be larger than the text: quotes and line breaks take two characters.
-    if bytes > 2 * MESSAGE_MAX {
-        return Err(StoreError::TooLarge { subject: "a message of the file", bytes, max: 2 * MESSAGE_MAX });
+    if bytes > 2 * STORED_MESSAGE_MAX {
+        return Err(StoreError::TooLarge {
+            subject: "a message of the file",
+            bytes,
+            max: 2 * STORED_MESSAGE_MAX,
+        });
     }
     if let Some(usage) = message.usage
         && [usage.input, usage.output, usage.cached].iter().any(|count| *count > TOKENS_MAX)
