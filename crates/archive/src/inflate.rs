@@ -18,7 +18,7 @@ pub(crate) enum InflateError {
 /// Inflates one stream to at most `max` bytes. Returns the output and the number of bytes consumed.
 pub(crate) fn inflate(input: &[u8], max: usize) -> Result<(Vec<u8>, usize), InflateError> {
     let mut state = Box::<DecompressorOxide>::default();
-    // The claimed size is not trusted: the buffer grows with the output. One byte more than the limit shows
+    // The size of the output is unknown, so the buffer grows with it. One byte more than the limit shows
     // that there is more output.
     let capacity_max = max.saturating_add(1);
     let mut output = vec![0; input.len().saturating_mul(2).clamp(1024, 1024 * 1024).min(capacity_max)];

@@ -222,18 +222,17 @@ impl Measurements {
     fn add(&mut self, message: &RoutedMessage<'_>, k: usize) {
         let RoutedMessage { message: LabelledMessage { skills, not_skills, .. }, ranking, is_confident } =
             message;
-        let as_share = |condition: bool| if condition { 1.0 } else { 0.0 };
         if !skills.is_empty() {
             let first = ranking.iter().position(|name| skills.contains(name));
             let top = &ranking[..ranking.len().min(k)];
             let recalled =
                 skills.iter().filter(|name| top.contains(name)).count() as f64 / skills.len() as f64;
             let reciprocal_rank = first.map_or(0.0, |rank| 1.0 / (rank + 1) as f64);
-            self.right.push([as_share(first == Some(0)), recalled, reciprocal_rank]);
+            self.right.push([f64::from(first == Some(0)), recalled, reciprocal_rank]);
         }
         if !not_skills.is_empty() {
             let wrong = ranking.first().is_some_and(|name| not_skills.contains(name));
-            self.wrong.push([as_share(wrong), as_share(wrong && *is_confident)]);
+            self.wrong.push([f64::from(wrong), f64::from(wrong && *is_confident)]);
         }
     }
 

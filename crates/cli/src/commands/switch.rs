@@ -85,7 +85,7 @@ fn print_result(
 
 /// Returns the command that removes the obstacle.
 fn hint(obstacle: &SwitchObstacle, name: &str, scope: ConfigScope) -> Option<String> {
-    let layer = obstacle.location.as_ref().map(|mention| mention.layer)?;
+    let layer = obstacle.location.as_ref().map(|location| location.layer)?;
     match &obstacle.source {
         Some(_) => enable_command(obstacle, name).map(|command| format!("to enable its source: {command}")),
         None if layer == ConfigLayer::Project && scope == ConfigScope::User => {
@@ -97,7 +97,7 @@ fn hint(obstacle: &SwitchObstacle, name: &str, scope: ConfigScope) -> Option<Str
 
 /// Returns the command that enables a skill, or `None` if it is disabled in a file given with `--config`.
 pub(super) fn enable_command(obstacle: &SwitchObstacle, name: &str) -> Option<String> {
-    let scope = match obstacle.location.as_ref().map(|mention| mention.layer) {
+    let scope = match obstacle.location.as_ref().map(|location| location.layer) {
         Some(ConfigLayer::Project) => " --scope project",
         Some(ConfigLayer::User) | None => "",
         Some(_) => return None,
@@ -115,21 +115,22 @@ fn failure(error: &SwitchError, target: &SwitchTarget) -> Failure {
     };
     match (error, target) {
         (SwitchError::SkillNotFound { suggestion: Some(suggestion), name }, _) => failure.hint(format!(
-            "did you mean {suggestion}? run `prowess why {name}` to see which directories were searched"
+            "did you mean {suggestion}? run `prowess why {}` to see which directories were searched",
+            quote(name)
         )),
         (SwitchError::SkillNotFound { name, .. }, _) => {
-            failure.hint(format!("run `prowess why {name}` to see which directories were searched"))
+            failure.hint(format!("run `prowess why {}` to see which directories were searched", quote(name)))
         }
         (SwitchError::SourceNotFound { known, .. }, _) => {
             failure.hint(format!("known sources: {}", known.join(", ")))
         }
-        (SwitchError::ProjectCannotEnable { location: mention }, SwitchTarget::Skill(name))
-            if mention.layer == ConfigLayer::User =>
+        (SwitchError::ProjectCannotEnable { location }, SwitchTarget::Skill(name))
+            if location.layer == ConfigLayer::User =>
         {
             failure.hint(format!("to enable it for yourself: prowess enable {} --user", quote(name)))
         }
-        (SwitchError::ProjectCannotEnable { location: mention }, SwitchTarget::Source(path))
-            if mention.layer == ConfigLayer::User =>
+        (SwitchError::ProjectCannotEnable { location }, SwitchTarget::Source(path))
+            if location.layer == ConfigLayer::User =>
         {
             failure.hint(format!("to enable it for yourself: prowess enable --source {} --user", quote(path)))
         }

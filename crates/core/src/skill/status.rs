@@ -6,10 +6,10 @@ use super::Skill;
 use crate::lock_file::{LOCK_FILE_NAME, ReadLockError};
 use crate::shell::{quote, quote_path};
 
-/// Whether a skill is offered to models and, if not, the reason. Every discovered skill has a status.
+/// Whether a skill is *available*, so that models may use it, and if not, the reason. Every discovered skill has a status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SkillStatus {
-    /// Offered.
+    /// Available.
     Enabled,
     /// Switched off.
     Disabled(DisabledReason),

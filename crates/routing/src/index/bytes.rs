@@ -51,7 +51,10 @@ impl<'b> ByteReader<'b> {
         let mut number = u32::from(first & 0x7f);
         for shift in [7, 14, 21, 28] {
             let byte = self.byte()?;
-            number |= u32::from(byte & 0x7f).checked_shl(shift).ok_or(DamagedIndex)?;
+            if shift == 28 && byte > 0x0f {
+                return Err(DamagedIndex);
+            }
+            number |= u32::from(byte & 0x7f) << shift;
             if byte < 0x80 {
                 return Ok(number);
             }
