@@ -41,7 +41,7 @@ fn collect_from_archive(path: &str, bytes: &[u8], depth: usize, unpacked: &mut u
     *unpacked += files.iter().map(|file| file.bytes.len() as u64).sum::<u64>();
     for file in &files {
         let scanned = file.bytes.get(..SCAN_MAX).unwrap_or(&file.bytes);
-        // Other texts are parts of documents, whose URLs are names.
+        // Other files are parts of documents, in which URLs are often only names, such as XML namespaces.
         for text in decode_texts(&file.path, scanned).filter(|text| file.executable || is_script(text)) {
             all.scripts.insert(file.path.clone());
             collect_from_text(&text, all);

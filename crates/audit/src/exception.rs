@@ -29,8 +29,8 @@ impl PatternException {
     }
 }
 
-/// Returns `true` if an exception matches a text. An exception for URLs must match all of them: the harmless one may not
-/// be the one that counts.
+/// Returns `true` if an exception matches a text. An exception for URLs must match all of them, so that a
+/// harmless URL does not excuse another one.
 fn excuses(regex: &Regex, text: &[u8]) -> bool {
     let matches: Vec<Range<usize>> = regex.find_iter(text).map(|found| found.range()).collect();
     let has_url = |range: &Range<usize>| {

@@ -191,7 +191,7 @@ where
                     Ok(LineRead::End) | Err(_) => return None,
                 };
             }
-            // Whatever causes a response waits. A cancellation does not: it makes room.
+            // Only messages with a response count, so a client can cancel requests when the limit is reached.
             let is_answered = matches!(self.received, Some(Err(_) | Ok(JsonRpcMessage::Request(_))));
             if is_answered && !self.pending.wait_for_capacity().await {
                 return None;

@@ -54,7 +54,7 @@ pub(crate) async fn get(
     response.await?
 }
 
-/// Returns `true` if the client may edit the skill; if so, its files can be read in full, whatever its status.
+/// Returns `true` if the client may edit the skill. It may then read all of its files, even if the skill is not available.
 fn is_editable(skill: &Skill, loaded: &LoadedState, access: Access) -> bool {
     let registry = &loaded.registry;
     access == Access::Admin && InstallTarget::for_editing(skill, registry.policy(), registry.host()).is_ok()

@@ -1,4 +1,5 @@
-//! Decides the next step of the rehearsal, which stands in for a model if none is configured: load the requested skills, read the files their instructions name, then reply.
+//! Decides the next step of the rehearsal, which replies if no model is configured: load the requested skills, read the
+//! files that their instructions name, then reply.
 
 use prowess::activation::activate;
 use prowess::short_path;
