@@ -33,6 +33,8 @@ pub struct ChatSettings {
     pub tools: ToolCalling,
     /// The limits of a turn.
     pub limits: ChatLimits,
+    /// The limits of the files of a chat.
+    pub files: ChatFileLimits,
     /// The timeouts for requests to the provider.
     pub timeouts: ChatTimeouts,
 }
@@ -93,6 +95,30 @@ impl Default for ChatLimits {
     }
 }
 
+/// The limits of the workspace of a chat, whose files are kept in the chat store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChatFileLimits {
+    /// The maximum size of a file, in bytes.
+    pub file_bytes: u64,
+    /// The maximum size of all files of a chat, in bytes.
+    pub workspace_bytes: u64,
+    /// The maximum number of files of a chat.
+    pub workspace_files: u32,
+}
+
+impl ChatFileLimits {
+    /// The largest possible size of a file: databases do not store longer values.
+    pub const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+    /// The largest possible number of files of a chat.
+    pub const WORKSPACE_FILES_MAX: u32 = 10_000;
+}
+
+impl Default for ChatFileLimits {
+    fn default() -> Self {
+        Self { file_bytes: 32 * 1024 * 1024, workspace_bytes: 256 * 1024 * 1024, workspace_files: 500 }
+    }
+}
+
 /// The timeouts for requests to a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChatTimeouts {
@@ -132,4 +158,9 @@ pub(super) fn is_base_url(text: &str) -> bool {
     rest.is_some_and(|rest| {
         is_model_name(rest) && !rest.contains(['@', '?', '#', '\\']) && !rest.starts_with('/')
     })
+}
+
+/// Returns `true` for the URL of a package index: encrypted, unless it is on this machine.
+pub(super) fn is_index_url(text: &str) -> bool {
+    crate::BaseUrl::parse("environments", text, false).is_ok()
 }

@@ -6,7 +6,8 @@ use prowess_format::{KnownKeys, NameRule, Repair, RuleLevel};
 
 use prowess::policy::{
     ActivationMode, AllowedTools, AncestorSearch, CatalogFormat, DuplicatePolicy, LocationVisibility,
-    MentionSyntax, Preset, ProjectTrust, RefreshPolicy, RequiresPolicy, ScriptPolicy, SkillIdentity,
+    MentionSyntax, Preset, ProjectTrust, RefreshPolicy, RequiresPolicy, ScriptDirectory, ScriptPolicy,
+    SkillIdentity,
 };
 
 /// An enum whose values have names in the configuration.
@@ -49,6 +50,7 @@ words! {
     LocationVisibility: "hidden" LocationVisibility::Hidden, "shown" LocationVisibility::Shown;
     MentionSyntax: "false" MentionSyntax::Disabled, "true" MentionSyntax::Enabled;
     AllowedTools: "required" AllowedTools::Required, "advisory" AllowedTools::Advisory;
+    ScriptDirectory: "workspace" ScriptDirectory::Workspace, "skill" ScriptDirectory::Skill;
     ScriptPolicy: "never" ScriptPolicy::Never, "ask" ScriptPolicy::Ask, "allowed" ScriptPolicy::Allowed;
     ChatProvider: "rehearsal" ChatProvider::Rehearsal, "anthropic" ChatProvider::Anthropic, "openai" ChatProvider::OpenAi,
         "openai-chat" ChatProvider::OpenAiChat;

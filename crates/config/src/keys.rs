@@ -1,6 +1,6 @@
 //! All keys of the configuration, as one table.
 
-use super::chat::{is_base_url, is_model_name, is_variable_name};
+use super::chat::{ChatFileLimits, is_base_url, is_index_url, is_model_name, is_variable_name};
 use super::field::{
     ChatStoreField, ChoiceField, KeyField, McpSourcesField, NumberField, PathField, PathListField,
     RootListField, TextField, TextListField,
@@ -171,12 +171,18 @@ keys! {
         ChoiceField { lens: lens!(policy.run.scripts) }, Narrow;
     "run.allowed-tools" "how a skill's allowed-tools affect its scripts: a listed tool must cover each script (required), or not at all (advisory)"
         ChoiceField { lens: lens!(policy.run.allowed_tools) }, Narrow;
-    "run.allowed-skills" "skills whose scripts run without confirmation: names, or directories for project skills"
+    "run.directory" "the current directory of a script, unless a workspace is named: a new workspace, or the skill's read-only directory"
+        ChoiceField { lens: lens!(policy.run.directory) }, May;
+    "run.allowed-skills" "skills whose scripts run without confirmation: names, or directories for project skills; followed by @ and a tree hash, only while the files of the skill have that hash"
         TextListField { lens: lens!(policy.run.allowed_skills) }, Within(narrow::check_allowed_skills);
+    "run.denied-skills" "skills whose scripts never run: names, or directories for project skills"
+        TextListField { lens: lens!(policy.run.denied_skills) }, MayNot;
     "run.network" "skills whose scripts have network access: names, or directories for project skills"
         TextListField { lens: lens!(policy.run.network) }, Within(narrow::check_network);
     "run.env" "environment variables for skills that list them in metadata.env: NAME for all such skills, SKILL:NAME for one"
         TextListField { lens: lens!(policy.run.env) }, Within(narrow::check_env);
+    "run.client-roots" "whether scripts may read inputs from the roots of an MCP client"
+        ChoiceField { lens: lens!(policy.run.client_roots) }, MayNot;
     "run.script-timeout-ms" "the maximum run time of a script, in milliseconds"
         NumberField { lens: lens!(policy.run.limits.time), range: 1..=3_600_000, none: &[] }, Narrow;
     "run.output-bytes" "the maximum output of a script on both streams together, in bytes"
@@ -191,10 +197,23 @@ keys! {
         NumberField { lens: lens!(policy.run.limits.open_files), range: 1..=65_536, none: &[] }, Narrow;
     "run.scratch-bytes" "the maximum total size of all files that a script writes, in bytes"
         NumberField { lens: lens!(policy.run.limits.scratch_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
+    "run.workspace-bytes" "the maximum total size of the files in the workspace of a script, in bytes"
+        NumberField { lens: lens!(policy.run.limits.workspace_bytes), range: 1..=1_048_576 * MEBIBYTE, none: &[] }, Narrow;
+    "run.workspace-files" "the maximum number of files and directories in the workspace of a script"
+        NumberField { lens: lens!(policy.run.limits.workspace_files), range: 1..=1_000_000, none: &[] }, Narrow;
     "run.arguments" "the maximum number of arguments of a script"
         NumberField { lens: lens!(policy.run.limits.arguments), range: 0..=4_096, none: &[] }, Narrow;
     "run.argument-bytes" "the maximum total size of the arguments of a script, in bytes"
         NumberField { lens: lens!(policy.run.limits.argument_bytes), range: 0..=131_072, none: &[] }, Narrow;
+
+    "environments.python-index" "the URL of the Python package index that environments of scripts are built from, if not the public one"
+        TextField { lens: lens!(policy.run.environments.python_index), description: "an https URL without user, query and fragment", is_valid: is_index_url }, MayNot;
+    "environments.npm-registry" "the URL of the npm registry that environments of scripts are built from, if not the public one"
+        TextField { lens: lens!(policy.run.environments.npm_registry), description: "an https URL without user, query and fragment", is_valid: is_index_url }, MayNot;
+    "environments.hosts" "other hosts that packages may be downloaded from while an environment is built: HOST or HOST:PORT"
+        TextListField { lens: lens!(policy.run.environments.hosts) }, MayNot;
+    "environments.directory" "the directory of environments, if not ~/.prowess/environments; for root, /var/cache/prowess/environments"
+        PathField { lens: lens!(policy.run.environments.directory) }, MayNot;
 
     "chat.provider" "the API of the chat model"
         ChoiceField { lens: lens!(chat.provider) }, MayNot;
@@ -222,6 +241,12 @@ keys! {
         NumberField { lens: lens!(chat.limits.result_bytes), range: 1_000..=16 * MEBIBYTE, none: &[] }, Narrow;
     "chat.retries" "how often a request is retried when the provider is busy or fails"
         NumberField { lens: lens!(chat.limits.retries), range: 0..=20, none: &[] }, Narrow;
+    "chat.file-bytes" "the maximum size of a file in the workspace of a chat, in bytes"
+        NumberField { lens: lens!(chat.files.file_bytes), range: 1..=ChatFileLimits::FILE_BYTES_MAX, none: &[] }, Narrow;
+    "chat.workspace-bytes" "the maximum size of all files in the workspace of a chat, in bytes"
+        NumberField { lens: lens!(chat.files.workspace_bytes), range: 1..=16_384 * MEBIBYTE, none: &[] }, Narrow;
+    "chat.workspace-files" "the maximum number of files in the workspace of a chat"
+        NumberField { lens: lens!(chat.files.workspace_files), range: 1..=ChatFileLimits::WORKSPACE_FILES_MAX as u64, none: &[] }, Narrow;
     "chat.connect-timeout-ms" "the timeout for connecting to the provider, in milliseconds"
         NumberField { lens: lens!(chat.timeouts.connect), range: 1..=3_600_000, none: &[] }, Narrow;
     "chat.first-byte-timeout-ms" "the timeout for the first byte of a response, in milliseconds"

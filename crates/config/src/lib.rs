@@ -47,7 +47,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use base_url::{BaseUrl, ParseBaseUrlError};
-pub use chat::{ChatLimits, ChatProvider, ChatSettings, ChatTimeouts, ToolCalling};
+pub use chat::{ChatFileLimits, ChatLimits, ChatProvider, ChatSettings, ChatTimeouts, ToolCalling};
 pub use chat_store::ChatStore;
 pub use embeddings::{EmbeddingsProvider, EmbeddingsSettings};
 pub use keys::{ConfigKey, KEYS, find_key};

@@ -42,9 +42,18 @@ impl Grantee {
         }
     }
 
-    /// Returns `true` if a list contains the skill.
-    pub fn is_listed(&self, list: &[String], host: &HostEnv) -> bool {
-        list.iter().any(|entry| self.matches_entry(entry, host))
+    /// Returns the list entry for the skill as long as its files have this tree hash.
+    pub fn pinned_entry(&self, tree: &str) -> String {
+        format!("{}@{tree}", self.list_entry())
+    }
+
+    /// Returns `true` if a list contains the skill. `tree` returns the tree hash of the skill's files; it is called only if
+    /// an entry is bound to one.
+    pub fn is_listed(&self, list: &[String], host: &HostEnv, tree: &dyn Fn() -> Option<String>) -> bool {
+        list.iter().any(|entry| match split_pinned(entry) {
+            None => self.matches_entry(entry, host),
+            Some((entry, pinned)) => self.matches_entry(entry, host) && tree().as_deref() == Some(pinned),
+        })
     }
 
     fn matches_entry(&self, entry: &str, host: &HostEnv) -> bool {
@@ -65,13 +74,19 @@ impl Grantee {
         })
     }
 
-    /// Returns the grants to a skill that needs these variables.
+    /// Returns the grants to a skill that needs these variables, apart from those that are bound to a tree hash.
     pub fn grants(&self, needs: &[String], run: &RunPolicy, host: &HostEnv) -> GrantedAccess {
         GrantedAccess {
-            network: self.is_listed(&run.network, host),
+            network: self.is_listed(&run.network, host, &|| None),
             env: needs.iter().filter(|name| self.is_granted(name, run, host)).cloned().collect(),
         }
     }
+}
+
+/// Splits `ENTRY@sha256-tree-v1:HEX`. Returns `None` for an entry without a tree hash.
+fn split_pinned(entry: &str) -> Option<(&str, &str)> {
+    let (entry, tree) = entry.rsplit_once('@')?;
+    tree.starts_with("sha256-tree-v1:").then_some((entry, tree))
 }
 
 fn is_same_dir(path: &Path, dir: &Path) -> bool {
@@ -100,7 +115,7 @@ mod tests {
     #[test]
     fn names_do_not_grant_anything_to_project_skills() {
         let host = HostEnv { project: "/p".into(), home: Some("/home/me".into()), path: Default::default() };
-        let is_in = |it: &Grantee, entry: &str| it.is_listed(&[entry.to_owned()], &host);
+        let is_in = |it: &Grantee, entry: &str| it.is_listed(&[entry.to_owned()], &host, &|| None);
         for entry in ["~/skills/pdf", "/home/me/skills/pdf"] {
             assert!(is_in(&grantee(false), entry) && is_in(&grantee(true), entry), "{entry}");
         }
@@ -110,6 +125,25 @@ mod tests {
         }
         let bundled = Grantee { dir: None, ..grantee(false) };
         assert!(is_in(&bundled, "pdf") && !is_in(&bundled, "/home/me/skills/pdf"));
+    }
+
+    #[test]
+    fn a_pinned_entry_ends_with_a_change_of_the_files() {
+        let host = HostEnv { project: "/p".into(), home: Some("/home/me".into()), path: Default::default() };
+        let tree = || Some("sha256-tree-v1:aa".to_owned());
+        for of_project in [false, true] {
+            let skill = grantee(of_project);
+            let entry = skill.pinned_entry("sha256-tree-v1:aa");
+            assert!(skill.is_listed(std::slice::from_ref(&entry), &host, &tree), "{entry}");
+            assert!(!skill.is_listed(std::slice::from_ref(&entry), &host, &|| None));
+            assert!(!skill.is_listed(&[entry.replace(":aa", ":ab")], &host, &tree));
+        }
+        assert!(!grantee(true).is_listed(&["pdf@sha256-tree-v1:aa".to_owned()], &host, &tree));
+        assert!(!grantee(false).is_listed(
+            &["pdf@aa".to_owned(), "other@sha256-tree-v1:aa".to_owned()],
+            &host,
+            &tree
+        ));
     }
 
     #[test]

@@ -93,11 +93,25 @@ impl Dir {
     /// Removes directories created by [`create_parents`](Self::create_parents), unless they are not empty.
     pub fn remove_created(&self, created: &[PathBuf]) {
         for path in created.iter().rev() {
-            let Ok(parent) = self.open_parent(path) else { return };
-            let name = path.file_name().unwrap_or_default();
             // Errors are ignored, because an empty directory in a skill does no harm.
-            let _ = unlinkat(parent.as_ref().unwrap_or(self).fd(), name, AtFlags::REMOVEDIR);
+            let _ = self.remove_empty_dir(path);
         }
+    }
+
+    /// Removes a file beneath this directory. No symlink is followed on the way.
+    pub fn remove_file(&self, inner: &Path) -> Result<(), Errno> {
+        self.unlink(inner, AtFlags::empty())
+    }
+
+    /// Removes an empty directory beneath this one. No symlink is followed on the way.
+    pub fn remove_empty_dir(&self, inner: &Path) -> Result<(), Errno> {
+        self.unlink(inner, AtFlags::REMOVEDIR)
+    }
+
+    fn unlink(&self, inner: &Path, flags: AtFlags) -> Result<(), Errno> {
+        let name = inner.file_name().ok_or(Errno::INVAL)?;
+        let parent = self.open_parent(inner)?;
+        unlinkat(parent.as_ref().unwrap_or(self).fd(), name, flags)
     }
 
     /// Creates a directory. Returns `false` if it exists.

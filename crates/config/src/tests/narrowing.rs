@@ -73,11 +73,22 @@ fn script_limits_can_be_lowered_by_a_project_and_raised_only_by_the_user() {
         ("file-bytes", 64 << 20),
         ("open-files", 256),
         ("scratch-bytes", 512 << 20),
+        ("workspace-bytes", 512 << 20),
+        ("workspace-files", 10_000),
         ("arguments", 100),
         ("argument-bytes", 4_096),
     ];
     let keys = KEYS.iter().filter_map(|key| key.name.strip_prefix("run."));
-    let others = ["scripts", "allowed-tools", "allowed-skills", "network", "env"];
+    let others = [
+        "scripts",
+        "allowed-tools",
+        "directory",
+        "allowed-skills",
+        "denied-skills",
+        "network",
+        "env",
+        "client-roots",
+    ];
     assert_eq!(
         keys.filter(|key| !others.contains(key)).collect::<Vec<_>>(),
         limits.map(|(key, _)| key),

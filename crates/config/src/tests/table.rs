@@ -7,12 +7,12 @@ use crate::choices::NamedChoice;
 use crate::tree::parse_toml;
 use crate::values::ConfigValues;
 use crate::{
-    ChatLimits, ChatProvider, ChatSettings, ChatTimeouts, ConfigKey, EmbeddingsProvider, EmbeddingsSettings,
-    KEYS, SettingOrigin, find_key,
+    ChatFileLimits, ChatLimits, ChatProvider, ChatSettings, ChatTimeouts, ConfigKey, EmbeddingsProvider,
+    EmbeddingsSettings, KEYS, SettingOrigin, find_key,
 };
 use prowess::policy::{
-    CatalogPolicy, MentionPolicy, Policy, Preset, ReadLimits, RunLimits, RunPolicy, ScanPolicy,
-    SkillSelection,
+    CatalogPolicy, EnvironmentSettings, MentionPolicy, Policy, Preset, ReadLimits, RunLimits, RunPolicy,
+    ScanPolicy, SkillSelection,
 };
 use prowess_format::Rules;
 
@@ -175,9 +175,12 @@ fn every_field_of_the_policy_has_a_key() {
             RunPolicy {
                 scripts: _,
                 allowed_tools: _,
+                directory: _,
                 allowed_skills: _,
+                denied_skills: _,
                 network: _,
                 env: _,
+                client_roots: _,
                 limits:
                     RunLimits {
                         time: _,
@@ -188,8 +191,11 @@ fn every_field_of_the_policy_has_a_key() {
                         open_files: _,
                         scratch_bytes: _,
                         arguments: _,
+                        workspace_bytes: _,
+                        workspace_files: _,
                         argument_bytes: _,
                     },
+                environments: EnvironmentSettings { python_index: _, npm_registry: _, hosts: _, directory: _ },
             },
     } = Policy::default();
     let ChatSettings {
@@ -209,6 +215,7 @@ fn every_field_of_the_policy_has_a_key() {
                 result_bytes: _,
                 retries: _,
             },
+        files: ChatFileLimits { file_bytes: _, workspace_bytes: _, workspace_files: _ },
         timeouts: ChatTimeouts { connect: _, first_byte: _, idle: _, request: _ },
         store: _,
     } = ChatSettings::default();
@@ -222,7 +229,7 @@ fn every_field_of_the_policy_has_a_key() {
         timeout: _,
     } = EmbeddingsSettings::default();
     // One each for `activation.max-pushed` and `sources.mcp`.
-    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 14 + 18 + 7);
+    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 19 + 4 + 21 + 7);
 }
 
 #[test]

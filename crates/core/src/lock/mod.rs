@@ -15,10 +15,13 @@ pub(crate) use index::LockIndex;
 pub(crate) use integrity::{IntegrityCheck, IntegrityInputs};
 
 use crate::host_env::HostEnv;
+use crate::lock_file::merge_pinned;
 pub use crate::lock_file::{
-    AuditRecord, Capabilities, FileChange, GrantedAccess, LOCK_FILE_NAME, LockComparison, LockEntry,
-    LockFile, NEWER_VERSION, PendingChange, ReadLockError, Replacement, accept_tree, accepted_tree,
-    compare_with_lock, forget_accepted, project_lock_path, user_lock_path,
+    AuditRecord, Capabilities, EnvironmentKind, FileChange, GrantedAccess, LOCK_FILE_NAME, LockComparison,
+    LockEntry, LockFile, NEWER_VERSION, PendingChange, PinnedEnvironment, ReadLockError, Replacement,
+    ResolvedPackage, ResolvedSet, accept_tree, accepted_tree, compare_with_lock, forget_accepted,
+    is_environment_id, is_package_name, is_version, normalize_package_name, project_lock_path,
+    user_lock_path,
 };
 use crate::skill::Skill;
 use prowess_fs::{LockGuard, SyncPolicy, write_atomic};
@@ -42,13 +45,47 @@ pub fn lock_path_for_skill(skill: &Skill, locked: &LockEntry, host: &HostEnv) ->
 /// Records the grants to a skill in its lock file, if they changed.
 pub fn record_grants(skill: &Skill, granted: &GrantedAccess, host: &HostEnv) -> io::Result<()> {
     let Some(locked) = skill.lock_entry().filter(|locked| locked.granted != *granted) else { return Ok(()) };
-    let Some(path) = lock_path_for_skill(skill, &locked, host) else { return Ok(()) };
+    change_entry(skill, &locked, host, |entry| entry.granted = granted.clone())
+}
+
+/// Pins environments of an installed skill in its lock file. Those for other requirements or interpreters are kept.
+pub fn record_environments(skill: &Skill, pinned: &[PinnedEnvironment], host: &HostEnv) -> io::Result<()> {
+    let Some(locked) = skill.lock_entry() else { return Ok(()) };
+    if merge_pinned(&locked.environments, pinned) == locked.environments {
+        return Ok(());
+    }
+    change_entry(skill, &locked, host, |entry| {
+        entry.environments = merge_pinned(&entry.environments, pinned);
+    })
+}
+
+/// Removes pinned environments of an installed skill that `is_needed` does not accept.
+pub fn retain_environments(
+    skill: &Skill,
+    host: &HostEnv,
+    is_needed: impl Fn(&PinnedEnvironment) -> bool,
+) -> io::Result<()> {
+    let Some(locked) = skill.lock_entry() else { return Ok(()) };
+    if locked.environments.iter().all(&is_needed) {
+        return Ok(());
+    }
+    change_entry(skill, &locked, host, |entry| entry.environments.retain(&is_needed))
+}
+
+/// Changes the entry of a skill in its lock file at once.
+fn change_entry(
+    skill: &Skill,
+    locked: &LockEntry,
+    host: &HostEnv,
+    change: impl FnOnce(&mut LockEntry),
+) -> io::Result<()> {
+    let Some(path) = lock_path_for_skill(skill, locked, host) else { return Ok(()) };
     let _guard = LockGuard::acquire(&path)?;
     let mut lock = LockFile::read(&path).map_err(io::Error::other)?;
     let Some(entry) = lock.skills.iter_mut().find(|entry| entry.folder == locked.folder) else {
         return Ok(());
     };
-    entry.granted = granted.clone();
+    change(entry);
     let mode = if locked.folder.starts_with(['~', '/']) { 0o600 } else { 0o644 };
     write_atomic(&path, &lock.to_bytes(), mode, SyncPolicy::Sync)
 }

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::environments::{PinnedEnvironment, check_pinned};
 use super::grants::GrantedAccess;
 use prowess_format::Capabilities;
 use prowess_fs::{Dir, describe_errno, read_whole};
@@ -64,6 +65,9 @@ pub struct LockEntry {
     /// of it.
     #[serde(skip_serializing_if = "GrantedAccess::is_empty")]
     pub granted: GrantedAccess,
+    /// The packages of its environments, so that every machine builds the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub environments: Vec<PinnedEnvironment>,
     /// The time of the installation in ISO 8601. Only in the user's state, to avoid merge conflicts in
     /// projects.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -152,7 +156,15 @@ impl LockFile {
             return Err("it contains unresolved merge conflicts".to_owned());
         }
         let lock: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-        if lock.schema > SCHEMA { Err(NEWER_VERSION.to_owned()) } else { Ok(lock) }
+        if lock.schema > SCHEMA {
+            return Err(NEWER_VERSION.to_owned());
+        }
+        let pending = lock.pending.iter().flat_map(|pending| &pending.changes);
+        for entry in lock.skills.iter().chain(pending.filter_map(|change| change.after.as_ref())) {
+            let name = prowess_format::hidden::escape_and_truncate(&entry.name);
+            check_pinned(&entry.environments).map_err(|reason| format!("skill {name} has {reason}"))?;
+        }
+        Ok(lock)
     }
 
     /// Returns the bytes of the file.

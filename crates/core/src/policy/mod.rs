@@ -14,7 +14,7 @@ use prowess_format::Rules;
 
 pub use presets::Preset;
 pub use roots::{ParseRootSpecError, RootLocation, RootSpec, Scope};
-pub use run::{AllowedTools, RunLimits, RunPolicy, ScriptPolicy};
+pub use run::{AllowedTools, EnvironmentSettings, RunLimits, RunPolicy, ScriptDirectory, ScriptPolicy};
 
 /// How skills are discovered, validated, shown to a model and run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use prowess_format::{KnownKeys, NameRule, Repair, RuleLevel, Rules};
 use super::{
     ActivationMode, AllowedTools, AncestorSearch, CatalogFormat, CatalogPolicy, DuplicatePolicy,
     LocationVisibility, MentionPolicy, MentionSyntax, Policy, ProjectTrust, ReadLimits, RefreshPolicy,
-    RequiresPolicy, RootSpec, RunPolicy, ScanPolicy, SkillIdentity, SkillSelection,
+    RequiresPolicy, RootSpec, RunPolicy, ScanPolicy, ScriptDirectory, SkillIdentity, SkillSelection,
 };
 
 prowess_format::named_enum! {
@@ -209,6 +209,7 @@ fn harness() -> Policy {
         catalog: CatalogPolicy { location: LocationVisibility::Shown, budget_tokens: None, ..base.catalog },
         activation: ActivationMode::FullFile,
         mention: MentionPolicy { slash: MentionSyntax::Disabled, dollar: MentionSyntax::Disabled },
+        run: RunPolicy { directory: ScriptDirectory::Skill, ..base.run },
         refresh: RefreshPolicy::AtStart,
         ..base
     }
@@ -256,7 +257,11 @@ fn chat() -> Policy {
         },
         activation: ActivationMode::FrontmatterAndBody,
         mention: MentionPolicy { slash: MentionSyntax::Enabled, dollar: MentionSyntax::Disabled },
-        run: RunPolicy { allowed_tools: AllowedTools::Required, ..base.run },
+        run: RunPolicy {
+            allowed_tools: AllowedTools::Required,
+            directory: ScriptDirectory::Workspace,
+            ..base.run
+        },
         ..base
     }
 }

@@ -1,9 +1,15 @@
 //! Guesses the media type of a file, first from its contents, then from its extension.
 
 /// Guesses the media type of a file.
-pub(super) fn guess_mime_type(path: &str, bytes: &[u8]) -> &'static str {
+///
+/// ```
+/// assert_eq!(prowess::resources::guess_mime_type("report.txt", b"%PDF-1.7"), "application/pdf");
+/// ```
+pub fn guess_mime_type(path: &str, bytes: &[u8]) -> &'static str {
     if let Some((_, mime)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
-        return mime;
+        // Office documents are zip archives.
+        let in_zip = mime_type_for_path(path).filter(|mime| mime.starts_with("application/vnd."));
+        return if *mime == ZIP { in_zip.unwrap_or(mime) } else { mime };
     }
     if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
         return "image/webp";
@@ -33,6 +39,8 @@ pub fn mime_type_for_path(path: &str) -> Option<&'static str> {
     types.find(|(listed, _)| extension.eq_ignore_ascii_case(listed)).map(|(_, mime)| *mime)
 }
 
+const ZIP: &str = "application/zip";
+
 /// The magic numbers of binary files.
 const MAGIC: &[(&[u8], &str)] = &[
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -40,7 +48,7 @@ const MAGIC: &[(&[u8], &str)] = &[
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
     (b"%PDF-", "application/pdf"),
-    (b"PK\x03\x04", "application/zip"),
+    (b"PK\x03\x04", ZIP),
     (b"\x1F\x8B", "application/gzip"),
 ];
 
@@ -48,12 +56,15 @@ const MAGIC: &[(&[u8], &str)] = &[
 const TEXT_EXTENSIONS: &[(&str, &str)] = &[
     ("md", "text/markdown"),
     ("json", "application/json"),
+    ("jsonl", "application/jsonl"),
     ("yaml", "application/yaml"),
     ("yml", "application/yaml"),
     ("toml", "application/toml"),
     ("html", "text/html"),
+    ("htm", "text/html"),
     ("css", "text/css"),
     ("csv", "text/csv"),
+    ("tsv", "text/tab-separated-values"),
     ("svg", "image/svg+xml"),
     ("xml", "application/xml"),
     ("js", "text/javascript"),
@@ -69,7 +80,13 @@ const BINARY_EXTENSIONS: &[(&str, &str)] = &[
     ("gif", "image/gif"),
     ("webp", "image/webp"),
     ("pdf", "application/pdf"),
-    ("zip", "application/zip"),
+    ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+    ("odt", "application/vnd.oasis.opendocument.text"),
+    ("ods", "application/vnd.oasis.opendocument.spreadsheet"),
+    ("odp", "application/vnd.oasis.opendocument.presentation"),
+    ("zip", ZIP),
     ("gz", "application/gzip"),
     ("txt", "text/plain"),
 ];
@@ -89,6 +106,12 @@ mod tests {
             ("a.md", b"\0\0", "application/octet-stream"),
             ("a.bin", b"\xFF\xFE", "application/octet-stream"),
             ("a", b"", "text/plain"),
+            ("a.TSV", b"a\tb", "text/tab-separated-values"),
+            ("a.png", b"<script>", "text/plain"),
+            ("dir.csv/README", b"x", "text/plain"),
+            ("a.xlsx", b"text", "text/plain"),
+            ("a.xlsx", b"PK\x03\x04", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+            ("a.png", b"PK\x03\x04", "application/zip"),
         ] {
             assert_eq!(guess_mime_type(path, bytes), mime, "{path}");
         }

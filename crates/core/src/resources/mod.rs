@@ -24,7 +24,7 @@ pub use error::ReadResourceError;
 pub(crate) use error::describe_file_type;
 pub use list::{ResourceKind, list_files};
 pub use list_dir::{ChildEntry, list_dir};
-pub use mime::mime_type_for_path;
+pub use mime::{guess_mime_type, mime_type_for_path};
 pub use read_file::ReadFileTool;
 pub use skill_files::{LoadedFile, SkillFiles, read_skill_files};
 pub use stamp::{SkillStamp, stamp_skill};
