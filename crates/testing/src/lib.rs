@@ -6,6 +6,7 @@
 //! | [`embeddings`] | an embeddings server with scripted replies |
 //! | [`html`] | which HTML rendered Markdown may contain |
 //! | [`model`] | a model server with scripted replies |
+//! | [`package_index`] | a package index on loopback |
 //! | [`postgres`] | a PostgreSQL server for one test |
 //! | [`processes`] | processes on this machine |
 //! | [`registry_env`] | a project and a home directory, for tests of the library `prowess` alone |
@@ -22,6 +23,7 @@ pub mod builders;
 pub mod embeddings;
 pub mod html;
 pub mod model;
+pub mod package_index;
 pub mod postgres;
 pub mod processes;
 pub mod registry_env;

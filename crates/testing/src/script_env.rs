@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
-use prowess::policy::{Policy, ScriptPolicy};
+use prowess::policy::{Policy, ScriptDirectory, ScriptPolicy};
 use prowess::{HostEnv, Registry, Skill};
 use prowess_sandbox::{Protection, RunError, RunOptions, SandboxHelper, SandboxTier, ScriptResult, run};
 
@@ -104,6 +104,12 @@ impl ScriptEnv {
         let text = format!("---\nname: s\ndescription: A skill.\n{frontmatter}---\nBody.\n");
         env.write("home/.prowess/skills/s/SKILL.md", &text);
         env
+    }
+
+    /// Runs scripts in the directory of the skill, without a workspace.
+    pub fn in_skill_dir(mut self) -> Self {
+        self.policy.run.directory = ScriptDirectory::Skill;
+        self
     }
 
     pub fn path(&self, inner: &str) -> PathBuf {
