@@ -3,7 +3,10 @@
 use prowess::ErrorCode;
 use prowess::resources::ReadResourceError;
 
+use super::environments::EnvironmentError;
+use super::interpreter::UnknownRunnerError;
 use super::sandbox::SandboxError;
+use super::workspace::ScriptFilesError;
 
 /// Why a script did not run.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +25,12 @@ pub enum RunError {
         /// Whether the configuration disables all scripts.
         all_disabled: bool,
     },
+    /// The user never wants scripts of the skill to run.
+    #[error("scripts of {skill} never run, because you denied them")]
+    Denied {
+        /// The skill.
+        skill: String,
+    },
     /// The skill's `allowed-tools` do not include running the script.
     #[error("skill {skill} does not allow running {script}: its allowed-tools are {}", allowed.join(" "))]
     AllowedTools {
@@ -36,11 +45,8 @@ pub enum RunError {
     #[error("{0}")]
     Arguments(String),
     /// The interpreter of the file is unknown.
-    #[error("cannot determine how to run {script}: it has no #! line and no known extension")]
-    NoInterpreter {
-        /// The script.
-        script: String,
-    },
+    #[error(transparent)]
+    NoInterpreter(#[from] UnknownRunnerError),
     /// The interpreter is not available.
     #[error("{script} needs {name}, which {reason}")]
     Missing {
@@ -67,6 +73,12 @@ pub enum RunError {
         /// The reason.
         error: std::io::Error,
     },
+    /// The workspace or a granted path cannot be used.
+    #[error(transparent)]
+    Workspace(#[from] ScriptFilesError),
+    /// The packages that the script needs are not available.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
     /// An I/O error with the scratch directory, a pipe or similar.
     #[error("{context}: {error}")]
     Io {
@@ -77,6 +89,10 @@ pub enum RunError {
     },
 }
 
+/// What to do if scripts of a skill are denied.
+pub const DENIED_HINT: &str =
+    "to be asked again, remove the skill from run.denied-skills in ~/.prowess/config.toml";
+
 fn join_errors(errors: &[SandboxError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
@@ -86,8 +102,12 @@ impl RunError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Access(error) => error.code(),
-            Self::NotAllowed { .. } | Self::AllowedTools { .. } => ErrorCode::AccessDenied,
-            Self::Arguments(_) | Self::NoInterpreter { .. } => ErrorCode::InvalidParam,
+            Self::Workspace(error) => error.code(),
+            Self::Environment(error) => error.code(),
+            Self::NotAllowed { .. } | Self::Denied { .. } | Self::AllowedTools { .. } => {
+                ErrorCode::AccessDenied
+            }
+            Self::Arguments(_) | Self::NoInterpreter(_) => ErrorCode::InvalidParam,
             Self::Missing { .. } => ErrorCode::Unavailable,
             Self::Sandbox(_) => ErrorCode::SandboxUnavailable,
             Self::Log { .. } => ErrorCode::PermissionDenied,
@@ -105,13 +125,16 @@ impl RunError {
                 "to allow them, set PROWESS_ALLOW_SCRIPTS=1 for one call, or add to ~/.prowess/config.toml: \
                  run.allowed-skills = [\"{entry}\"]"
             )),
+            Self::Denied { .. } => Some(DENIED_HINT.to_owned()),
             Self::AllowedTools { script, .. } => Some(format!(
                 "add Bash({script}:*) or skills.run to allowed-tools in SKILL.md, or set run.allowed-tools = \"advisory\" in \
                  ~/.prowess/config.toml to ignore the list"
             )),
-            Self::NoInterpreter { .. } => Some("add a first line such as #!/usr/bin/env python3".to_owned()),
+            Self::NoInterpreter(error) => Some(error.hint().to_owned()),
             Self::Missing { install, .. } => Some(install.clone()),
             Self::Sandbox(_) => Some("run `prowess doctor` to see what this machine can enforce".to_owned()),
+            Self::Workspace(error) => error.hint(),
+            Self::Environment(error) => error.hint(),
             Self::Arguments(_)
             | Self::Access(_)
             | Self::NotStarted(_)

@@ -13,14 +13,37 @@ use super::options::{Consent, NetworkAccess, RunOptions};
 
 /// Returns `true` if the user allows scripts of this skill. Scripts of remote skills are never allowed.
 pub fn is_allowed(skill: &Skill, policy: &Policy, env: &HostEnv) -> bool {
-    if skill.remote().is_some() {
+    is_allowed_at(skill, policy, env, &|| current_tree(skill))
+}
+
+/// Returns `true` if the user allows scripts of this skill as long as its files have the tree hash that `tree` returns.
+fn is_allowed_at(skill: &Skill, policy: &Policy, env: &HostEnv, tree: &dyn Fn() -> Option<String>) -> bool {
+    if skill.remote().is_some() || is_denied(skill, policy, env) {
         return false;
     }
     match policy.run.scripts {
         ScriptPolicy::Never => false,
-        ScriptPolicy::Ask => Grantee::for_skill(skill).is_listed(&policy.run.allowed_skills, env),
+        ScriptPolicy::Ask => Grantee::for_skill(skill).is_listed(&policy.run.allowed_skills, env, tree),
         ScriptPolicy::Allowed => true,
     }
+}
+
+/// Returns `true` if the user never wants scripts of this skill to run.
+pub fn is_denied(skill: &Skill, policy: &Policy, env: &HostEnv) -> bool {
+    Grantee::for_skill(skill).is_listed(&policy.run.denied_skills, env, &|| current_tree(skill))
+}
+
+/// Returns `true` if the user can be asked whether scripts of this skill may run, and has not answered yet.
+pub fn may_ask(skill: &Skill, policy: &Policy, env: &HostEnv) -> bool {
+    policy.run.scripts == ScriptPolicy::Ask
+        && skill.is_enabled()
+        && skill.remote().is_none()
+        && !is_denied(skill, policy, env)
+        && !is_allowed(skill, policy, env)
+}
+
+fn current_tree(skill: &Skill) -> Option<String> {
+    prowess::resources::read_skill_files(skill).ok().map(|files| files.tree)
 }
 
 /// Returns `true` if the user allows any scripts to run without confirmation.
@@ -35,17 +58,36 @@ pub fn is_any_allowed(policy: &Policy) -> bool {
 
 /// Checks that the user allows scripts of this skill.
 pub fn check_consent(skill: &Skill, options: &RunOptions<'_>) -> Result<(), RunError> {
-    let (policy, env, consent) = (options.policy, options.env, options.consent);
+    check_consent_at(skill, options, &|| current_tree(skill))
+}
+
+/// Checks that the user allows scripts of this skill, whose files have the tree hash that `tree` returns.
+pub(super) fn check_consent_at(
+    skill: &Skill,
+    options: &RunOptions<'_>,
+    tree: &dyn Fn() -> Option<String>,
+) -> Result<(), RunError> {
+    let (policy, env) = (options.policy, options.env);
+    let name = prowess::format::hidden::escape_for_display(&skill.name()).into_owned();
+    if is_denied(skill, policy, env) {
+        return Err(RunError::Denied { skill: name });
+    }
     let all_disabled = policy.run.scripts == ScriptPolicy::Never;
-    let is_confirmed = consent == Consent::Given && !all_disabled && skill.remote().is_none();
-    if is_allowed(skill, policy, env) || is_confirmed {
+    let is_given = match &options.consent {
+        Consent::Configured => false,
+        Consent::Given => true,
+        Consent::GivenAt(confirmed) => tree().as_ref() == Some(confirmed),
+    };
+    let is_confirmed = is_given && !all_disabled && skill.remote().is_none();
+    if is_allowed_at(skill, policy, env, tree) || is_confirmed {
         return Ok(());
     }
-    Err(RunError::NotAllowed {
-        skill: prowess::format::hidden::escape_for_display(&skill.name()).into_owned(),
-        entry: grant_entry(skill),
-        all_disabled,
-    })
+    Err(RunError::NotAllowed { skill: name, entry: grant_entry(skill), all_disabled })
+}
+
+/// Returns the entry for a skill in permission lists, as long as its files have this tree hash.
+pub fn pinned_grant_entry(skill: &Skill, tree: &str) -> String {
+    Grantee::for_skill(skill).pinned_entry(tree)
 }
 
 /// Returns the entry for a skill in permission lists: its name, or its directory if it belongs to a project.
@@ -55,7 +97,7 @@ pub fn grant_entry(skill: &Skill) -> String {
 
 /// Returns whether the user grants a skill network access.
 pub fn network_access(skill: &Skill, policy: &Policy, env: &HostEnv) -> NetworkAccess {
-    if Grantee::for_skill(skill).is_listed(&policy.run.network, env) {
+    if Grantee::for_skill(skill).is_listed(&policy.run.network, env, &|| current_tree(skill)) {
         NetworkAccess::On
     } else {
         NetworkAccess::Off

@@ -1,7 +1,5 @@
 //! Determines what runs a file: its `#!` line or its extension.
 
-use super::error::RunError;
-
 /// How to run a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Runner {
@@ -11,15 +9,30 @@ pub enum Runner {
     Interpreter { names: Vec<String>, arguments: Vec<String> },
 }
 
+/// The interpreter of a file is unknown.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot determine how to run {script}: it has no #! line and no known extension")]
+pub struct UnknownRunnerError {
+    /// The file, escaped.
+    pub script: String,
+}
+
+impl UnknownRunnerError {
+    /// Returns what to do about the error.
+    pub fn hint(&self) -> &'static str {
+        "add a first line such as #!/usr/bin/env python3"
+    }
+}
+
 /// The maximum length of a `#!` line.
 const LINE_MAX: usize = 256;
 
 /// Determines how to run a file from its name and content.
-pub fn detect_runner(script: &str, bytes: &[u8]) -> Result<Runner, RunError> {
+pub fn detect_runner(script: &str, bytes: &[u8]) -> Result<Runner, UnknownRunnerError> {
     if bytes.starts_with(b"\x7fELF") {
         return Ok(Runner::Executable);
     }
-    from_shebang(bytes).or_else(|| from_extension(script)).ok_or_else(|| RunError::NoInterpreter {
+    from_shebang(bytes).or_else(|| from_extension(script)).ok_or_else(|| UnknownRunnerError {
         script: prowess::format::hidden::escape_for_display(script).into_owned(),
     })
 }

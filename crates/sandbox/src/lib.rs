@@ -3,25 +3,33 @@
 //! | module | subject |
 //! |---|---|
 //! | `gate`, `allowed_tools` | whether a script may run: the user's permissions and the skill's own |
+//! | `access` | what a script may access, for a question to the user |
 //! | `interpreter`, `locate` | which interpreter runs a script, and where it is |
+//! | `programs` | programs that a skill names |
 //! | `prepare` | combines these steps |
 //! | `run_dir` | the verified files of a run |
+//! | `workspace` | files of the user for a script, and files that it changes |
 //! | `start` | long-running scripts that exchange messages with the caller |
 //! | [`sandbox`] | what can be enforced, and enforcing it |
 //! | `helper` | this program, started again to be confined |
+//! | [`environments`] | the packages that scripts depend on |
+//! | `network` | the network access of a script |
 //! | `watch` | output and time |
 //! | `meter` | the memory, processes and files that a script uses |
 //! | [`log`] | the record of runs |
 //!
 //! Invariants: the bytes that were hashed and checked are the bytes that run; a script that cannot be confined does not
-//! run unless the caller asks for no sandbox; when [`run`] returns, none of its processes and files are left.
+//! run unless the caller asks for no sandbox; when [`run`] returns, none of its processes are left, and
+//! its files are deleted with the result.
 
 #![cfg_attr(
     any(not(target_os = "linux"), prowess_portable),
     allow(dead_code, reason = "much of it is only used with a sandbox")
 )]
 
+mod access;
 mod allowed_tools;
+pub mod environments;
 mod error;
 mod gate;
 #[cfg(all(target_os = "linux", not(prowess_portable)))]
@@ -30,31 +38,37 @@ mod interpreter;
 mod locate;
 pub mod log;
 mod meter;
+mod network;
 mod options;
 mod prepare;
 mod processes;
+mod programs;
 mod result;
 mod run_dir;
 pub mod sandbox;
 mod start;
 mod status;
+mod system_paths;
 mod watch;
 #[cfg(all(target_os = "linux", not(prowess_portable)))]
 mod wire;
+mod workspace;
 
 use std::time::Instant;
 
 use prowess::Skill;
 pub use prowess::policy::RunLimits as Limits;
 
-pub use error::RunError;
+pub use access::{AccessSummary, ConsentAnswer};
+pub use error::{DENIED_HINT, RunError};
 pub use gate::check_consent;
 pub use gate::{
-    RequestedVariable, grant_entry, is_allowed, is_any_allowed, network_access, requested_variables,
+    RequestedVariable, grant_entry, is_allowed, is_any_allowed, is_denied, may_ask, network_access,
+    pinned_grant_entry, requested_variables,
 };
 #[cfg(all(target_os = "linux", not(prowess_portable)))]
 pub use helper::helper_main;
-pub use interpreter::detect_runner;
+pub use interpreter::{UnknownRunnerError, detect_runner};
 pub use options::{
     Cancel, Consent, NetworkAccess, OutputHandler, Protection, RunOptions, SandboxHelper, ScriptInput,
 };
@@ -62,9 +76,10 @@ pub use result::{OutputStream, RunLimit, SandboxTier, ScriptResult};
 pub use sandbox::SandboxError;
 pub use start::{PreparedScript, RunningScript, prepare_script};
 pub use status::{SandboxStatus, status};
+pub use workspace::{Artifact, FinishedWorkspace, InputFile, ScriptFilesError, Workspace, check_workspace};
 
 use log::{RunEnd, RunRecord};
-use prepare::prepare;
+use prepare::{WorkspaceUse, prepare};
 
 /// Does nothing on systems without a sandbox.
 #[cfg(any(not(target_os = "linux"), prowess_portable))]
@@ -95,7 +110,7 @@ pub fn run(
     mut options: RunOptions<'_>,
 ) -> Result<ScriptResult, RunError> {
     let started = Instant::now();
-    let prepared = prepare(skill, script, arguments, &options)?;
+    let prepared = prepare(skill, script, arguments, &options, WorkspaceUse::FromOptions)?;
     let mut record = prepared.record(skill, arguments.len());
     let log_path = options.log.take();
     let write_record = |record: &RunRecord| match &log_path {
@@ -130,10 +145,21 @@ fn record_grants(skill: &Skill, options: &RunOptions<'_>) -> Option<String> {
     recorded.err().map(|error| format!("cannot record grants in the lock file: {error}"))
 }
 
+/// Returns the environment that a script uses; `None` if it needs none. Fails with the error that a run would have if the
+/// script needs an environment that is not built or cannot be used. Whether the script may run is not checked.
+pub fn environment_of_script(
+    skill: &Skill,
+    script: &str,
+    options: &RunOptions<'_>,
+) -> Result<Option<environments::ReadyEnvironment>, RunError> {
+    prepare::environment_of_script(skill, script, options)
+}
+
 struct RunOutcome {
     watched: watch::WatchResult,
     tier: SandboxTier,
     remarks: Vec<String>,
+    workspace: Option<FinishedWorkspace>,
 }
 
 impl RunOutcome {
@@ -166,6 +192,7 @@ impl RunOutcome {
             digest: record.digest,
             tree: record.tree,
             remarks: self.remarks,
+            workspace: self.workspace,
         }
     }
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::Limits;
 use super::options::NetworkAccess;
-use super::processes::{self, DirUsage, UsageQuery, measure_dir, measure_processes};
+use super::processes::{DirUsage, UsageQuery, measure_dir, measure_processes};
 use super::result::RunLimit;
 use super::sandbox::{SandboxTier, SandboxedProcess};
 
@@ -26,19 +26,24 @@ const INCOMPLETE_MAX: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(super) struct Meter {
     scratch: PathBuf,
+    /// The workspace and the path at which the script sees it, if there is one.
+    workspace: Option<[PathBuf; 2]>,
     network: NetworkAccess,
     /// The first of the latest consecutive measurements that were incomplete.
     processes_incomplete_since: Option<Instant>,
     files_incomplete_since: Option<Instant>,
+    workspace_incomplete_since: Option<Instant>,
 }
 
 impl Meter {
-    pub(super) fn new(scratch: &Path, network: NetworkAccess) -> Self {
+    pub(super) fn new(scratch: &Path, workspace: Option<[PathBuf; 2]>, network: NetworkAccess) -> Self {
         Self {
             scratch: scratch.to_owned(),
+            workspace,
             network,
             processes_incomplete_since: None,
             files_incomplete_since: None,
+            workspace_incomplete_since: None,
         }
     }
 
@@ -48,7 +53,7 @@ impl Meter {
         let usage = measure_processes(UsageQuery {
             root: running.root_pid(),
             has_helpers: running.tier() == SandboxTier::Tier1,
-            scratch: &self.scratch,
+            dirs: &self.dirs(),
             network: self.network == NetworkAccess::On,
         });
         let is_incomplete =
@@ -61,14 +66,25 @@ impl Meter {
         if usage.processes >= limits.processes {
             hit.push(RunLimit::Processes);
         }
+        let hidden = usage.unsized_files.saturating_mul(limits.file_bytes);
+        let deleted = usage.deleted_bytes.saturating_add(hidden);
         let is_exceeded = match files.in_memory {
             true => files.exceeds(limits),
             false => {
-                let hidden = usage.unsized_files.saturating_mul(limits.file_bytes);
-                let bytes = files.bytes.saturating_add(usage.deleted_bytes).saturating_add(hidden);
+                let bytes = files.bytes.saturating_add(deleted);
                 is_incomplete || ScratchUsage { bytes, ..files }.exceeds(limits)
             }
         };
+        if let Some(workspace) = self.measure_workspace() {
+            // Deleted files on disk count once: in the scratch directory, unless that is in memory.
+            let deleted = if files.in_memory { deleted } else { 0 };
+            let bytes = workspace.bytes.saturating_add(deleted);
+            let is_exceeded = exceeds_workspace(&DirUsage { bytes, ..workspace }, limits);
+            let since = &mut self.workspace_incomplete_since;
+            if is_incomplete_too_long(since, workspace.incomplete, Instant::now()) || is_exceeded {
+                hit.push(RunLimit::Workspace);
+            }
+        }
         if is_incomplete_too_long(&mut self.files_incomplete_since, files.incomplete, Instant::now())
             || is_exceeded
         {
@@ -91,8 +107,34 @@ impl Meter {
         if files.incomplete || files.exceeds(limits) {
             hit.push(RunLimit::Scratch);
         }
+        let workspace = self.measure_workspace();
+        if workspace.is_some_and(|usage| usage.incomplete || exceeds_workspace(&usage, limits)) {
+            hit.push(RunLimit::Workspace);
+        }
         hit
     }
+
+    /// Returns the directories on disk, as seen from here and by the script.
+    fn dirs(&self) -> Vec<&Path> {
+        let workspace = self.workspace.iter().flatten().map(PathBuf::as_path);
+        std::iter::once(self.scratch.as_path()).chain(workspace).collect()
+    }
+
+    fn measure_workspace(&self) -> Option<DirUsage> {
+        let [workspace, _] = self.workspace.as_ref()?;
+        Some(measure_path(workspace))
+    }
+}
+
+fn measure_path(path: &Path) -> DirUsage {
+    match File::open(path) {
+        Ok(dir) => measure_dir(dir.as_fd(), ENTRIES_MAX),
+        Err(_) => DirUsage { incomplete: true, ..DirUsage::default() },
+    }
+}
+
+fn exceeds_workspace(usage: &DirUsage, limits: &Limits) -> bool {
+    usage.bytes > limits.workspace_bytes || usage.entries > limits.workspace_files as usize
 }
 
 /// Returns `true` if consecutive measurements have been incomplete for too long.
@@ -123,11 +165,7 @@ impl ScratchUsage {
             let (bytes, entries) = used.as_ref().copied().unwrap_or_default();
             return Self { entries, bytes, largest: 0, incomplete: used.is_err(), in_memory: true };
         }
-        let tree = match File::open(scratch) {
-            Ok(dir) => measure_dir(dir.as_fd(), ENTRIES_MAX),
-            Err(_) => DirUsage { incomplete: true, ..DirUsage::default() },
-        };
-        let processes::DirUsage { entries, bytes, largest, incomplete: unseen } = tree;
+        let DirUsage { entries, bytes, largest, incomplete: unseen } = measure_path(scratch);
         Self { entries: entries as u64, bytes, largest, incomplete: unseen, in_memory: false }
     }
 

@@ -9,17 +9,10 @@ use prowess::policy::Policy;
 use prowess::{HostEnv, Registry};
 
 use super::Limits;
+pub use super::network::NetworkAccess;
 use super::result::OutputStream;
 use super::result::SandboxTier;
-
-/// Whether a script has network access.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NetworkAccess {
-    /// No network access.
-    Off,
-    /// Network access.
-    On,
-}
+use super::workspace::Workspace;
 
 /// The standard input of a script.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -50,13 +43,15 @@ pub(crate) struct RunSetup {
 }
 
 /// Whether the user was asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Consent {
     /// Not asked: the configuration decides.
     #[default]
     Configured,
     /// The user allowed this one script to run now.
     Given,
+    /// The user allowed this one script to run now, if the files of the skill have this tree hash.
+    GivenAt(String),
 }
 
 /// Whether a script is confined.
@@ -148,6 +143,12 @@ pub struct RunOptions<'a> {
     pub protection: Protection,
     /// Network access, or `None` to follow the configuration.
     pub network: Option<NetworkAccess>,
+    /// The directory in which the script works, or `None` to follow the policy.
+    pub workspace: Option<Workspace>,
+    /// Files and directories of the user that the script may read.
+    pub read: Vec<PathBuf>,
+    /// The directory that relative paths of the user refer to, in `read` and in arguments.
+    pub current_dir: Option<PathBuf>,
     /// The standard input.
     pub input: ScriptInput,
     /// The available environment variables. Only those that the skill requests and the user grants are passed.
@@ -163,6 +164,16 @@ pub struct RunOptions<'a> {
 }
 
 impl<'a> RunOptions<'a> {
+    /// Returns the policy.
+    pub fn policy(&self) -> &'a Policy {
+        self.policy
+    }
+
+    /// Returns the environment.
+    pub fn host(&self) -> &'a HostEnv {
+        self.env
+    }
+
     pub(crate) fn setup(&self, input: InputSource) -> RunSetup {
         RunSetup {
             limits: self.limits.clone(),
@@ -187,6 +198,9 @@ impl<'a> RunOptions<'a> {
             consent: Consent::default(),
             protection: Protection::default(),
             network: None,
+            workspace: None,
+            read: Vec::new(),
+            current_dir: None,
             input: ScriptInput::default(),
             environment: Vec::new(),
             on_output: None,

@@ -1,20 +1,31 @@
-//! Prepares a run: checks permissions, finds the interpreter and copies the files.
+//! Prepares a run: checks permissions, finds the interpreter, copies the files, and collects changes at the end.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use prowess::format::hidden;
-use prowess::policy::AllowedTools;
+use prowess::policy::{AllowedTools, ScriptDirectory};
+use prowess::resources::SkillFiles;
 use prowess::{HostEnv, Skill, resources};
 
+use super::environments::{self, EnvironmentRequest, InterpreterPaths, ReadyEnvironment};
 use super::error::RunError;
 use super::interpreter::{self, Runner};
 use super::log::{self, RunRecord};
 use super::meter::Meter;
 use super::options::{InputSource, NetworkAccess, Protection, RunOptions, RunSetup};
+use super::programs::find_named_programs;
+use super::result::RunLimit;
 use super::run_dir::RunDir;
-use super::sandbox::{self, Enforced, SandboxError, SandboxTask, unused_user};
-use super::{RunOutcome, allowed_tools, gate, locate, watch};
+use super::sandbox::{
+    self, Enforced, FileCopy, SandboxError, SandboxTask, SandboxTier, ScratchLocation, TaskArguments,
+    unused_user,
+};
+use super::workspace::{
+    Changes, CopiedTree, CopyLimits, FinishedWorkspace, Workspace, check_workspace, copy_dir, copy_file,
+    remove_abandoned_staging, resolve_read_grants, write_inputs,
+};
+use super::{Limits, RunOutcome, allowed_tools, gate, locate, watch};
 
 /// The directories in which programs are found inside the sandbox.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -25,12 +36,38 @@ pub(super) struct PreparedRun {
     digest: String,
     pub(super) tree: String,
     program: PathBuf,
-    arguments: Vec<String>,
+    /// The arguments of the interpreter, and the script.
+    fixed_arguments: Vec<String>,
+    user_arguments: Vec<String>,
+    current_dir: Option<PathBuf>,
     readable: Vec<PathBuf>,
     environment: Vec<(String, OsString)>,
+    /// The names of the variables that the user granted.
+    granted: Vec<String>,
     network: NetworkAccess,
     user: Option<u32>,
-    pub(super) run_dir: RunDir,
+    files: UserFiles,
+    run_dir: RunDir,
+}
+
+/// Copies of files of the user.
+#[derive(Debug, Default)]
+struct UserFiles {
+    copies: Vec<FileCopy>,
+    /// What was copied into the workspace, if there is one.
+    copied: Option<CopiedTree>,
+    /// The directory to which changes are applied.
+    apply_to: Option<PathBuf>,
+    remarks: Vec<String>,
+}
+
+/// Whether a script works in a workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WorkspaceUse {
+    /// As the options say.
+    FromOptions,
+    /// It works in the directory of the skill.
+    None,
 }
 
 pub(super) fn prepare(
@@ -38,12 +75,13 @@ pub(super) fn prepare(
     script: &str,
     arguments: &[String],
     options: &RunOptions<'_>,
+    workspace_use: WorkspaceUse,
 ) -> Result<PreparedRun, RunError> {
     let (policy, env) = (options.policy, options.env);
     gate::check_arguments(arguments, &options.limits)?;
     // Check access to the skill first, so that the error does not reveal whether its scripts are allowed.
     let skill_files = resources::read_skill_files(skill)?;
-    gate::check_consent(skill, options)?;
+    gate::check_consent_at(skill, options, &|| Some(skill_files.tree.clone()))?;
     let (script, file) = skill_files.file(script)?;
     let runner = interpreter::detect_runner(&script, &file.bytes)?;
     let user = unused_user().map_err(|error| RunError::Sandbox(vec![error]))?;
@@ -61,34 +99,153 @@ pub(super) fn prepare(
             allowed: tools.iter().map(|tool| hidden::escape_for_display(tool).into_owned()).collect(),
         });
     }
+    let environment = find_environment(skill, &script, &skill_files, &located, options)?;
     let digest = file.digest();
     let run_dir = RunDir::new(&sandbox::scratch_parent(), &skill_files, user)
         .map_err(|error| RunError::Io { context: "cannot create the scratch directory", error })?;
     let script_path = run_dir.skill.join(&script);
-    let (program, mut command_arguments) = match located.program {
+    let files = match workspace_use {
+        WorkspaceUse::FromOptions => copy_user_files(options, &run_dir, user)?,
+        WorkspaceUse::None => UserFiles::default(),
+    };
+    let programs = find_named_programs(skill, env, user);
+    let mut readable = located.readable;
+    readable.push(run_dir.python.clone());
+    readable.extend(programs.readable);
+    let (program, mut fixed_arguments) = match located.program {
         Some(program) => (program, located.arguments),
         None => (script_path.clone(), Vec::new()),
     };
     if program != script_path {
-        command_arguments.push(script_path.display().to_string());
+        fixed_arguments.push(script_path.display().to_string());
     }
-    command_arguments.extend(arguments.iter().cloned());
     let network = options.network.unwrap_or_else(|| gate::network_access(skill, policy, env));
-    let mut environment = base_environment(&run_dir, &program);
+    let mut variables = base_environment(&run_dir, &program, environment.as_ref(), &programs.dirs);
     let granted = gate::granted_variables(skill, policy, env, &options.environment);
-    environment.extend(granted);
+    let granted_names = granted.iter().map(|(name, _)| name.clone()).collect();
+    variables.extend(granted);
+    if let Some(environment) = &environment {
+        readable.extend(environment.readable.iter().cloned());
+        run_dir
+            .link_node_modules(environment.node_modules.as_deref())
+            .map_err(|error| RunError::Io { context: "cannot link the packages", error })?;
+    }
     Ok(PreparedRun {
         digest,
         tree: skill_files.tree,
         script,
         program,
-        arguments: command_arguments,
-        readable: located.readable,
-        environment,
+        fixed_arguments,
+        user_arguments: arguments.to_vec(),
+        current_dir: options.current_dir.clone(),
+        readable,
+        environment: variables,
+        granted: granted_names,
         network,
         user,
+        files,
         run_dir,
     })
+}
+
+/// Returns the environment of a script; `None` if it needs none. Fails if it needs one that cannot be used.
+pub(super) fn environment_of_script(
+    skill: &Skill,
+    script: &str,
+    options: &RunOptions<'_>,
+) -> Result<Option<ReadyEnvironment>, RunError> {
+    let files = resources::read_skill_files(skill)?;
+    let (script, file) = files.file(script)?;
+    let runner = interpreter::detect_runner(&script, &file.bytes)?;
+    let user = unused_user().map_err(|error| RunError::Sandbox(vec![error]))?;
+    let located = locate_runner(&script, &runner, options.env, user)?;
+    find_environment(skill, &script, &files, &located, options)
+}
+
+/// Returns the environment of a script, if it needs one.
+fn find_environment(
+    skill: &Skill,
+    script: &str,
+    files: &SkillFiles,
+    located: &ResolvedRunner,
+    options: &RunOptions<'_>,
+) -> Result<Option<ReadyEnvironment>, RunError> {
+    let Some(program) = &located.program else { return Ok(None) };
+    let interpreter = InterpreterPaths { program: program.clone(), readable: located.readable.clone() };
+    let pins = skill.lock_entry().map(|locked| locked.environments).unwrap_or_default();
+    let request = EnvironmentRequest {
+        skill: &skill.name(),
+        files,
+        script,
+        pins: &pins,
+        interpreter: &interpreter,
+        settings: &options.policy.run.environments,
+        host: options.env,
+        helper: &options.helper,
+        protection: options.protection,
+    };
+    Ok(environments::for_script(&request)?)
+}
+
+/// Copies the files of the user that the script may access.
+fn copy_user_files(
+    options: &RunOptions<'_>,
+    run_dir: &RunDir,
+    user: Option<u32>,
+) -> Result<UserFiles, RunError> {
+    let io_error = |error| RunError::Io { context: "cannot create the workspace", error };
+    let mut limits = CopyLimits::new(&options.limits, user);
+    let mut files = UserFiles::default();
+    let temporary = Workspace::default();
+    let workspace = match (&options.workspace, options.policy.run.directory) {
+        (Some(workspace), _) => Some(workspace),
+        (None, ScriptDirectory::Workspace) => Some(&temporary),
+        (None, ScriptDirectory::Skill) => None,
+    };
+    let mut workspace_dir = None;
+    if let Some(workspace) = workspace {
+        run_dir.create_workspace().map_err(io_error)?;
+        let copy = run_dir.workspace.clone();
+        let (typed, path) = match workspace {
+            Workspace::Temporary(inputs) => {
+                files.copied = Some(write_inputs(inputs, &copy, &mut limits)?);
+                (copy.clone(), copy.clone())
+            }
+            Workspace::Directory(dir) => {
+                let resolved = check_workspace(dir, options.env)?;
+                remove_abandoned_staging(&resolved);
+                let copied = copy_dir(&resolved, &copy, &mut limits)?;
+                if copied.skipped > 0 {
+                    files.remarks.push(format!(
+                        "{} symlinks and special files of the workspace are not visible to the script",
+                        copied.skipped
+                    ));
+                }
+                files.copied = Some(copied);
+                files.apply_to = Some(resolved.clone());
+                (dir.clone(), resolved)
+            }
+        };
+        workspace_dir = Some(path.clone());
+        files.copies.push(FileCopy { typed, path, copy, writable: true });
+    }
+    let paths = options
+        .read
+        .iter()
+        .map(|path| options.current_dir.as_ref().map_or(path.clone(), |dir| dir.join(path)));
+    let grants = resolve_read_grants(&paths.collect::<Vec<_>>(), workspace_dir.as_deref())?;
+    let mut limits = CopyLimits::new(&options.limits, user);
+    for (number, path) in grants.into_iter().enumerate() {
+        let target = run_dir.create_read_dir(number).map_err(io_error)?;
+        let copy = if path.is_dir() {
+            copy_dir(&path, &target, &mut limits)?;
+            target
+        } else {
+            copy_file(&path, &target, &mut limits)?
+        };
+        files.copies.push(FileCopy { typed: path.clone(), path, copy, writable: false });
+    }
+    Ok(files)
 }
 
 /// The program that runs a script.
@@ -116,7 +273,7 @@ fn locate_runner(
     };
     let mut error = locate::LocateError::NotInPath;
     for name in names {
-        match locate::locate(name, &env.path, user) {
+        match locate::locate(name, &env.path, env.home.as_deref(), user) {
             Ok(located) => {
                 return Ok(ResolvedRunner {
                     name: name.clone(),
@@ -138,8 +295,13 @@ fn locate_runner(
     })
 }
 
-fn base_environment(run_dir: &RunDir, program: &Path) -> Vec<(String, OsString)> {
-    let scratch = run_dir.scratch.clone().into_os_string();
+/// Returns the variables that every script has, besides `HOME` and `TMPDIR`.
+fn base_environment(
+    run_dir: &RunDir,
+    program: &Path,
+    environment: Option<&ReadyEnvironment>,
+    named_programs: &[PathBuf],
+) -> Vec<(String, OsString)> {
     let mut path = OsString::from(PATH);
     // A script that starts its interpreter by name gets the same one.
     if let Some(dir) =
@@ -149,8 +311,39 @@ fn base_environment(run_dir: &RunDir, program: &Path) -> Vec<(String, OsString)>
         path.push(":");
         path.push(PATH);
     }
-    let base = [("PATH", path), ("LANG", "C.UTF-8".into()), ("HOME", scratch.clone()), ("TMPDIR", scratch)];
-    base.map(|(name, value)| (name.to_owned(), value)).to_vec()
+    if let Some(programs) = environment.and_then(|environment| environment.programs.as_ref()) {
+        let mut with_programs = programs.clone().into_os_string();
+        with_programs.push(":");
+        with_programs.push(path);
+        path = with_programs;
+    }
+    // Last, because directories of other programs may contain interpreters of their own.
+    for dir in named_programs {
+        path.push(":");
+        path.push(dir);
+    }
+    // Scripts import modules of their skill by the path from its directory.
+    let mut python_path = run_dir.python.clone().into_os_string();
+    python_path.push(":");
+    python_path.push(&run_dir.skill);
+    let mut base = Vec::new();
+    for (name, value) in environment.iter().flat_map(|environment| &environment.variables) {
+        if name == "PYTHONPATH" {
+            python_path.push(":");
+            python_path.push(value);
+        } else {
+            base.push((name.clone(), value.clone()));
+        }
+    }
+    let fixed = [
+        ("PATH", path),
+        ("LANG", "C.UTF-8".into()),
+        ("PYTHONPATH", python_path),
+        // Compiled modules would become artifacts.
+        ("PYTHONDONTWRITEBYTECODE", "1".into()),
+    ];
+    base.extend(fixed.map(|(name, value)| (name.to_owned(), value)));
+    base
 }
 
 impl PreparedRun {
@@ -164,24 +357,32 @@ impl PreparedRun {
             tree: self.tree.clone(),
             interpreter: self.program.display().to_string(),
             network: self.network == NetworkAccess::On,
-            env: self.environment.iter().skip(4).map(|(name, _)| name.clone()).collect(),
+            env: self.granted.clone(),
             ..log::new_record()
         }
     }
 
     /// Returns a meter for the script.
     pub(super) fn meter(&self) -> Meter {
-        Meter::new(&self.run_dir.scratch, self.network)
+        let workspace = self.files.copied.as_ref().and_then(|_| self.files.copies.first());
+        let dirs = workspace.map(|workspace| [workspace.copy.clone(), workspace.path.clone()]);
+        Meter::new(&self.run_dir.scratch, dirs, self.network)
     }
 
     /// Enforces the best available protection. Also returns why better ones failed.
     pub(super) fn enforce(&self, setup: &RunSetup) -> Result<(Enforced, Vec<String>), RunError> {
         let task = SandboxTask {
             program: self.program.clone(),
-            arguments: self.arguments.clone(),
+            arguments: TaskArguments {
+                fixed: &self.fixed_arguments,
+                user: &self.user_arguments,
+                current_dir: self.current_dir.as_deref(),
+            },
             environment: self.environment.clone(),
             skill: &self.run_dir.skill,
+            copies: &self.files.copies,
             scratch: &self.run_dir.scratch,
+            scratch_location: ScratchLocation::Tmp,
             readable: self.readable.clone(),
             limits: &setup.limits,
             network: self.network,
@@ -213,7 +414,47 @@ impl PreparedRun {
                 .map_err(|error| RunError::Io { context: "cannot watch the script", error })?;
         match watched.not_started {
             Some(reason) => Err(RunError::NotStarted(reason)),
-            None => Ok(RunOutcome { watched, tier, remarks }),
+            None => self.finish(watched, tier, remarks, &options.limits),
         }
+    }
+
+    /// Collects the changes in the workspace and applies them. A script that was killed changes nothing.
+    fn finish(
+        self,
+        mut watched: watch::WatchResult,
+        tier: SandboxTier,
+        mut remarks: Vec<String>,
+        limits: &Limits,
+    ) -> Result<RunOutcome, RunError> {
+        let Self { files: UserFiles { copied, apply_to, remarks: file_remarks, .. }, run_dir, .. } = self;
+        remarks.extend(file_remarks);
+        let Some(copied) = copied else {
+            return Ok(RunOutcome { watched, tier, remarks, workspace: None });
+        };
+        if watched.limits_hit.contains(&RunLimit::Workspace) {
+            remarks.push(format!(
+                "the workspace had more than {} bytes or {} files and directories, or could not be measured; \
+                 see run.workspace-bytes and run.workspace-files",
+                limits.workspace_bytes, limits.workspace_files
+            ));
+        }
+        if watched.was_killed() && apply_to.is_none() {
+            return Ok(RunOutcome { watched, tier, remarks, workspace: None });
+        }
+        if watched.was_killed() {
+            remarks.push("the script was killed, so its changes in the workspace are not kept".to_owned());
+            return Ok(RunOutcome { watched, tier, remarks, workspace: None });
+        }
+        let mut changes = Changes::collect(&run_dir.workspace, &copied, limits)
+            .map_err(|error| RunError::Io { context: "cannot read the workspace", error })?;
+        remarks.append(&mut changes.remarks);
+        if changes.artifacts.iter().any(|artifact| artifact.size >= limits.file_bytes) {
+            watched.add_limit(RunLimit::FileSize);
+        }
+        let workspace = FinishedWorkspace::new(run_dir, changes);
+        if let Some(dir) = apply_to {
+            workspace.apply_to(&dir, &copied)?;
+        }
+        Ok(RunOutcome { watched, tier, remarks, workspace: Some(workspace) })
     }
 }

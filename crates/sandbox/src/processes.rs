@@ -69,14 +69,14 @@ pub(crate) struct UsageQuery<'a> {
     pub(crate) root: u32,
     /// Whether its children are helpers, which cannot be read.
     pub(crate) has_helpers: bool,
-    /// The scratch directory.
-    pub(crate) scratch: &'a Path,
+    /// Directories on disk that the processes may write to, under all of their names.
+    pub(crate) dirs: &'a [&'a Path],
     /// Whether the processes have network access, and can send descriptors to each other.
     pub(crate) network: bool,
 }
 
 /// Measures the processes. Threads are counted like the kernel counts them; files are counted if they are on the device
-/// of the scratch directory.
+/// of one of the directories.
 pub(crate) fn measure_processes(query: UsageQuery<'_>) -> ProcessUsage {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
     for (pid, parent) in process_parents() {
@@ -84,7 +84,7 @@ pub(crate) fn measure_processes(query: UsageQuery<'_>) -> ProcessUsage {
     }
     let mut usage = ProcessUsage::default();
     let mut visited = HashSet::new();
-    let mut files = OpenFiles::new(query.scratch, query.network);
+    let mut files = OpenFiles::new(query.dirs, query.network);
     let mut pending = vec![query.root];
     while let Some(pid) = pending.pop() {
         for child in children.remove(&pid).unwrap_or_default() {
@@ -136,12 +136,12 @@ const PIPE_BYTES: u64 = 64 * 1024;
 
 /// Open files that use space but are neither in a directory nor in the memory of a process.
 struct OpenFiles<'a> {
-    scratch: &'a Path,
-    device: Option<u64>,
+    dirs: &'a [&'a Path],
+    devices: HashSet<u64>,
     network: bool,
-    deleted: HashSet<u64>,
+    deleted: HashSet<(u64, u64)>,
     deleted_bytes: u64,
-    /// Mapped files that were deleted, by inode.
+    /// The inodes of mapped files that were deleted.
     mapped: HashSet<u64>,
     sockets: HashSet<u64>,
     pipes: HashSet<(u64, u64)>,
@@ -150,10 +150,10 @@ struct OpenFiles<'a> {
 }
 
 impl<'a> OpenFiles<'a> {
-    fn new(scratch: &'a Path, network: bool) -> Self {
+    fn new(dirs: &'a [&'a Path], network: bool) -> Self {
         Self {
-            scratch,
-            device: fs::metadata(scratch).ok().map(|metadata| metadata.dev()),
+            dirs,
+            devices: dirs.iter().filter_map(|dir| Some(fs::metadata(dir).ok()?.dev())).collect(),
             network,
             deleted: HashSet::new(),
             deleted_bytes: 0,
@@ -183,20 +183,21 @@ impl<'a> OpenFiles<'a> {
                 self.pipes.insert((metadata.dev(), metadata.ino()));
             } else if kind.is_file()
                 && metadata.nlink() == 0
-                && Some(metadata.dev()) == self.device
-                && self.deleted.insert(metadata.ino())
+                && self.devices.contains(&metadata.dev())
+                && self.deleted.insert((metadata.dev(), metadata.ino()))
             {
                 self.deleted_bytes += metadata.blocks() * 512;
             }
         }
         for line in fs::read_to_string(format!("/proc/{pid}/maps"))?.lines() {
             let Some(path) = line.strip_suffix(" (deleted)") else { continue };
-            let in_scratch = path.find('/').and_then(|index| path.get(index..)).is_some_and(|path| {
+            let in_dirs = path.find('/').and_then(|index| path.get(index..)).is_some_and(|path| {
                 // Compare bytes, not components: the rest of the name is arbitrary.
-                path.as_bytes().starts_with(self.scratch.as_os_str().as_encoded_bytes())
+                let is_in = |dir: &&Path| path.as_bytes().starts_with(dir.as_os_str().as_encoded_bytes());
+                self.dirs.iter().any(is_in)
             });
             let inode = path.split_whitespace().nth(4).and_then(|inode| inode.parse().ok());
-            if let (true, Some(inode)) = (in_scratch, inode) {
+            if let (true, Some(inode)) = (in_dirs, inode) {
                 self.mapped.insert(inode);
             }
         }
@@ -212,7 +213,8 @@ impl<'a> OpenFiles<'a> {
 
     /// Returns the number of files whose size is unknown.
     fn unsized_files(&self) -> u64 {
-        self.mapped.difference(&self.deleted).count() as u64 + self.in_flight
+        let is_open = |inode: &&u64| self.deleted.iter().any(|(_, open)| open == *inode);
+        self.mapped.iter().filter(|inode| !is_open(inode)).count() as u64 + self.in_flight
     }
 }
 
@@ -251,17 +253,21 @@ pub(crate) fn count_user_threads(user: u32) -> u64 {
 /// The maximum nesting of directories: each level needs an open descriptor while the tree is walked.
 const DEPTH_MAX: usize = 64;
 
-/// Measures a directory by descriptor, so that no path is too long. Stops after `limit` entries.
+/// Measures a directory by descriptor, so that no path is too long. Other file systems that are mounted in it are not
+/// included. Stops after `limit` entries.
 pub(crate) fn measure_dir(root: BorrowedFd<'_>, limit: usize) -> DirUsage {
     let mut usage = DirUsage::default();
     let mut open: Vec<Dir> = Vec::new();
-    match Dir::read_from(root) {
-        Ok(dir) => open.push(dir),
-        Err(_) => usage.incomplete = true,
-    }
+    let device = match rustix::fs::fstat(root).and_then(|stat| Ok((stat.st_dev, Dir::read_from(root)?))) {
+        Ok((device, dir)) => {
+            open.push(dir);
+            device
+        }
+        Err(_) => return DirUsage { incomplete: true, ..usage },
+    };
     while let Some(mut dir) = open.pop() {
         let Some(entry) = dir.read() else { continue };
-        let inner = entry.and_then(|entry| usage.add(&dir, &entry));
+        let inner = entry.and_then(|entry| usage.add(&dir, &entry, device));
         open.push(dir);
         match inner {
             Ok(Some(_)) if open.len() >= DEPTH_MAX => usage.incomplete = true,
@@ -294,13 +300,16 @@ pub(crate) struct DirUsage {
 
 impl DirUsage {
     /// Adds an entry, and opens it if it is a directory.
-    fn add(&mut self, dir: &Dir, entry: &DirEntry) -> Result<Option<Dir>, Errno> {
+    fn add(&mut self, dir: &Dir, entry: &DirEntry, device: u64) -> Result<Option<Dir>, Errno> {
         let name = entry.file_name();
         if name == c"." || name == c".." {
             return Ok(None);
         }
-        self.entries += 1;
         let stat = rustix::fs::statat(dir.fd()?, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if stat.st_dev != device {
+            return Ok(None);
+        }
+        self.entries += 1;
         self.bytes += u64::try_from(stat.st_blocks).unwrap_or_default() * 512;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => {

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::workspace::{Artifact, FinishedWorkspace};
+
 prowess::format::named_enum! {
     /// The protection under which a script runs.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -42,11 +44,13 @@ prowess::format::named_enum! {
         FileSize = "file-size",
         /// All files of the script together grew too large.
         Scratch = "scratch",
+        /// The workspace of the script grew too large.
+        Workspace = "workspace",
     }
 }
 
 /// The result of a script that ran.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct ScriptResult {
     /// The exit code; `None` if a signal ended the script.
@@ -77,12 +81,24 @@ pub struct ScriptResult {
     pub tree: String,
     /// Why no better protection was available, and other warnings.
     pub remarks: Vec<String>,
+    /// The workspace, if the script had one and was not killed.
+    pub workspace: Option<FinishedWorkspace>,
 }
 
 impl ScriptResult {
     /// Returns `true` if the script exited with code 0 by itself.
     pub fn is_success(&self) -> bool {
         self.exit_code == Some(0) && !self.truncated && !self.timed_out && !self.cancelled
+    }
+
+    /// Returns the files that the script created or changed in its workspace.
+    pub fn artifacts(&self) -> &[Artifact] {
+        self.workspace.as_ref().map_or(&[], FinishedWorkspace::artifacts)
+    }
+
+    /// Returns the files that the script removed from its workspace.
+    pub fn removed(&self) -> &[String] {
+        self.workspace.as_ref().map_or(&[], FinishedWorkspace::removed)
     }
 
     /// Returns the standard output as text.
@@ -111,6 +127,9 @@ impl ScriptResult {
             "limits_hit": self.limits_hit,
             "left_behind": self.left_behind,
             "digest": self.digest,
+            "artifacts": self.artifacts(),
+            "removed": self.removed(),
+            "remarks": self.remarks,
         })
     }
 

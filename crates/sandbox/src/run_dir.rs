@@ -1,4 +1,4 @@
-//! The directory of one run: the verified files of the skill, and a scratch directory.
+//! The directory of one run: the verified files of the skill, a scratch directory, and copies of files of the user.
 //!
 //! Invariants: the files are those that were hashed, no other user can enter, and the directory is removed afterwards.
 
@@ -17,8 +17,13 @@ pub(super) struct RunDir {
     dir: PathBuf,
     /// The files of the skill, which the script cannot change.
     pub(super) skill: PathBuf,
-    /// The directory that the script may write to.
+    /// The directory for temporary files of the script.
     pub(super) scratch: PathBuf,
+    /// Empty modules that Python imports when it starts, in place of those in directories of modules.
+    pub(super) python: PathBuf,
+    /// The workspace of the script. It is created only if the script has one.
+    pub(super) workspace: PathBuf,
+    user: Option<u32>,
 }
 
 impl RunDir {
@@ -36,14 +41,63 @@ impl RunDir {
         let parent = fs::canonicalize(parent)?;
         remove_abandoned(&parent);
         let dir = create_unique_dir(&parent)?;
-        let run_dir = Self { skill: dir.join("skill"), scratch: dir.join("scratch"), dir };
+        let run_dir = Self {
+            skill: dir.join("skill"),
+            scratch: dir.join("scratch"),
+            python: dir.join("python"),
+            workspace: dir.join("workspace"),
+            user,
+            dir,
+        };
         run_dir.copy_files(files)?;
-        DirBuilder::new().mode(0o700).create(&run_dir.scratch)?;
+        run_dir.create_python_modules()?;
+        run_dir.create_for_user(&run_dir.scratch)?;
         if let Some(user) = user {
-            std::os::unix::fs::chown(&run_dir.scratch, Some(user), Some(user))?;
             std::os::unix::fs::chown(&run_dir.dir, Some(user), Some(user))?;
         }
         Ok(run_dir)
+    }
+
+    fn create_python_modules(&self) -> io::Result<()> {
+        DirBuilder::new().mode(0o755).create(&self.python)?;
+        fs::set_permissions(&self.python, Permissions::from_mode(0o755))?;
+        for name in ["sitecustomize.py", "usercustomize.py"] {
+            let file =
+                OpenOptions::new().write(true).create_new(true).mode(0o444).open(self.python.join(name))?;
+            file.set_permissions(Permissions::from_mode(0o444))?;
+        }
+        Ok(())
+    }
+
+    /// Makes npm packages available to `import`, which searches only the directories above a script. A skill that brings its
+    /// own packages keeps them.
+    pub(super) fn link_node_modules(&self, packages: Option<&Path>) -> io::Result<()> {
+        let Some(packages) = packages else { return Ok(()) };
+        match std::os::unix::fs::symlink(packages, self.skill.join("node_modules")) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Creates the workspace.
+    pub(super) fn create_workspace(&self) -> io::Result<()> {
+        self.create_for_user(&self.workspace)
+    }
+
+    /// Creates a directory for a copy of a file or directory that the script may read.
+    pub(super) fn create_read_dir(&self, number: usize) -> io::Result<PathBuf> {
+        let path = self.dir.join(format!("read-{number}"));
+        self.create_for_user(&path)?;
+        Ok(path)
+    }
+
+    /// Creates a directory that belongs to the user that runs the script.
+    fn create_for_user(&self, path: &Path) -> io::Result<()> {
+        DirBuilder::new().mode(0o700).create(path)?;
+        match self.user {
+            Some(user) => std::os::unix::fs::chown(path, Some(user), Some(user)),
+            None => Ok(()),
+        }
     }
 
     fn copy_files(&self, files: Option<&SkillFiles>) -> io::Result<()> {
@@ -65,7 +119,8 @@ impl RunDir {
             if let Some(parent) = path.parent() {
                 create_dir(parent)?;
             }
-            let mode = if file.executable { 0o555 } else { 0o444 };
+            // Copies of these files can be changed. The files themselves cannot: the sandbox makes them read-only.
+            let mode = if file.executable { 0o755 } else { 0o644 };
             let mut out = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
             out.write_all(&file.bytes)?;
             // Independent of the umask, because another user may have to read the file.

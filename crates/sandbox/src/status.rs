@@ -3,7 +3,7 @@
 use super::Limits;
 use super::options::{InputSource, NetworkAccess, SandboxHelper, ScriptInput};
 use super::run_dir::RunDir;
-use super::sandbox::{self, SandboxError, SandboxTask, SandboxTier};
+use super::sandbox::{self, SandboxError, SandboxTask, SandboxTier, ScratchLocation, TaskArguments};
 
 /// What this machine can enforce.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,10 +42,12 @@ pub fn status(helper: &SandboxHelper) -> SandboxStatus {
     let limits = Limits::default();
     let task = SandboxTask {
         program: "/bin/true".into(),
-        arguments: Vec::new(),
+        arguments: TaskArguments { fixed: &[], user: &[], current_dir: None },
         environment: Vec::new(),
         skill: &run_dir.skill,
+        copies: &[],
         scratch: &run_dir.scratch,
+        scratch_location: ScratchLocation::Tmp,
         readable: Vec::new(),
         limits: &limits,
         network: NetworkAccess::Off,

@@ -35,7 +35,12 @@ pub(super) struct WatchResult {
 }
 
 impl WatchResult {
-    fn add_limit(&mut self, limit: RunLimit) {
+    /// Returns `true` if the script did not end by itself.
+    pub(super) fn was_killed(&self) -> bool {
+        self.cancelled || self.limits_hit.iter().any(|limit| *limit != RunLimit::Processes)
+    }
+
+    pub(super) fn add_limit(&mut self, limit: RunLimit) {
         if !self.limits_hit.contains(&limit) {
             self.limits_hit.push(limit);
             self.limits_hit.sort();
@@ -79,8 +84,7 @@ pub(super) fn watch(
             measured = Instant::now();
             meter.limits_hit(&process, limits).into_iter().for_each(|limit| result.add_limit(limit));
         }
-        let exceeded = result.limits_hit.iter().any(|limit| *limit != RunLimit::Processes);
-        if exceeded || result.cancelled || ended {
+        if result.was_killed() || ended {
             process.kill();
             killed = Some(Instant::now());
         }
@@ -123,8 +127,7 @@ fn handle_event(
         ProcessEvent::Exited { code, signal, left_behind } => {
             result.has_exited = true;
             // A script that was killed here did not end by itself.
-            let killed =
-                result.cancelled || result.limits_hit.iter().any(|limit| *limit != RunLimit::Processes);
+            let killed = result.was_killed();
             (result.exit_code, result.signal) = if killed { (None, Some(9)) } else { (code, signal) };
             result.left_behind = if killed { 0 } else { left_behind };
             // The script may have ended because it could not start more processes, before usage was measured.

@@ -17,6 +17,8 @@ use rustix::net::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::network::NetworkAccess;
+
 /// The first argument of a helper process.
 pub(crate) const HELPER_ARG: &str = "__prowess-sandbox";
 
@@ -68,7 +70,7 @@ pub(crate) struct SandboxOrder {
     /// Whether the first of `writable` is a separate file system, whose directory is sent before the answer.
     pub(crate) private_scratch: bool,
     /// Whether network access is allowed.
-    pub(crate) network: bool,
+    pub(crate) network: NetworkAccess,
     /// Whether the script is confined.
     pub(crate) confined: bool,
     /// How signals to other processes are prevented.

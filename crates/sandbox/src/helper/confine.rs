@@ -4,18 +4,23 @@ use std::io;
 use std::path::Path;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd,
-    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, NetPort,
+    PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
+    path_beneath_rules,
 };
 use rustix::process::{DumpableBehavior, Resource, Rlimit};
 use rustix::thread::CapabilitySets;
 
 use super::seccomp;
+use crate::network::NetworkAccess;
 use crate::processes;
-use crate::wire::{Rlimits, SandboxOrder, SignalIsolation};
+use crate::wire::{NameableFiles, Rlimits, SandboxOrder, SignalIsolation};
 
 /// The required Landlock ABI for files. Older kernels cannot prevent truncation.
 const FILES_ABI: ABI = ABI::V3;
+
+/// The first Landlock ABI that restricts connections.
+const PORTS_ABI: u32 = 4;
 
 /// The first Landlock ABI that restricts signals.
 const SIGNAL_SCOPE_ABI: u32 = 6;
@@ -83,6 +88,11 @@ pub(super) fn confine(order: &SandboxOrder, is_first: bool) -> Result<u32, Strin
         return Ok(0);
     }
     let version = restrict_files(order)?;
+    if matches!(order.network, NetworkAccess::ProxyPort(_)) && version < PORTS_ABI {
+        return Err(format!(
+            "Landlock is too old to restrict connections: version {version}, but {PORTS_ABI} is required (Linux 6.7)"
+        ));
+    }
     let signals = match order.signals {
         SignalIsolation::Namespace => seccomp::SignalPolicy::Allowed,
         SignalIsolation::Scoped if version >= SIGNAL_SCOPE_ABI => seccomp::SignalPolicy::Allowed,
@@ -133,7 +143,11 @@ fn restrict_files(order: &SandboxOrder) -> Result<u32, String> {
 
 fn build_ruleset(order: &SandboxOrder) -> Result<RulesetCreated, landlock::RulesetError> {
     let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::Execute;
-    let special = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock;
+    let mut special = AccessFs::MakeChar | AccessFs::MakeBlock;
+    if order.nameable != NameableFiles::Nothing {
+        // In a namespace, nothing else can find a socket.
+        special |= AccessFs::MakeSock;
+    }
     let write = AccessFs::from_all(FILES_ABI) & !special;
     // File access must be fully restricted; features of later kernels are used if available.
     let mut rules = Ruleset::default()
@@ -142,11 +156,22 @@ fn build_ruleset(order: &SandboxOrder) -> Result<RulesetCreated, landlock::Rules
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::IoctlDev)?
         .scope(Scope::AbstractUnixSocket | Scope::Signal)?;
-    if !order.network {
-        rules = rules.handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp)?;
+    let sockets = AccessNet::BindTcp | AccessNet::ConnectTcp;
+    rules = match order.network {
+        NetworkAccess::On => rules,
+        // Without network access, seccomp denies all sockets, too.
+        NetworkAccess::Off => rules.handle_access(sockets)?,
+        // Nothing else restricts the port, so the kernel must support it.
+        NetworkAccess::ProxyPort(_) => rules
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(sockets)?
+            .set_compatibility(CompatLevel::BestEffort),
+    };
+    let mut rules = rules.create()?;
+    if let NetworkAccess::ProxyPort(port) = order.network {
+        rules = rules.add_rule(NetPort::new(port, AccessNet::ConnectTcp))?;
     }
     let mut rules = rules
-        .create()?
         .add_rules(path_beneath_rules(&order.readable, read))?
         .add_rules(path_beneath_rules(&order.devices, AccessFs::ReadFile | AccessFs::WriteFile))?
         .add_rules(path_beneath_rules(&order.writable, write))?;

@@ -8,7 +8,6 @@
 mod linux;
 #[cfg(any(not(target_os = "linux"), prowess_portable, test))]
 mod refusing;
-pub(crate) mod system_paths;
 #[cfg(any(not(target_os = "linux"), prowess_portable))]
 mod unsupported;
 
@@ -28,6 +27,7 @@ use super::Limits;
 use super::options::{InputSource, NetworkAccess, SandboxHelper};
 use super::result::OutputStream;
 pub use super::result::SandboxTier;
+use super::workspace::PathMap;
 
 /// An event of a running script.
 #[derive(Debug)]
@@ -51,12 +51,18 @@ pub enum ProcessEvent {
 #[derive(Debug)]
 pub struct SandboxTask<'a> {
     pub(crate) program: PathBuf,
-    pub(crate) arguments: Vec<String>,
+    /// The arguments, in which paths of the user refer to the copies.
+    pub(crate) arguments: TaskArguments<'a>,
+    /// The environment, without `HOME` and `TMPDIR`.
     pub(crate) environment: Vec<(String, OsString)>,
-    /// The files of the skill, which are the working directory.
+    /// The files of the skill.
     pub(crate) skill: &'a Path,
+    /// Copies of files of the user. The first one is the current directory if it is writable, otherwise that is the skill.
+    pub(crate) copies: &'a [FileCopy],
     /// The scratch directory.
     pub(crate) scratch: &'a Path,
+    /// Where a namespace has the scratch directory.
+    pub(crate) scratch_location: ScratchLocation,
     /// Readable paths besides the system directories.
     pub(crate) readable: Vec<PathBuf>,
     pub(crate) limits: &'a Limits,
@@ -64,6 +70,81 @@ pub struct SandboxTask<'a> {
     pub(crate) input: InputSource,
     /// The user to become, if Prowess is root.
     pub(crate) user: Option<u32>,
+}
+
+/// The arguments of a program.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TaskArguments<'a> {
+    /// Arguments that are passed unchanged.
+    pub(crate) fixed: &'a [String],
+    /// Arguments of the user, which follow.
+    pub(crate) user: &'a [String],
+    /// The directory that relative paths of the user refer to.
+    pub(crate) current_dir: Option<&'a Path>,
+}
+
+/// Where a namespace has the scratch directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ScratchLocation {
+    /// At `/tmp`, where programs expect to write.
+    Tmp,
+    /// At its own path.
+    Unchanged,
+}
+
+/// A copy of a file or directory of the user, which a script accesses in its place.
+#[derive(Debug, Clone)]
+pub(crate) struct FileCopy {
+    /// The path as the user typed it.
+    pub(crate) typed: PathBuf,
+    /// The resolved path. In a mount namespace, the copy is there.
+    pub(crate) path: PathBuf,
+    /// The path of the copy.
+    pub(crate) copy: PathBuf,
+    /// Whether the script may change it.
+    pub(crate) writable: bool,
+}
+
+/// Where a script sees the copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CopyLocation {
+    /// At the paths of the user.
+    UserPath,
+    /// Where the copies are.
+    CopyPath,
+}
+
+impl FileCopy {
+    /// Returns the path at which the script sees the copy.
+    pub(crate) fn inside(&self, location: CopyLocation) -> &Path {
+        match location {
+            CopyLocation::UserPath => &self.path,
+            CopyLocation::CopyPath => &self.copy,
+        }
+    }
+}
+
+impl SandboxTask<'_> {
+    /// Returns the arguments for a script that sees the copies at `location`.
+    pub(crate) fn arguments_at(&self, location: CopyLocation) -> Vec<String> {
+        let workspace = self.workspace().map(|copy| copy.copy.as_path());
+        let mut paths = PathMap::new(self.arguments.current_dir, workspace);
+        for copy in self.copies {
+            paths.add([&copy.typed, &copy.path], copy.inside(location));
+        }
+        let user = self.arguments.user.iter().map(|argument| paths.translate(argument));
+        self.arguments.fixed.iter().cloned().chain(user).collect()
+    }
+
+    /// Returns the workspace, if the script has one.
+    pub(crate) fn workspace(&self) -> Option<&FileCopy> {
+        self.copies.first().filter(|copy| copy.writable)
+    }
+
+    /// Returns the current directory of a script that sees the copies at `location`.
+    pub(crate) fn directory(&self, location: CopyLocation) -> &Path {
+        self.workspace().map_or(self.skill, |copy| copy.inside(location))
+    }
 }
 
 /// A way to confine a script. Other systems implement this trait.

@@ -24,6 +24,7 @@ mod tests {
 
     use super::*;
     use crate::options::InputSource;
+    use crate::sandbox::{ScratchLocation, TaskArguments};
     use crate::{Limits, NetworkAccess, RunError, ScriptInput};
 
     #[test]
@@ -31,7 +32,9 @@ mod tests {
         let (limits, nowhere) = (Limits::default(), Path::new("/nowhere"));
         let task = SandboxTask {
             program: "/bin/true".into(),
-            arguments: Vec::new(),
+            arguments: TaskArguments { fixed: &[], user: &[], current_dir: None },
+            copies: &[],
+            scratch_location: ScratchLocation::Tmp,
             environment: Vec::new(),
             skill: nowhere,
             scratch: nowhere,

@@ -21,7 +21,11 @@ fn every_attack_in_the_table_has_a_test() {
         include_str!("attacks_network.rs"),
         include_str!("attacks_processes.rs"),
     ];
-    let gates = [include_str!("gates.rs"), include_str!("../../../cli/tests/it/run_limits.rs")];
+    let gates = [
+        include_str!("gates.rs"),
+        include_str!("workspaces.rs"),
+        include_str!("../../../cli/tests/it/run_limits.rs"),
+    ];
     let existing: BTreeSet<&str> = attacks.iter().chain(&gates).flat_map(|source| tests(source)).collect();
     let missing: Vec<_> = named.difference(&existing).collect();
     assert!(missing.is_empty() && named.len() > 20, "no such tests: {missing:?}");

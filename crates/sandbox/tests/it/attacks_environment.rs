@@ -75,8 +75,8 @@ attempt("watch", lambda: call(254, call(253), directory.encode(), 0xfff))
 #[test]
 fn files_can_be_copied_in_the_scratch_directory() {
     let text = "import shutil, os\nhome = os.environ['HOME']\nshutil.copy2('x.py', home + '/a'); shutil.copy(home + '/a', home + '/b')\n\
-                shutil.copytree('.', home + '/all'); print(sorted(os.listdir(home)))\n";
-    let env = ScriptEnv::new();
+                shutil.copytree('.', home + '/all'); print([n for n in sorted(os.listdir(home)) if len(n) < 4])\n";
+    let env = ScriptEnv::new().in_skill_dir();
     for tier in TIERS {
         let result = env.script("x.py", text).run_on(tier).unwrap();
         assert_eq!(result.stdout_text(), "['a', 'all', 'b']\n", "{tier}: {}", result.stderr_text());
@@ -91,7 +91,7 @@ fn all_memory_is_counted() {
 attempt("memfd", lambda: call(319, b"x", 0))
 attempt("memfd_secret", lambda: call(447, 0))
 attempt("shm", lambda: open("/dev/shm/x", "w"))
-attempt("tmp", lambda: open("/tmp/x", "w"))
+attempt("tmp", lambda: open("/var/tmp/x", "w"))
 attempt("queue", lambda: call(240, b"x", 0o102, 0o600, 0))
 "#;
     let env = ScriptEnv::new();
@@ -182,7 +182,7 @@ attempt("rename the scratch directory", lambda: os.rename(home, home + "2"))
 attempt("bind mount", lambda: call(165, b"/etc", home.encode(), b"", 4096, 0))
 attempt("chroot", lambda: os.chroot(home))
 attempt("device", lambda: os.mknod(home + "/d", 0o60600, os.makedev(8, 0)))
-attempt("above", lambda: os.listdir(own + "/../.."))
+attempt("above", lambda: os.listdir("/"))
 attempt("root", lambda: os.listdir("/proc/self/root/etc"))
 attempt("own memory", lambda: open("/proc/self/mem", "r+b"))
 attempt("handle", lambda: call(303, -100, b"/", 0, 0, 0))
@@ -286,9 +286,9 @@ fn concurrent_runs_are_isolated() {
     let text = PRELUDE.to_owned()
         + r#"
 home, pid = sys.argv[1], int(sys.argv[2])
-attempt("list", lambda: os.listdir(home))
+attempt("list", lambda: os.listdir(home).index("mine"))
 attempt("read", lambda: open(home + "/mine").read())
-attempt("write", lambda: open(home + "/yours", "w"))
+attempt("write", lambda: open(home + "/mine", "r+"))
 attempt("skill", lambda: open(os.path.dirname(home) + "/skill/SKILL.md").read())
 attempt("signal", lambda: os.kill(pid, 0))
 attempt("environ", lambda: open(f"/proc/{pid}/environ").read())

@@ -65,9 +65,9 @@ fn files_of_the_user_and_the_system_cannot_be_read() {
 fn the_home_directory_is_a_scratch_directory_that_is_removed_afterwards() {
     let env = ScriptEnv::new();
     let text = r#"
-import os
+import os, sys
 home = os.environ["HOME"]
-print(home, os.environ["TMPDIR"] == home, flush=True)
+print(os.path.dirname(sys.argv[0]), os.environ["TMPDIR"] == home, flush=True)
 os.makedirs(home + "/closed/inner"); os.fchmod(os.open(home + "/closed", os.O_RDONLY), 0)
 os.chdir(home)
 for n in range(2000):
@@ -79,15 +79,15 @@ for n in range(2000):
         let is_over = tier == SandboxTier::Tier2 && result.limits_hit == [RunLimit::Scratch];
         assert!(result.exit_code == Some(0) || is_over, "{tier}: {result:?}");
         let output = result.stdout_text();
-        let home = output.strip_suffix(" True\n").unwrap();
-        let dir = home.strip_suffix("/scratch").unwrap();
+        let dir = output.strip_suffix("/skill True\n").unwrap();
+        drop(result);
         assert!(!std::path::Path::new(dir).exists(), "{dir}");
     }
 }
 
 #[test]
 fn the_skill_directory_is_read_only() {
-    let env = ScriptEnv::new();
+    let env = ScriptEnv::new().in_skill_dir();
     let text = "#!/bin/sh\npwd; ls; cat data/a.txt\n(echo x > new) 2>/dev/null && echo WROTE\n(echo x >> SKILL.md) 2>/dev/null && \
                 echo CHANGED\nrm -f SKILL.md 2>/dev/null; mv SKILL.md S 2>/dev/null; chmod 777 x.sh 2>/dev/null\nls\n";
     env.write("home/.prowess/skills/s/data/a.txt", "beside\n");

@@ -80,7 +80,7 @@ fn untrusted_disabled_and_modified_skills_do_not_run() {
 
 #[test]
 fn a_locked_skill_runs_only_as_it_was_installed() {
-    let env = ScriptEnv::new();
+    let env = ScriptEnv::new().in_skill_dir();
     env.script("x.sh", "#!/bin/sh\n. ./lib.sh\n");
     let lib = env.write("home/.prowess/skills/s/lib.sh", "echo hello\n");
     let tree = prowess::HashedTree::from_dir(&env.skill_dir()).unwrap();
@@ -138,7 +138,7 @@ fn allowed_tools_do_not_stop_scripts_in_preset_standard() {
 
 #[test]
 fn s003_11_s002_21_arguments_time_output_and_directory() {
-    let env = ScriptEnv::new();
+    let env = ScriptEnv::new().in_skill_dir();
     let limits = &env.policy.run.limits;
     assert_eq!((limits.time, limits.output_bytes), (Duration::from_secs(60), 1024 * 1024));
     let script = env.script("scripts/x.sh", "#!/bin/sh\necho $#; echo \"$1\" | wc -c; ls\n");
@@ -175,7 +175,8 @@ fn variables_are_passed_only_if_requested_and_granted() {
         });
         let text = result.unwrap().stdout_text();
         assert!(text.contains("\nPATH=/usr/local/bin:/usr/bin:/bin\n"), "{text}");
-        text.lines().map(|line| line.split('=').next().unwrap().to_owned()).collect::<Vec<_>>()
+        let names = text.lines().map(|line| line.split('=').next().unwrap().to_owned());
+        names.filter(|name| !name.starts_with("PYTHON") && name != "XDG_CONFIG_HOME").collect::<Vec<_>>()
     };
     for tier in TIERS {
         env.policy.run.env = vec![];
@@ -274,7 +275,7 @@ fn scripts_run_without_a_sandbox_only_if_the_caller_requests_it() {
 
 #[test]
 fn s003_10_siblings_are_there_and_both_streams_and_signals_are_told() {
-    let env = ScriptEnv::new();
+    let env = ScriptEnv::new().in_skill_dir();
     env.write("home/.prowess/skills/s/scripts/helper.py", "def value():\n    return 42\n");
     let python = "import helper, sys, os\nprint(helper.value()); print('e', file=sys.stderr)\nos.kill(os.getpid(), 11)\n";
     for tier in TIERS {

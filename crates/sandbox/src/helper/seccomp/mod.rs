@@ -8,6 +8,7 @@ mod lists;
 
 use std::collections::BTreeMap;
 
+use crate::network::NetworkAccess;
 use crate::wire::NameableFiles;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
@@ -24,7 +25,11 @@ pub(super) enum SignalPolicy {
 }
 
 /// Installs the filters for this process and its descendants.
-pub(super) fn apply(network: bool, signals: SignalPolicy, nameable: NameableFiles) -> Result<(), String> {
+pub(super) fn apply(
+    network: NetworkAccess,
+    signals: SignalPolicy,
+    nameable: NameableFiles,
+) -> Result<(), String> {
     let failed = |error: &dyn std::fmt::Display| format!("seccomp: {error}");
     let arch: TargetArch = std::env::consts::ARCH
         .try_into()
@@ -125,7 +130,7 @@ impl SeccompRules {
         Ok(rules)
     }
 
-    fn forbidden(network: bool, signals: SignalPolicy, nameable: NameableFiles) -> RuleResult<Self> {
+    fn forbidden(network: NetworkAccess, signals: SignalPolicy, nameable: NameableFiles) -> RuleResult<Self> {
         let mut rules = Self(BTreeMap::new());
         rules.always(lists::OTHER_PROCESSES);
         rules.always(lists::SYSTEM);
@@ -133,7 +138,7 @@ impl SeccompRules {
         #[cfg(target_arch = "x86_64")]
         rules.always(&[libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify_ldt]);
         rules.namespaces()?;
-        rules.network(network)?;
+        rules.network(network, nameable)?;
         // Only for the process itself.
         rules.when(libc::SYS_prlimit64, &[(0, SeccompCmpOp::Ne, 0)])?;
         // Resources that cannot be seen cannot be counted.
@@ -203,12 +208,23 @@ impl SeccompRules {
         Ok(())
     }
 
-    fn network(&mut self, network: bool) -> RuleResult<()> {
+    fn network(&mut self, network: NetworkAccess, nameable: NameableFiles) -> RuleResult<()> {
         let family = |family: i32| u64::from(family.cast_unsigned());
-        // Listening is never allowed, with or without network access.
-        self.always(&[libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4]);
+        let is_isolated = network == NetworkAccess::Off && nameable == NameableFiles::Nothing;
+        if !is_isolated {
+            // Listening is never allowed, with or without network access.
+            self.always(&[libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4]);
+        }
         match network {
-            false => {
+            // In namespaces of their own, programs such as LibreOffice may listen on a UNIX socket, to find out whether they
+            // are already running. Nothing can connect to it.
+            NetworkAccess::Off if is_isolated => {
+                self.when(libc::SYS_socket, &[(0, SeccompCmpOp::Ne, family(libc::AF_UNIX))])?;
+                self.only_streams(libc::SYS_socket)?;
+                self.always(&[libc::SYS_connect, libc::SYS_sendmsg, libc::SYS_sendmmsg]);
+                self.when_pointer(libc::SYS_sendto, 4)?;
+            }
+            NetworkAccess::Off => {
                 self.always(&[
                     libc::SYS_socket,
                     libc::SYS_connect,
@@ -220,7 +236,7 @@ impl SeccompRules {
                 self.when_pointer(libc::SYS_sendto, 4)?;
             }
             // UNIX sockets lead to services of this machine; other families are rarely used and risky.
-            true => {
+            NetworkAccess::On => {
                 self.when(
                     libc::SYS_socket,
                     &[
@@ -236,13 +252,41 @@ impl SeccompRules {
                     &[(0, SeccompCmpOp::Eq, family(libc::AF_NETLINK)), (2, SeccompCmpOp::Ne, route)],
                 )?;
             }
+            NetworkAccess::ProxyPort(_) => self.only_tcp()?,
         }
         // A stream pair only connects the process to itself; other types can be redirected afterwards.
         self.when(libc::SYS_socketpair, &[(0, SeccompCmpOp::Ne, family(libc::AF_UNIX))])?;
+        self.only_streams(libc::SYS_socketpair)
+    }
+
+    /// Allows a call only for sockets that transfer streams.
+    fn only_streams(&mut self, call: i64) -> RuleResult<()> {
         for kind in 0..=15_u64 {
             if kind != u64::from(libc::SOCK_STREAM.cast_unsigned()) {
-                self.when(libc::SYS_socketpair, &[(1, SeccompCmpOp::MaskedEq(15), kind)])?;
+                self.when(call, &[(1, SeccompCmpOp::MaskedEq(15), kind)])?;
             }
+        }
+        Ok(())
+    }
+
+    /// Allows only TCP sockets, whose connections Landlock restricts to a port. Landlock does not see other protocols, nor
+    /// connections that sending data opens.
+    fn only_tcp(&mut self) -> RuleResult<()> {
+        let number = |value: i32| u64::from(value.cast_unsigned());
+        self.when(
+            libc::SYS_socket,
+            &[(0, SeccompCmpOp::Ne, number(libc::AF_INET)), (0, SeccompCmpOp::Ne, number(libc::AF_INET6))],
+        )?;
+        for kind in (0..=15_u64).filter(|kind| *kind != number(libc::SOCK_STREAM)) {
+            self.when(libc::SYS_socket, &[(1, SeccompCmpOp::MaskedEq(15), kind)])?;
+        }
+        self.when(
+            libc::SYS_socket,
+            &[(2, SeccompCmpOp::Ne, 0), (2, SeccompCmpOp::Ne, number(libc::IPPROTO_TCP))],
+        )?;
+        let fast_open = number(libc::MSG_FASTOPEN);
+        for (call, flags) in [(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)] {
+            self.when(call, &[(flags, SeccompCmpOp::MaskedEq(fast_open), fast_open)])?;
         }
         Ok(())
     }

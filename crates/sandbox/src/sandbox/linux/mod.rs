@@ -3,6 +3,7 @@
 mod process;
 mod user;
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
@@ -17,8 +18,9 @@ use rustix::fs::{MemfdFlags, SealFlags, SeekFrom};
 pub use process::{Enforced, SandboxedProcess};
 pub(crate) use user::{others_can_access, scratch_parent, unused_user};
 
-use super::{Sandbox, SandboxError, SandboxTask, SandboxTier, system_paths};
+use super::{CopyLocation, Sandbox, SandboxError, SandboxTask, SandboxTier, ScratchLocation};
 use crate::options::{InputSource, NetworkAccess, SandboxHelper, ScriptInput};
+use crate::system_paths;
 use crate::wire::{
     HELPER_ARG, HelperLaunch, HelperMessage, LAUNCH_ROLE, LaunchMode, NameableFiles, Rlimits, SandboxOrder,
     SignalIsolation, receive, receive_fd, send, send_fd,
@@ -88,6 +90,9 @@ struct BubblewrapFeatures {
     size: bool,
 }
 
+/// The scratch directory inside a namespace.
+const TMP: &str = "/tmp";
+
 const DISABLE_USERNS: &str = "--disable-userns";
 const SIZE: &str = "--size";
 
@@ -106,7 +111,8 @@ impl BubblewrapSandbox {
             program: program.to_owned(),
             arguments: bubblewrap_arguments(task, features),
         };
-        let mut order = build_order(task, SignalIsolation::Namespace);
+        let mut order =
+            build_order(task, SignalIsolation::Namespace, CopyLocation::UserPath, namespace_scratch(task));
         order.private_scratch = features.size;
         order.readable.push("/proc".into());
         launch_helper(&self.helper, HelperLaunch { user: task.user, mode }, &order, task, SandboxTier::Tier1)
@@ -122,6 +128,8 @@ impl Sandbox for HelperSandbox {
         let mut order = build_order(
             task,
             if self.helper.deny_signals { SignalIsolation::Denied } else { SignalIsolation::Scoped },
+            CopyLocation::CopyPath,
+            task.scratch,
         );
         order.nameable = nameable_files(task, &order.readable);
         order.readable.extend(system_paths::machine_files());
@@ -145,7 +153,7 @@ fn bubblewrap_arguments(task: &SandboxTask<'_>, features: BubblewrapFeatures) ->
         add(&[DISABLE_USERNS]);
     }
     add(&["--cap-drop", "ALL", "--clearenv", "--hostname", "sandbox"]);
-    if task.network == NetworkAccess::On {
+    if task.network != NetworkAccess::Off {
         add(&["--share-net"]);
     }
     for path in system_paths::system_paths(task.network == NetworkAccess::On) {
@@ -158,39 +166,84 @@ fn bubblewrap_arguments(task: &SandboxTask<'_>, features: BubblewrapFeatures) ->
             _ => add(&["--ro-bind-try", &text, &text]),
         }
     }
-    add(&["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]);
-    for path in &task.readable {
-        let text = path.to_string_lossy();
-        add(&["--ro-bind", &text, &text]);
+    add(&["--proc", "/proc", "--dev", "/dev"]);
+    // Before the other paths, some of which may be below it.
+    let scratch = namespace_scratch(task).to_string_lossy();
+    if scratch != TMP {
+        add(&["--tmpfs", TMP]);
     }
-    let (skill, scratch) = (task.skill.to_string_lossy(), task.scratch.to_string_lossy());
-    add(&["--ro-bind", &skill, &skill]);
     if features.size {
         // The kernel limits the size and knows the usage, which the script cannot hide.
         let size = task.limits.scratch_bytes.saturating_add(SCRATCH_MARGIN).to_string();
         add(&["--perms", "0700", SIZE, &size, "--tmpfs", &scratch]);
     } else {
-        add(&["--bind", &scratch, &scratch]);
+        add(&["--bind", &task.scratch.to_string_lossy(), &scratch]);
     }
-    add(&["--remount-ro", "/", "--chdir", &skill]);
+    if features.size && scratch == TMP {
+        // Without this, a file that is written beside a granted one would be lost without an error.
+        for parent in parents_in_tmp(task) {
+            add(&["--perms", "0555", "--dir", &parent.to_string_lossy()]);
+        }
+    }
+    for path in task.readable.iter().map(PathBuf::as_path).chain([task.skill]) {
+        let text = path.to_string_lossy();
+        add(&["--ro-bind", &text, &text]);
+    }
+    // The workspace last, because it may be inside a directory that is read-only.
+    for copy in task.copies.iter().rev() {
+        let bind = if copy.writable { "--bind" } else { "--ro-bind" };
+        let (copied, path) =
+            (copy.copy.to_string_lossy(), copy.inside(CopyLocation::UserPath).to_string_lossy());
+        add(&[bind, &copied, &path]);
+    }
+    let directory = task.directory(CopyLocation::UserPath).to_string_lossy();
+    add(&["--remount-ro", "/", "--chdir", &directory]);
     arguments
 }
 
-fn build_order(task: &SandboxTask<'_>, signals: SignalIsolation) -> SandboxOrder {
+/// Returns the scratch directory as a script in a namespace sees it.
+fn namespace_scratch<'t>(task: &'t SandboxTask<'_>) -> &'t Path {
+    match task.scratch_location {
+        ScratchLocation::Tmp => Path::new(TMP),
+        ScratchLocation::Unchanged => task.scratch,
+    }
+}
+
+/// Returns the directories above granted paths that are created in the scratch directory, the outermost first.
+fn parents_in_tmp<'t>(task: &'t SandboxTask<'_>) -> BTreeSet<&'t Path> {
+    let copies = task.copies.iter().map(|copy| copy.inside(CopyLocation::UserPath));
+    let paths = task.readable.iter().map(PathBuf::as_path).chain([task.skill]).chain(copies);
+    let is_in_tmp = |path: &&Path| path.starts_with(TMP) && *path != Path::new(TMP);
+    paths.flat_map(|path| path.ancestors().skip(1)).filter(is_in_tmp).collect()
+}
+
+/// Returns the order for the helper. `scratch` is the scratch directory as the script sees it.
+fn build_order(
+    task: &SandboxTask<'_>,
+    signals: SignalIsolation,
+    copies: CopyLocation,
+    scratch: &Path,
+) -> SandboxOrder {
     let mut readable = system_paths::system_paths(task.network == NetworkAccess::On);
     readable.extend(task.readable.iter().cloned());
     readable.push(task.skill.to_owned());
+    let mut writable = vec![scratch.to_owned()];
+    for copy in task.copies {
+        let list = if copy.writable { &mut writable } else { &mut readable };
+        list.push(copy.inside(copies).to_owned());
+    }
+    let home = scratch.as_os_str().to_owned().into_vec();
+    // Programs such as LibreOffice create their settings only in a directory that exists.
+    let names = ["HOME", "TMPDIR", "XDG_CONFIG_HOME"];
+    let mut environment: Vec<_> = names.map(|name| (name.to_owned(), home.clone())).to_vec();
+    environment.extend(task.environment.iter().map(|(name, value)| (name.clone(), value.clone().into_vec())));
     SandboxOrder {
         program: task.program.clone(),
-        arguments: task.arguments.clone(),
-        environment: task
-            .environment
-            .iter()
-            .map(|(name, value)| (name.clone(), value.clone().into_vec()))
-            .collect(),
-        directory: task.skill.to_owned(),
+        arguments: task.arguments_at(copies),
+        environment,
+        directory: task.directory(copies).to_owned(),
         readable,
-        writable: vec![task.scratch.to_owned()],
+        writable,
         devices: system_paths::DEVICES.iter().map(PathBuf::from).collect(),
         limits: Rlimits {
             memory: task.limits.memory_bytes,
@@ -199,7 +252,7 @@ fn build_order(task: &SandboxTask<'_>, signals: SignalIsolation) -> SandboxOrder
             open_files: u64::from(task.limits.open_files),
         },
         private_scratch: false,
-        network: task.network == NetworkAccess::On,
+        network: task.network,
         confined: true,
         signals,
         nameable: NameableFiles::Nothing,
@@ -215,7 +268,9 @@ fn nameable_files(task: &SandboxTask<'_>, readable: &[PathBuf]) -> NameableFiles
     }
     let uid = rustix::process::geteuid().as_raw();
     let is_own = |path: &&PathBuf| path.metadata().is_ok_and(|metadata| metadata.uid() == uid);
-    if readable.iter().filter(|path| *path != task.skill).any(|path| is_own(&path)) {
+    // The files of the run are not files of the user.
+    let is_of_run = |path: &PathBuf| task.skill.parent().is_some_and(|dir| path.starts_with(dir));
+    if readable.iter().filter(|path| !is_of_run(path)).any(|path| is_own(&path)) {
         NameableFiles::OwnPrograms
     } else {
         NameableFiles::OwnFiles

@@ -1,0 +1,188 @@
+//! Which directories a script may work in, and which files it may read.
+
+use std::path::{Path, PathBuf};
+
+use prowess::HostEnv;
+
+use super::ScriptFilesError;
+use crate::system_paths;
+
+/// Resolves the directory that the user names as a workspace. Directories whose files other programs trust are refused: a
+/// script that writes there could run code outside the sandbox.
+///
+/// ```
+/// use prowess::HostEnv;
+///
+/// let env = HostEnv { project: "/".into(), home: None, path: Default::default() };
+/// assert!(prowess_sandbox::check_workspace("/etc".as_ref(), &env).is_err());
+/// ```
+pub fn check_workspace(dir: &Path, env: &HostEnv) -> Result<PathBuf, ScriptFilesError> {
+    let unreadable = |error| ScriptFilesError::Unreadable { path: dir.to_owned(), error };
+    let resolved = std::fs::canonicalize(dir).map_err(unreadable)?;
+    if !resolved.is_dir() {
+        return Err(unreadable(std::io::ErrorKind::NotADirectory.into()));
+    }
+    let refused = |reason| Err(ScriptFilesError::Refused { path: dir.to_owned(), reason });
+    if resolved.parent().is_none() || system_paths::is_protected(&resolved) {
+        return refused("is a system directory");
+    }
+    let home = env.home.as_ref().and_then(|home| std::fs::canonicalize(home).ok());
+    if let Some(home) = home {
+        if home.starts_with(&resolved) {
+            return refused("contains your home directory");
+        }
+        let is_hidden = |inner: &Path| inner.as_os_str().as_encoded_bytes().starts_with(b".");
+        if resolved.strip_prefix(&home).is_ok_and(is_hidden) {
+            return refused(
+                "is in a hidden directory of your home directory, which holds settings of programs",
+            );
+        }
+    }
+    let is_settings = |name: &std::ffi::OsStr| name.to_str().is_some_and(is_protected_name);
+    if resolved.iter().any(is_settings) {
+        return refused("is in a directory that holds settings of programs");
+    }
+    Ok(resolved)
+}
+
+/// Resolves the paths that the user lets a script read. Paths inside the workspace and the system directories need
+/// no grant.
+pub(crate) fn resolve_read_grants(
+    paths: &[PathBuf],
+    workspace: Option<&Path>,
+) -> Result<Vec<PathBuf>, ScriptFilesError> {
+    let mut resolved = Vec::new();
+    for path in paths {
+        let target = std::fs::canonicalize(path)
+            .map_err(|error| ScriptFilesError::Unreadable { path: path.clone(), error })?;
+        let is_covered = system_paths::is_system(&target)
+            || workspace.is_some_and(|workspace| target.starts_with(workspace))
+            || resolved.iter().any(|other: &PathBuf| target.starts_with(other));
+        if target.parent().is_none() {
+            return Err(ScriptFilesError::Refused { path: path.clone(), reason: "is the root directory" });
+        }
+        if !is_covered {
+            resolved.retain(|other| !other.starts_with(&target));
+            resolved.push(target);
+        }
+    }
+    Ok(resolved)
+}
+
+/// Directories that hold settings and hooks of version control, editors and agents. Programs run code from them.
+const PROTECTED_DIRS: &[&str] = &[
+    ".agent",
+    ".agents",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".devcontainer",
+    ".direnv",
+    ".gemini",
+    ".git",
+    ".hg",
+    ".husky",
+    ".idea",
+    ".jj",
+    ".opencode",
+    ".prowess",
+    ".svn",
+    ".vscode",
+    ".zed",
+];
+
+/// Files that shells, package managers and agents read, and that can start programs.
+const PROTECTED_FILES: &[&str] = &[
+    ".bash_profile",
+    ".bashrc",
+    ".envrc",
+    ".gitconfig",
+    ".gitmodules",
+    ".lldbinit",
+    ".mcp.json",
+    ".mise.toml",
+    ".npmrc",
+    ".pre-commit-config.yaml",
+    ".profile",
+    ".yarnrc.yml",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+    "mise.toml",
+];
+
+/// Returns `true` for names of files and directories in which changes of a script are not kept. Case is ignored, because
+/// some file systems ignore it.
+pub(super) fn is_protected_name(name: &str) -> bool {
+    PROTECTED_DIRS.iter().chain(PROTECTED_FILES).any(|listed| listed.eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn directories_with_settings_are_no_workspaces() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = temp.path().canonicalize().unwrap();
+        let home = base.join("home");
+        for dir in ["home/work/.git/hooks", "home/.config/x", "home/work/.Claude", "home/a"] {
+            fs::create_dir_all(base.join(dir)).unwrap();
+        }
+        fs::write(base.join("home/file"), "").unwrap();
+        std::os::unix::fs::symlink("/usr", base.join("home/link")).unwrap();
+        let env = HostEnv { project: base.clone(), home: Some(home.clone()), path: Default::default() };
+        let result = |dir: &Path| {
+            check_workspace(dir, &env).map_or_else(
+                |error| error.to_string().replace(&base.display().to_string(), ""),
+                |_| "ok".into(),
+            )
+        };
+        let results: Vec<_> = [
+            home.join("work"),
+            home.join("a"),
+            home.join("work/.git/hooks"),
+            home.join("work/.Claude"),
+            home.join(".config/x"),
+            home.clone(),
+            base.clone(),
+            "/".into(),
+            "/etc".into(),
+            home.join("link"),
+            home.join("file"),
+            home.join("absent"),
+        ]
+        .iter()
+        .map(|dir| result(dir))
+        .collect();
+        insta::assert_snapshot!(results.join("\n"), @r"
+        ok
+        ok
+        cannot use /home/work/.git/hooks as a workspace: it is in a directory that holds settings of programs
+        cannot use /home/work/.Claude as a workspace: it is in a directory that holds settings of programs
+        cannot use /home/.config/x as a workspace: it is in a hidden directory of your home directory, which holds settings of programs
+        cannot use /home as a workspace: it contains your home directory
+        cannot use  as a workspace: it contains your home directory
+        cannot use / as a workspace: it is a system directory
+        cannot use /etc as a workspace: it is a system directory
+        cannot use /home/link as a workspace: it is a system directory
+        cannot read /home/file: not a directory
+        cannot read /home/absent: No such file or directory (os error 2)
+        ");
+    }
+
+    #[test]
+    fn nested_grants_are_merged() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = temp.path().canonicalize().unwrap();
+        fs::create_dir_all(base.join("a/b")).unwrap();
+        fs::create_dir_all(base.join("w/c")).unwrap();
+        let paths = |names: &[&str]| names.iter().map(|name| base.join(name)).collect::<Vec<_>>();
+        let resolved =
+            resolve_read_grants(&paths(&["a/b", "a", "w/c", "a/b"]), Some(&base.join("w"))).unwrap();
+        assert_eq!(resolved, paths(&["a"]));
+        assert!(resolve_read_grants(&paths(&["absent"]), None).is_err());
+        assert!(resolve_read_grants(&["/".into()], None).is_err());
+    }
+}
