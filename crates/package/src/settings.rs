@@ -8,6 +8,7 @@ use prowess_config::{ConfigInputs, Configuration};
 use prowess_format::Value;
 
 use prowess_config::edit::file::{self, EditFileError, SymlinkPolicy};
+use prowess_config::edit::list::{self, ListFormat};
 use prowess_config::edit::setting::set;
 
 /// Prefixes of security-relevant keys, which the user must edit in the file.
@@ -147,6 +148,48 @@ pub fn change_settings(
             Ok(SettingsChange { path, before, after, configuration: prowess_config::load(inputs) })
         }
     }
+}
+
+/// A lasting decision of the user about scripts of a skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScriptDecision {
+    /// They run without confirmation.
+    Allow,
+    /// They never run.
+    Deny,
+}
+
+/// Adds a skill to `run.allowed-skills` or `run.denied-skills` of the user, after the user was asked. `entry` is its name or
+/// directory, followed by `@` and a tree hash if the decision ends when its files change. Earlier decisions about the skill
+/// are replaced. Returns the changed file.
+pub fn remember_script_decision(
+    inputs: &ConfigInputs,
+    decision: ScriptDecision,
+    entry: &str,
+) -> Result<PathBuf, ChangeSettingsError> {
+    const ALLOWED: [&str; 2] = ["run", "allowed-skills"];
+    const DENIED: [&str; 2] = ["run", "denied-skills"];
+    let path = user_settings_file(inputs)?;
+    let skill = entry.split_once("@sha256-tree-").map_or(entry, |(skill, _)| skill);
+    let is_about_skill = |item: &str| {
+        item.strip_prefix(skill).is_some_and(|rest| rest.is_empty() || rest.starts_with("@sha256-tree-"))
+    };
+    file::edit_file(&path, SymlinkPolicy::Followed, |before| {
+        let mut text = before.to_owned();
+        for list_path in [ALLOWED, DENIED] {
+            for item in list::find(&text, ListFormat::Toml, list_path)? {
+                if is_about_skill(&item.text) {
+                    text = list::remove(&text, ListFormat::Toml, list_path, &item.text)?;
+                }
+            }
+        }
+        let list_path = match decision {
+            ScriptDecision::Allow => ALLOWED,
+            ScriptDecision::Deny => DENIED,
+        };
+        list::add(&text, ListFormat::Toml, list_path, entry)
+    })?;
+    Ok(path)
 }
 
 /// Returns the error of a configuration, or of a change without effect.

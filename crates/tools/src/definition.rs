@@ -1,11 +1,12 @@
 //! The tools and their parameters.
 
 use prowess::catalog::{CatalogRequest, Visibility, render_catalog, visibility};
-use prowess::policy::{ActivationMode, CatalogFormat, Policy};
+use prowess::policy::{ActivationMode, CatalogFormat, Policy, ScriptPolicy};
 use prowess::{Skill, SkillKey, Snapshot};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::inputs;
 use crate::session::Session;
 
 /// The maximum number of names in a schema; beyond that, any string is allowed.
@@ -70,9 +71,11 @@ impl BuiltinTool {
     }
 
     /// Returns the tools for a policy's activation mode, which is the way a model loads skills. The tool for scripts is
-    /// only included if skills are loaded through a tool and the user allows some scripts to run without confirmation.
-    pub fn for_policy(policy: &Policy) -> &'static [Self] {
-        let scripts = prowess_sandbox::is_any_allowed(policy);
+    /// only included if skills are loaded through a tool, and the user allows some scripts to run without confirmation or
+    /// can be asked.
+    pub fn for_policy(policy: &Policy, can_ask: bool) -> &'static [Self] {
+        let may_ask = can_ask && policy.run.scripts == ScriptPolicy::Ask;
+        let scripts = may_ask || prowess_sandbox::is_any_allowed(policy);
         match (policy.activation, scripts) {
             (ActivationMode::ReadFile, _) => &[Self::ReadFile],
             (ActivationMode::SkillTool, _) => &[Self::Skill],
@@ -125,8 +128,9 @@ impl ToolDefinition {
                     .to_owned()
             }
             BuiltinTool::Run => {
-                "Runs a script of a skill in a sandbox, without network access and in a separate directory. \
-                Returns its exit code and output. Call it only when the skill's instructions say so."
+                "Runs a script of a skill in a sandbox, without network access. Its current directory is a workspace: it \
+                reads the inputs there, and the files that it writes there are kept. Returns its exit code, output and the \
+                written files. Call it only when the skill's instructions say so."
                     .to_owned()
             }
             // In document 001, the list of skills is part of the tool's description.
@@ -174,7 +178,9 @@ fn schema(tool: BuiltinTool, snapshot: &Snapshot, policy: &Policy, session: &Ses
                 "type": "array", "items": {"type": "string"}, "maxItems": 100,
                 "description": "The arguments, passed without a shell.",
             });
-            (json!({"name": name(), "script": script, "args": args}), json!(["name", "script"]))
+            let properties =
+                json!({"name": name(), "script": script, "args": args, "inputs": inputs::schema()});
+            (properties, json!(["name", "script"]))
         }
         BuiltinTool::ReadFile => {
             (json!({"path": text("The path, relative to the run directory.")}), json!(["path"]))

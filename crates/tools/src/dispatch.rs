@@ -16,8 +16,10 @@ use serde_json::{Value, json};
 
 use crate::definition::{BuiltinTool, callable_names, may_call};
 use crate::envelope::{Envelope, ToolError};
+use crate::inputs;
 use crate::params::ToolParams;
 use crate::remote_guard::{check_loaded_files, check_run_allowed};
+use crate::run::ScriptCall;
 use crate::session::Session;
 use crate::toolbox::Toolbox;
 
@@ -63,11 +65,13 @@ impl Toolbox {
                 Ok(self.search(&snapshot, params.required_text("query")?, k))
             }
             BuiltinTool::Run => {
-                let params = ToolParams::new(params, &["name", "script", "args"])?;
+                let params = ToolParams::new(params, &["name", "script", "args", "inputs"])?;
                 let skill = find_skill(&snapshot, policy, session, params.required_text("name")?)?;
                 check_run_allowed(&snapshot, session)?;
                 let (script, args) = (params.required_text("script")?, params.text_list("args")?);
-                self.runner.run(self.registry(), skill, script, &args, &session.call_options)
+                let inputs = inputs::parse(params.value("inputs"), &session.call_options.shared_dirs)?;
+                let call = ScriptCall { skill, script, args: &args, inputs };
+                self.runner.run(self.registry(), call, &session.call_options)
             }
             BuiltinTool::ReadFile => {
                 // Document 000 does not define the name of the parameter.

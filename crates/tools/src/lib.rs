@@ -43,9 +43,11 @@
 //! ```
 
 mod catalog_cache;
+mod consent;
 mod definition;
 mod dispatch;
 mod envelope;
+mod inputs;
 mod invoke;
 pub mod json;
 mod params;
@@ -56,10 +58,16 @@ mod session;
 pub mod tokens;
 mod toolbox;
 mod usage_recorder;
+mod workspace;
 
+pub use consent::{ConsentCallback, ConsentDecisions, DecisionCallback};
 pub use definition::{BuiltinTool, ToolDefinition};
 pub use envelope::{CallContext, CallStats, CallStatus, Envelope, ToolError};
 pub use prompt::{PromptRequest, RenderedPrompt, render_prompt, system_prompt};
 pub use run::ScriptRunner;
 pub use session::{CallOptions, ConversationInfo, OutputCallback, Session};
 pub use toolbox::Toolbox;
+pub use workspace::{
+    ConversationWorkspace, MemoryWorkspace, WorkspaceChanges, WorkspaceError, WorkspaceFile, WorkspaceFiles,
+    WorkspaceWrite,
+};

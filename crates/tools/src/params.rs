@@ -53,6 +53,11 @@ impl<'a> ToolParams<'a> {
         }
     }
 
+    /// Returns a parameter that the caller validates.
+    pub(crate) fn value(&self, key: &str) -> Option<&'a Value> {
+        self.values.get(key)
+    }
+
     /// Returns an optional list of strings. The caller validates the items.
     pub(crate) fn text_list(&self, key: &str) -> Result<Vec<String>, ToolError> {
         let items = match self.values.get(key) {

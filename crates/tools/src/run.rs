@@ -4,11 +4,15 @@ use std::ffi::OsString;
 
 use prowess::contained::strip_escapes;
 use prowess::{ErrorCode, Registry, Skill};
-use prowess_sandbox::{Cancel, RunOptions, SandboxHelper, ScriptResult, run};
+use prowess_sandbox::{Cancel, InputFile, RunOptions, SandboxHelper, ScriptResult, Workspace, run};
 use serde_json::{Value, json};
 
+use crate::consent::ConsentDecisions;
 use crate::envelope::{CallStatus, Envelope, ToolError};
 use crate::session::CallOptions;
+use crate::workspace::{
+    ConversationWorkspace, WorkspaceChanges, WorkspaceError, WorkspaceFiles, WorkspaceWrite,
+};
 
 /// The configuration for running scripts and tool programs.
 #[derive(Debug, Clone, Default)]
@@ -19,6 +23,8 @@ pub struct ScriptRunner {
     pub environment: Vec<(OsString, OsString)>,
     /// Cancels scripts early.
     pub cancel: Cancel,
+    /// Lasting answers of the user about scripts.
+    pub decisions: ConsentDecisions,
 }
 
 impl ScriptRunner {
@@ -31,15 +37,14 @@ impl ScriptRunner {
         options
     }
 
-    /// Runs a script. Only scripts that the user allowed in advance can run, since there is no user to ask.
+    /// Runs a script that the user allowed in advance, or allows when asked.
     pub(crate) fn run(
         &self,
         registry: &Registry,
-        skill: &Skill,
-        script: &str,
-        args: &[String],
+        call: ScriptCall<'_>,
         call_options: &CallOptions,
     ) -> Result<Envelope, ToolError> {
+        let ScriptCall { skill, script, args, inputs } = call;
         let mut options = self.options(registry);
         if let Some(cancel) = &call_options.cancel {
             options.cancel = cancel.clone();
@@ -47,12 +52,89 @@ impl ScriptRunner {
         if let Some(on_output) = &call_options.on_output {
             options.on_output = Some(Box::new(|stream, bytes| on_output(stream, bytes)));
         }
-        let ran = run(skill, script, args, options).map_err(|error| {
+        options.workspace = prepare_workspace(call_options.workspace.as_ref(), inputs)?;
+        let ask = call_options.ask_consent.as_deref();
+        let (consent, warning) = self.decisions.consent(skill, script, &options, ask)?;
+        options.consent = consent;
+        let mut ran = run(skill, script, args, options).map_err(|error| {
             let hint = hint_suffix(error.hint().as_deref(), skill);
             ToolError::new(error.code(), format!("{error}{hint}"))
         })?;
+        ran.remarks.extend(warning);
+        if let Some(ConversationWorkspace::Files(files)) = &call_options.workspace {
+            apply_changes(files.as_ref(), &ran)?;
+        }
         Ok(run_envelope(skill, script, &ran))
     }
+}
+
+/// A call of `skills.run`.
+pub(crate) struct ScriptCall<'a> {
+    pub(crate) skill: &'a Skill,
+    pub(crate) script: &'a str,
+    pub(crate) args: &'a [String],
+    pub(crate) inputs: Vec<InputFile>,
+}
+
+/// Returns the workspace of a script, or `None` to follow the policy. Inputs replace files of the conversation with the
+/// same path.
+fn prepare_workspace(
+    workspace: Option<&ConversationWorkspace>,
+    inputs: Vec<InputFile>,
+) -> Result<Option<Workspace>, ToolError> {
+    match workspace {
+        None if inputs.is_empty() => Ok(None),
+        None => Ok(Some(Workspace::Temporary(inputs))),
+        Some(ConversationWorkspace::Directory(dir)) if inputs.is_empty() => {
+            Ok(Some(Workspace::Directory(dir.clone())))
+        }
+        Some(ConversationWorkspace::Directory(_)) => Err(ToolError::new(
+            ErrorCode::InvalidParam,
+            "inputs are not available, because scripts work in a directory of the user; pass paths in it as args",
+        )),
+        Some(ConversationWorkspace::Files(files)) => {
+            let mut all = inputs;
+            // Written first, so that they are part of the conversation.
+            let written = all.iter().map(|input| WorkspaceWrite {
+                path: input.path().to_owned(),
+                content: input.bytes().to_vec(),
+                media_type: String::new(),
+            });
+            let changes = WorkspaceChanges { written: written.collect(), removed: Vec::new() };
+            if !changes.written.is_empty() {
+                files.apply(changes).map_err(workspace_error)?;
+            }
+            for file in files.list().map_err(workspace_error)? {
+                if all.iter().all(|input| input.path() != file.path) {
+                    let bytes = files.read(&file.path).map_err(workspace_error)?;
+                    let input = InputFile::new(&file.path, bytes);
+                    all.push(input.map_err(|error| ToolError::new(error.code(), error.to_string()))?);
+                }
+            }
+            Ok(Some(Workspace::Temporary(all)))
+        }
+    }
+}
+
+/// Applies the changes of a script to the files of the conversation.
+fn apply_changes(files: &dyn WorkspaceFiles, ran: &ScriptResult) -> Result<(), ToolError> {
+    let Some(workspace) = &ran.workspace else { return Ok(()) };
+    let mut changes = WorkspaceChanges { written: Vec::new(), removed: workspace.removed().to_vec() };
+    for artifact in workspace.artifacts() {
+        let content = workspace.read(artifact).map_err(|error| {
+            ToolError::new(ErrorCode::ExecutionError, format!("cannot read {}: {error}", artifact.path))
+        })?;
+        let media_type = artifact.media_type.to_owned();
+        changes.written.push(WorkspaceWrite { path: artifact.path.clone(), content, media_type });
+    }
+    if changes == WorkspaceChanges::default() {
+        return Ok(());
+    }
+    files.apply(changes).map_err(workspace_error)
+}
+
+fn workspace_error(error: WorkspaceError) -> ToolError {
+    ToolError::new(error.code(), error.to_string())
 }
 
 /// Formats a hint as the end of a message, without the path of the skill.
@@ -106,8 +188,21 @@ fn render_output(data: &Value, ran: &ScriptResult) -> String {
     if !output("stderr").is_empty() {
         part("[standard error]\n", output("stderr"));
     }
+    for artifact in ran.artifacts().iter().take(LISTED_MAX) {
+        part("", &format!("[wrote {} ({} bytes, {})]\n", artifact.path, artifact.size, artifact.media_type));
+    }
+    let omitted = ran.artifacts().len().saturating_sub(LISTED_MAX);
+    if omitted > 0 {
+        part("", &format!("[wrote {omitted} more files]\n"));
+    }
+    for path in ran.removed().iter().take(LISTED_MAX) {
+        part("", &format!("[removed {path}]\n"));
+    }
     if !ran.is_success() {
         part("", &format!("[{}]\n", ran.describe_end()));
     }
     text
 }
+
+/// The maximum number of written and removed files in the text for the model.
+const LISTED_MAX: usize = 50;

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prowess::ledger::Ledger;
 use serde_json::{Map, Value};
+
+use crate::consent::ConsentCallback;
+use crate::workspace::ConversationWorkspace;
 
 /// The state of a conversation: loaded skills, and skills that the user requested.
 #[derive(Debug, Default)]
@@ -57,6 +61,12 @@ pub struct CallOptions {
     pub repeat_instructions: bool,
     /// Whether the call is only a preview, which is not recorded as a use of a skill.
     pub is_preview: bool,
+    /// Where scripts work. By default, each script has a temporary workspace.
+    pub workspace: Option<ConversationWorkspace>,
+    /// Directories of the user whose files may be inputs of scripts.
+    pub shared_dirs: Vec<PathBuf>,
+    /// Asks the user whether a script may run. Without it, only the configuration allows scripts.
+    pub ask_consent: Option<Arc<ConsentCallback>>,
 }
 
 /// A callback for the output of a script.

@@ -176,7 +176,9 @@ impl Toolbox {
             return Vec::new();
         }
         let definition = |tool: &BuiltinTool| ToolDefinition::for_tool(*tool, &snapshot, policy, session);
-        let tools = BuiltinTool::for_policy(policy).iter().map(definition);
+        let tools = BuiltinTool::for_policy(policy, session.call_options.ask_consent.is_some())
+            .iter()
+            .map(definition);
         #[cfg(feature = "toolsets")]
         let tools =
             tools.chain(toolsets::SkillTool::all(self, &snapshot, session).into_iter().map(Into::into));
@@ -186,7 +188,7 @@ impl Toolbox {
     /// Executes a call of a tool, with or without dots in its name.
     pub fn call(&self, session: &mut Session, name: &str, params: Value) -> Envelope {
         let start = Instant::now();
-        let envelope = match self.resolve_tool(name) {
+        let envelope = match self.resolve_tool(name, session) {
             Ok(tool) => self.dispatch(tool, session, &params),
             Err(error) => self.call_skill_tool(session, name, &params, error),
         };
@@ -223,10 +225,10 @@ impl Toolbox {
         Err(error)
     }
 
-    fn resolve_tool(&self, name: &str) -> Result<BuiltinTool, ToolError> {
+    fn resolve_tool(&self, name: &str, session: &Session) -> Result<BuiltinTool, ToolError> {
         let policy = self.registry.policy();
         let display_name = hidden::escape_and_truncate(name);
-        let offered = BuiltinTool::for_policy(policy);
+        let offered = BuiltinTool::for_policy(policy, session.call_options.ask_consent.is_some());
         if !policy.enabled {
             return Err(ToolError::new(ErrorCode::Disabled, "skills are disabled"));
         }

@@ -68,10 +68,9 @@ impl SkillDirFiles {
     fn check_program(&self, path: &str) -> Result<(), ToolsetError> {
         let path = path.trim_start_matches("./");
         let bytes = self.read(path, PROGRAM_MAX)?;
-        prowess_sandbox::detect_runner(path, &bytes).map(drop).map_err(|error| {
-            let hint = error.hint().map_or_else(String::new, |hint| format!("; {hint}"));
-            ToolsetError::load(format!("{error}{hint}"))
-        })
+        prowess_sandbox::detect_runner(path, &bytes)
+            .map(drop)
+            .map_err(|error| ToolsetError::load(format!("{error}; {}", error.hint())))
     }
 
     /// Checks a module and everything that it imports.

@@ -293,13 +293,17 @@ pub(crate) enum Decision {
 
 pub(crate) fn decide_action(
     prepared: PreparedSkill,
-    after: LockEntry,
+    mut after: LockEntry,
     lock: &LockFile,
     target: &InstallTarget,
     prompter: &mut dyn Prompter,
 ) -> Result<Decision, PackageError> {
     let dir = target.root.join(&prepared.name);
     let before = lock.entry(&after.folder).cloned();
+    if let Some(before) = &before {
+        // Pinned packages are used only for the same requirements, so those of other versions of the skill do no harm.
+        after.environments.clone_from(&before.environments);
+    }
     let exists = std::fs::symlink_metadata(&dir).is_ok();
     let modified = match &before {
         Some(before) if exists => check_installed(target, before)?.1 != InstalledState::Unchanged,

@@ -157,6 +157,8 @@ impl Updater<'_> {
         after.folder.clone_from(&before.folder);
         after.path.clone_from(&before.path);
         after.source.clone_from(&before.source);
+        // They are used only if the requirements are unchanged.
+        after.environments.clone_from(&before.environments);
         let (dir, state) = check_installed(target, before)?;
         let mut action = match &state {
             InstalledState::Unchanged if after.tree == before.tree => PlanAction::Keep,

@@ -258,8 +258,10 @@ fn a_program_that_answers_between_failures_is_not_suspended() {
 
 #[test]
 fn a_program_that_ignores_the_end_of_its_input_is_killed() {
-    let text = program_with_call("answer(call, os.path.dirname(os.environ['HOME']))")
-        .replace("import json", "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\nimport json");
+    let text = program_with_call(
+        "answer(call, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))))",
+    )
+    .replace("import json", "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\nimport json");
     let fixture = TestPrograms::with_program(&(text + "    while True: time.sleep(1)\n"));
     let run_dir = fixture.output();
     fixture.programs.keep_only(&fixture.conversation, &[]);

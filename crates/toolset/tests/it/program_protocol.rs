@@ -119,7 +119,8 @@ fn each_conversation_has_its_own_process() {
 #[test]
 fn dropping_the_programs_removes_everything() {
     for tier in TIERS {
-        let fixture = TestPrograms::with_call("answer(call, os.environ['HOME'])").on(tier);
+        let fixture =
+            TestPrograms::with_call("answer(call, os.path.dirname(os.path.abspath(sys.argv[0])))").on(tier);
         let home = fixture.output();
         assert!(std::path::Path::new(&home).exists());
         let TestPrograms { programs, conversation, env, .. } = fixture;
@@ -239,7 +240,7 @@ fn child_processes_end_with_the_program() {
     for tier in TIERS {
         let fixture = TestPrograms::with_call(
             "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        time.sleep(100)\n    os._exit(0)\n\
-             answer(call, os.path.dirname(os.environ['HOME']))",
+             answer(call, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))))",
         )
         .on(tier);
         let run_dir = fixture.output();
