@@ -10,5 +10,6 @@ mod page;
 mod server;
 pub mod stdio;
 pub mod uri;
+mod workspace_uri;
 
 pub use server::{Connection, ExternalWatcher, McpServer, McpServerOptions};

@@ -47,20 +47,7 @@ pub struct SkillUriSegments(Vec<String>);
 impl SkillUriSegments {
     /// Parses a URI. Directories have no trailing slash.
     pub fn parse(uri: &str) -> Result<Self, ParseSkillUriError> {
-        if uri.len() > URI_MAX {
-            return Err(ParseSkillUriError::TooLong(uri.len()));
-        }
-        // Schemes are case-insensitive.
-        let scheme = uri.get(..SCHEME.len()).filter(|scheme| scheme.eq_ignore_ascii_case(SCHEME));
-        let path = scheme.map(|_| &uri[SCHEME.len()..]).ok_or(ParseSkillUriError::Scheme)?;
-        let segments: Vec<_> = path.split('/').map(decode_segment).collect::<Result<_, _>>()?;
-        let is_plain = |segment: &String| {
-            !segment.is_empty() && segment != "." && segment != ".." && !segment.contains(['/', '\\', '\0'])
-        };
-        if path.contains(['?', '#']) || !segments.iter().all(is_plain) {
-            return Err(ParseSkillUriError::Segment);
-        }
-        Ok(Self(segments))
+        parse_segments(uri, SCHEME).map(Self)
     }
 
     /// Returns the segments.
@@ -86,7 +73,7 @@ impl SkillUriSegments {
 /// Formats the URI.
 impl std::fmt::Display for SkillUriSegments {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&join_segments(self.0.iter().map(String::as_str)))
+        f.write_str(&join_segments(SCHEME, self.0.iter().map(String::as_str)))
     }
 }
 
@@ -102,12 +89,36 @@ fn name_after_key(skill: &Skill) -> Option<std::borrow::Cow<'_, str>> {
 pub(crate) fn file_uri(skill: &Skill, path: &str) -> String {
     let (key, name) = (skill.key(), name_after_key(skill));
     join_segments(
+        SCHEME,
         key.split('/').chain(name.as_deref()).chain(path.split('/').filter(|part| !part.is_empty())),
     )
 }
 
-fn join_segments<'p>(segments: impl Iterator<Item = &'p str>) -> String {
-    SCHEME.to_owned()
+/// Parses a URI with this scheme into its decoded segments: at least one, and none that is ambiguous.
+pub(crate) fn parse_segments(uri: &str, scheme: &str) -> Result<Vec<String>, ParseSkillUriError> {
+    if uri.len() > URI_MAX {
+        return Err(ParseSkillUriError::TooLong(uri.len()));
+    }
+    let path = strip_scheme(uri, scheme).ok_or(ParseSkillUriError::Scheme)?;
+    let segments: Vec<_> = path.split('/').map(decode_segment).collect::<Result<_, _>>()?;
+    let is_plain = |segment: &String| {
+        !segment.is_empty() && segment != "." && segment != ".." && !segment.contains(['/', '\\', '\0'])
+    };
+    if path.contains(['?', '#']) || !segments.iter().all(is_plain) {
+        return Err(ParseSkillUriError::Segment);
+    }
+    Ok(segments)
+}
+
+/// Returns the URI without its scheme, or `None` if it has another one. Schemes are case-insensitive.
+pub(crate) fn strip_scheme<'u>(uri: &'u str, scheme: &str) -> Option<&'u str> {
+    let (start, rest) = uri.split_at_checked(scheme.len())?;
+    start.eq_ignore_ascii_case(scheme).then_some(rest)
+}
+
+/// Returns the URI with this scheme and these segments.
+pub(crate) fn join_segments<'p>(scheme: &str, segments: impl Iterator<Item = &'p str>) -> String {
+    scheme.to_owned()
         + &segments.map(|part| utf8_percent_encode(part, ENCODED).to_string()).collect::<Vec<_>>().join("/")
 }
 

@@ -6,7 +6,7 @@ import { report } from "../lib/report.mjs";
 import { environment, here, makeTestEnv, run, serverCall, startHttp } from "../lib/test-env.mjs";
 
 const [prowess, tools, ...filters] = process.argv.slice(2);
-const SKILLS = ["greet-user", "kept-from-people", "patience", "pictures", "temperature"];
+const SKILLS = ["copies", "greet-user", "kept-from-people", "patience", "pictures", "temperature"];
 const MODERN = "2026-07-28";
 const FIXTURE = "skills-system-validation";
 
@@ -88,7 +88,8 @@ for (const client of CLIENTS) {
   for (const transport of ["stdio", "http"]) {
     const label = `${client.label}, ${transport}, ${client.expects}`;
     if (filters.length > 0 && !filters.some((filter) => label.includes(filter))) continue;
-    const env = makeTestEnv([FIXTURE, ...SKILLS.map((skill) => `skills/${skill}`)]);
+    const skills = [FIXTURE, ...SKILLS.map((skill) => `skills/${skill}`)];
+    const env = makeTestEnv(skills, [FIXTURE, "patience"]);
     if (transport === "stdio") {
       await check(label, client, serverCall(prowess, env), env.root);
       continue;

@@ -68,8 +68,11 @@ export const run = (command, args, { seconds, onLine, ...options }) =>
     child.on("close", end);
   });
 
-/** Creates directories for a test: `root` with these skills, `home` and `project` in `base`. */
-export const makeTestEnv = (skills) => {
+/**
+ * Creates directories for a test: `root` with these skills, `home` and `project` in `base`. Scripts of all skills may run, or only
+ * those of `allowedSkills`.
+ */
+export const makeTestEnv = (skills, allowedSkills) => {
   const base = mkdtempSync(join(tmpdir(), "prowess-mcp-"));
   baseDirs.add(base);
   const [root, home, project] = ["root", "home", "project"].map((name) => join(base, name));
@@ -83,17 +86,25 @@ export const makeTestEnv = (skills) => {
     mkdirSync(join(root, "pictures/assets"));
     writeFileSync(join(root, "pictures/assets/dot.png"), Buffer.from(PICTURE, "base64"));
   }
-  return { base, root, home, project };
+  if (allowedSkills) {
+    mkdirSync(join(home, ".prowess"));
+    const directories = allowedSkills.map((skill) => join(root, skill));
+    writeFileSync(join(home, ".prowess/config.toml"), `run.allowed-skills = ${JSON.stringify(directories)}\n`);
+  }
+  return { base, root, home, project, allowedSkills };
 };
 
 /** Returns the environment variables of a process under test. Only PATH is inherited. */
 export const environment = (home, more = {}) => ({ PATH: process.env.PATH, HOME: home, ...more });
 
 /** Returns the command that starts the MCP server, over stdio by default. */
-export const serverCall = (prowess, { root, home, project }, more = []) => ({
+export const serverCall = (prowess, { root, home, project, allowedSkills }, more = []) => ({
   command: prowess,
   args: ["--home", home, "--project", project, "--root", root, "mcp", ...more],
-  env: environment(home, { PROWESS_ALLOW_SCRIPTS: "1", PROWESS_SKILLS_ENABLED: "true" }),
+  env: environment(home, {
+    ...(!allowedSkills && { PROWESS_ALLOW_SCRIPTS: "1" }),
+    PROWESS_SKILLS_ENABLED: "true",
+  }),
 });
 
 /** Returns a free port. */

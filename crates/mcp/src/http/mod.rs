@@ -144,7 +144,7 @@ pub fn router(server: &McpServer, options: HttpOptions, stop: CancellationToken)
         .with_cancellation_token(stop.clone());
     let server = server.clone();
     let service: StreamableHttpService<Connection, ResumableSessions> =
-        StreamableHttpService::new(move || Ok(server.connect_until(&stop)), Arc::clone(&sessions), config);
+        StreamableHttpService::new(move || Ok(server.connect_http(&stop)), Arc::clone(&sessions), config);
     let request_guard = RequestGuard { token: options.token, sessions, max_sessions: options.max_sessions };
     Router::new()
         .route_service(MCP_PATH, service)

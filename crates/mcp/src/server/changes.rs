@@ -22,6 +22,8 @@ pub(super) enum ChangeEvent {
     Skills,
     /// The tools of one connection changed.
     Tools(u64),
+    /// The files of one connection changed.
+    Files(u64),
 }
 
 /// Broadcasts changes to all connections.

@@ -8,13 +8,14 @@ use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Referen
 use super::Shared;
 use super::connection::Connection;
 use super::errors;
-use super::resources::URI_TEMPLATE;
+use super::resources::{URI_TEMPLATE, WORKSPACE_URI_TEMPLATE};
 
 /// Completes an argument.
 pub(super) async fn complete(
     connection: &Connection,
     request: CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
+    let workspace = connection.workspace.clone();
     let completed = connection.run_blocking(move |shared| {
         let argument = &request.argument;
         let values = match &request.r#ref {
@@ -26,6 +27,21 @@ pub(super) async fn complete(
                 }
                 _ => return Err(errors::invalid_params("the template has the arguments name and path")),
             },
+            Reference::Resource(template) if template.uri == WORKSPACE_URI_TEMPLATE => {
+                let id = request.context.as_ref().and_then(|context| context.get_argument("id"));
+                match argument.name.as_str() {
+                    "id" => vec![workspace.id().to_owned()],
+                    "path" if id.is_none_or(|id| id == workspace.id()) => {
+                        let files = workspace.list().unwrap_or_default();
+                        files.into_iter().map(|file| file.path).collect()
+                    }
+                    "path" => Vec::new(),
+                    _ => return Err(errors::invalid_params("the template has the arguments id and path")),
+                }
+                .into_iter()
+                .filter(|value| value.starts_with(&argument.value))
+                .collect()
+            }
             Reference::Prompt(prompt) => {
                 let snapshot = shared.toolbox.snapshot();
                 if !shared.invocable_skills(&snapshot).iter().any(|skill| *skill.key() == *prompt.name) {

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use prowess_sandbox::{AccessSummary, ConsentAnswer};
 use prowess_tools::Session;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
@@ -21,12 +22,14 @@ use rmcp::service::{NotificationContext, RequestContext, RoleServer, Subscriptio
 use rmcp::{ErrorData, ServerHandler};
 use serde_json::json;
 use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::changes::ChangeEvent;
 use super::log::ClientLog;
 use super::subscriptions::{NotificationSink, PendingSubscription, Subscriptions, forward_changes};
-use super::{Shared, complete, errors, prompts, resources, skills, tools};
+use super::workspace::ConnectionWorkspace;
+use super::{Shared, complete, consent, errors, prompts, resources, scripts, skills, tools};
 use crate::extension;
 
 /// The supported revisions of the protocol.
@@ -36,12 +39,25 @@ const VERSIONS: &[ProtocolVersion] =
 /// The maximum number of subscription requests of one client.
 const LISTENERS_MAX: usize = 32;
 
+/// How a connection is transported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Transport {
+    /// On a stream of its own.
+    Stream,
+    /// Over HTTP: as a session, or for a single request.
+    Http,
+}
+
 /// The connection of one client, with the state of its conversation.
 #[derive(Debug)]
 pub struct Connection {
     pub(super) shared: Arc<Shared>,
     /// The number of the connection within its server.
     pub(super) number: u64,
+    transport: Transport,
+    pub(super) workspace: ConnectionWorkspace,
+    /// Limits how many questions the user of the client is asked at the same time.
+    pub(super) question_permits: Semaphore,
     session: Arc<Mutex<Session>>,
     /// Held while a call changes the session, so that such calls run one after the other. The session itself is
     /// locked only to copy it: never while a file is read.
@@ -63,7 +79,13 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(shared: Arc<Shared>, number: u64, closed: CancellationToken) -> Self {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        transport: Transport,
+        number: u64,
+        closed: CancellationToken,
+    ) -> Self {
+        let workspace = shared.workspaces.open();
         let mut session = Session::default();
         for name in &shared.options.active {
             session.mark_invoked(name);
@@ -71,10 +93,14 @@ impl Connection {
         session.info.session_id = format!("mcp-{number}");
         session.call_options.text_only = true;
         session.call_options.repeat_instructions = true;
+        session.call_options.workspace = Some(workspace.for_calls());
         Self {
             _alive: Arc::clone(&shared.alive),
             shared,
             number,
+            transport,
+            workspace,
+            question_permits: Semaphore::new(scripts::QUESTIONS_MAX),
             session: Arc::new(Mutex::new(session)),
             update_lock: tokio::sync::Mutex::default(),
             log: ClientLog::default(),
@@ -91,6 +117,20 @@ impl Connection {
     /// Returns a copy of the session. Long-running calls work on the copy, so that others need not wait.
     pub(super) fn session(&self) -> Session {
         self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns a copy of the session for listing tools: `skills_run` is listed if the user of the client can be asked.
+    pub(super) fn session_for_listing(&self, context: &RequestContext<RoleServer>) -> Session {
+        let mut session = self.session();
+        if consent::supports_forms(context.client_capabilities().as_ref()) {
+            session.call_options.ask_consent = Some(Arc::new(|_: &AccessSummary| ConsentAnswer::NotNow));
+        }
+        session
+    }
+
+    /// Returns `true` if the connection ends with the current request.
+    pub(super) fn is_single_request(&self) -> bool {
+        self.transport == Transport::Http && !self.is_initialized.load(Ordering::Relaxed)
     }
 
     /// Runs work that changes the session, without blocking other requests on disk access. Skills that become
@@ -228,7 +268,7 @@ impl ServerHandler for Connection {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        tools::call(self, request, context).await.map(Into::into)
+        tools::call(self, request, context).await
     }
 
     async fn list_resources(

@@ -3,6 +3,7 @@
 use prowess::ErrorCode as Code;
 use prowess::format::hidden::escape_and_truncate;
 use prowess::resources::ReadResourceError;
+use prowess_tools::WorkspaceError;
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use serde_json::json;
@@ -75,6 +76,15 @@ pub(super) fn from_read_error(error: &ReadResourceError) -> ErrorData {
     match error.code() {
         Code::NotFound => resource_not_found(error.to_string()),
         Code::InternalError => internal_error(error.to_string()),
+        _ => invalid_params(error.to_string()),
+    }
+}
+
+/// Converts an error of a workspace.
+pub(super) fn from_workspace_error(error: &WorkspaceError) -> ErrorData {
+    match error.code() {
+        Code::NotFound => resource_not_found(error.to_string()),
+        Code::Unavailable => internal_error(error.to_string()),
         _ => invalid_params(error.to_string()),
     }
 }

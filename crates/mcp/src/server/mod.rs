@@ -4,31 +4,41 @@
 //! |---|---|
 //! | `connection` | one client: its session, and the dispatch of its requests |
 //! | `tools`, `attachments` | lists and calls tools, and converts their attachments |
+//! | `scripts`, `consent`, `roots`, `artifacts` | runs scripts: questions to the user, inputs, and files that scripts write |
+//! | `workspace` | where scripts work, and the files that clients can read |
 //! | `resources`, `prompts`, `complete` | files, skills that users call, and completion |
 //! | `skills` | the skills extension |
 //! | `changes`, `subscriptions` | notifications about changed skills |
 //! | `instructions` | the initial instructions for models |
-//! | `log`, `progress` | log messages and progress notifications |
+//! | `log`, `progress`, `cancellation` | log messages, progress notifications, and cancelled calls |
 //! | `errors` | errors of the protocol |
 //!
 //! Invariants: a [`Connection`] is one conversation, independent of all others; all files are read through the same
-//! checks as everywhere in Prowess; nothing is kept for a client that has disconnected.
+//! checks as everywhere in Prowess; nothing is kept for a client that has disconnected, except for a while the files that a
+//! request without a session wrote.
 
+mod artifacts;
 mod attachments;
+mod cancellation;
 mod changes;
 mod complete;
 mod connection;
+mod consent;
 mod errors;
 mod instructions;
 mod log;
 mod progress;
 mod prompts;
 mod resources;
+mod roots;
 mod schemas;
+mod scripts;
 mod skills;
 mod subscriptions;
 mod tools;
+mod workspace;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -43,7 +53,10 @@ pub use connection::Connection;
 use crate::manifest::EntryCache;
 use crate::page::Cursors;
 use changes::{ChangeBroadcaster, ChangeEvent};
+use connection::Transport;
+use consent::PendingQuestions;
 use instructions::InstructionsCache;
+use workspace::WorkspaceStore;
 
 /// The options of a server.
 #[derive(Debug, Clone)]
@@ -52,11 +65,14 @@ pub struct McpServerOptions {
     pub active: Vec<String>,
     /// The maximum length of the initial instructions in characters.
     pub instructions_chars: u32,
+    /// The directory in which all scripts work, as [`check_workspace`](prowess_sandbox::check_workspace) returned it. By
+    /// default, each connection has its own files in memory.
+    pub workspace: Option<PathBuf>,
 }
 
 impl Default for McpServerOptions {
     fn default() -> Self {
-        Self { active: Vec::new(), instructions_chars: 8_000 }
+        Self { active: Vec::new(), instructions_chars: 8_000, workspace: None }
     }
 }
 
@@ -84,6 +100,8 @@ pub(crate) struct Shared {
     manifests: EntryCache,
     instructions: InstructionsCache,
     changes: ChangeBroadcaster,
+    workspaces: Arc<WorkspaceStore>,
+    questions: PendingQuestions,
     next_connection: AtomicU64,
     /// Limits how many clients' subscribed files are checked at the same time.
     check_permits: Semaphore,
@@ -133,7 +151,9 @@ impl McpServer {
         Self {
             shared: Arc::new(Shared {
                 toolbox: toolbox.with_watched(changes.is_watched),
+                workspaces: WorkspaceStore::new(options.workspace.as_deref()),
                 options,
+                questions: PendingQuestions::default(),
                 cursors: Cursors::default(),
                 manifests: EntryCache::default(),
                 instructions: InstructionsCache::default(),
@@ -147,14 +167,19 @@ impl McpServer {
 
     /// Creates the connection of one client.
     pub fn connect(&self) -> Connection {
-        self.connect_until(&CancellationToken::new())
+        self.build_connection(Transport::Stream, CancellationToken::new())
     }
 
-    /// Creates a connection whose pending calls are cancelled when `stop` is cancelled; see
-    /// [`connect`](Self::connect).
-    pub(crate) fn connect_until(&self, stop: &CancellationToken) -> Connection {
+    /// Creates the connection of a session or of a single request over HTTP. Its pending calls are cancelled when `stop`
+    /// is cancelled.
+    #[cfg(feature = "http")]
+    pub(crate) fn connect_http(&self, stop: &CancellationToken) -> Connection {
+        self.build_connection(Transport::Http, stop.child_token())
+    }
+
+    fn build_connection(&self, transport: Transport, closed: CancellationToken) -> Connection {
         let number = self.shared.next_connection.fetch_add(1, Ordering::Relaxed);
-        Connection::new(Arc::clone(&self.shared), number, stop.child_token())
+        Connection::new(Arc::clone(&self.shared), transport, number, closed)
     }
 
     /// Returns the number of connected clients. Over HTTP, a request without a session counts until its response.

@@ -78,8 +78,22 @@ pub(super) fn output_schema(tool: BuiltinTool) -> Map<String, Value> {
             });
             (json!({"matches": {"type": "array", "items": match_schema}}), json!(["matches"]))
         }
-        BuiltinTool::Run => (
-            json!({
+        BuiltinTool::Run => {
+            let artifact = json!({
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string"},
+                    "bytes": {"type": "integer", "minimum": 0},
+                    "media_type": {"type": "string"},
+                    "digest": {"type": "string"},
+                    "uri": {"type": "string"},
+                },
+                "required": ["path", "bytes", "media_type", "digest"],
+            });
+            let list =
+                |about: &str, items: Value| json!({"type": "array", "items": items, "description": about});
+            let text_list = |about: &str| list(about, json!({"type": "string"}));
+            let properties = json!({
                 "name": name,
                 "script": text("The path of the script in the directory of the skill."),
                 "exit_code": {"type": ["integer", "null"], "description": "The exit code."},
@@ -89,18 +103,17 @@ pub(super) fn output_schema(tool: BuiltinTool) -> Map<String, Value> {
                 "truncated": truncated,
                 "timed_out": boolean("Whether the script timed out."),
                 "cancelled": boolean("Whether the script was cancelled."),
-                "limits_hit": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "description": "The limits that the script reached.",
-                },
+                "limits_hit": text_list("The limits that the script reached."),
                 "left_behind": number("The number of processes that the script left running, which were ended."),
                 "digest": text("sha256: and the digest of the script."),
                 "duration_ms": number("The duration in milliseconds."),
                 "sandbox": text("The sandbox in which the script ran."),
-            }),
-            json!(["name", "script", "exit_code", "stdout", "stderr"]),
-        ),
+                "artifacts": list("The files that the script wrote in the workspace. Those with a URI are resources.", artifact),
+                "removed": text_list("The paths of the files that the script removed from the workspace."),
+                "remarks": text_list("Remarks about the run."),
+            });
+            (properties, json!(["name", "script", "exit_code", "stdout", "stderr"]))
+        }
         BuiltinTool::ReadFile => (
             json!({
                 "path": text("The path of the file."),

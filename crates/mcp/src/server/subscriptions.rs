@@ -179,6 +179,18 @@ impl NotificationSink {
         }
     }
 
+    /// Sends that the list of resources changed.
+    async fn notify_files_changed(&self) {
+        match self {
+            Self::Peer(peer) => {
+                let _ = peer.notify_resource_list_changed().await;
+            }
+            Self::Listener(sink) => {
+                let _ = sink.notify_resource_list_changed().await;
+            }
+        }
+    }
+
     async fn notify_updated(&self, uri: String) {
         match self {
             Self::Peer(peer) => {
@@ -221,7 +233,8 @@ pub(super) async fn forward_changes(
             }
         };
         match change {
-            Ok(ChangeEvent::Tools(number)) if number != connection => {}
+            Ok(ChangeEvent::Tools(number) | ChangeEvent::Files(number)) if number != connection => {}
+            Ok(ChangeEvent::Files(_)) => sink.notify_files_changed().await,
             Ok(ChangeEvent::Tools(_)) => sink.notify_lists_changed(true).await,
             Ok(ChangeEvent::Skills) | Err(RecvError::Lagged(_)) => sink.notify_lists_changed(false).await,
             Err(RecvError::Closed) => return,

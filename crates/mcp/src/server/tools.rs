@@ -8,18 +8,20 @@ use prowess::{ErrorCode, resources};
 use prowess_tools::{BuiltinTool, CallStatus, Envelope, Session, ToolDefinition};
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ContentBlock, ListToolsResult, MetaObject, PaginatedRequestParams,
-    ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult, MetaObject,
+    PaginatedRequestParams, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Map, Value, json};
-use tokio_util::sync::CancellationToken;
 
+use super::cancellation::CancellationGuard;
+use super::changes::ChangeEvent;
 use super::connection::Connection;
 use super::errors::{self, ProtocolError};
 use super::instructions::replace_dotted_names;
 use super::progress::ProgressReporter;
-use super::{Shared, attachments, schemas};
+use super::scripts::{self, RunCallOutcome};
+use super::{Shared, artifacts, attachments, schemas};
 
 /// The maximum number of tools on a page.
 const PAGE_SIZE: usize = 500;
@@ -33,7 +35,7 @@ pub(super) async fn list(
     request: Option<PaginatedRequestParams>,
     context: &RequestContext<RoleServer>,
 ) -> Result<ListToolsResult, ErrorData> {
-    let session = connection.session();
+    let session = connection.session_for_listing(context);
     let cursor = request.and_then(|request| request.cursor);
     let listed = connection.run_blocking(move |shared| {
         let mut tools: Vec<_> =
@@ -84,11 +86,19 @@ pub(super) async fn call(
     connection: &Connection,
     request: CallToolRequestParams,
     context: RequestContext<RoleServer>,
-) -> Result<CallToolResult, ErrorData> {
-    let name = request.name.into_owned();
-    let params = Value::Object(request.arguments.unwrap_or_default());
+) -> Result<CallToolResponse, ErrorData> {
+    let name = request.name.clone().into_owned();
     let builtin = BuiltinTool::from_name(&name);
+    let mut links = Vec::new();
     let envelope = match builtin {
+        Some(BuiltinTool::Run) => match scripts::call(connection, request.into(), &context).await? {
+            RunCallOutcome::InputRequired(result) => return Ok(result.into()),
+            RunCallOutcome::Finished(mut envelope) => {
+                links = artifacts::add_links(&connection.workspace, &mut envelope);
+                connection.note_changed_files(&envelope);
+                envelope
+            }
+        },
         Some(
             BuiltinTool::Activate
             | BuiltinTool::Skill
@@ -96,12 +106,15 @@ pub(super) async fn call(
             | BuiltinTool::ListResources
             | BuiltinTool::ReadFile,
         ) => {
-            let name = name.clone();
+            let (name, params) = (name.clone(), Value::Object(request.arguments.unwrap_or_default()));
             connection
                 .update_session(move |shared, session| shared.toolbox.call(session, &name, params))
                 .await?
         }
-        _ => call_cancellable(connection, name.clone(), params, &context).await?,
+        _ => {
+            let params = Value::Object(request.arguments.unwrap_or_default());
+            call_cancellable(connection, name.clone(), params, &context).await?
+        }
     };
     let (status, time) = (envelope.status, envelope.stats.time_ms);
     let describe = || {
@@ -110,11 +123,33 @@ pub(super) async fn call(
         format!("{name}: {}, {time} ms", status.as_str().unwrap_or_default())
     };
     connection.log.debug(&context, describe).await;
-    if envelope.error.is_none() {
-        return Ok(success_result(builtin, envelope));
+    let mut result = match envelope.error {
+        None => success_result(builtin, envelope),
+        Some(_) => {
+            let session = connection.session_for_listing(&context);
+            let failed =
+                connection.run_blocking(move |shared| failure_result(shared, &session, &name, envelope));
+            failed.await??
+        }
+    };
+    result.content.extend(links);
+    Ok(result.into())
+}
+
+impl Connection {
+    /// Notifies the client if a script changed files, and retains them if the connection ends with the call.
+    fn note_changed_files(&self, envelope: &Envelope) {
+        let is_changed = |key: &str| {
+            envelope.data.get(key).and_then(Value::as_array).is_some_and(|files| !files.is_empty())
+        };
+        if !is_changed("artifacts") && !is_changed("removed") {
+            return;
+        }
+        match self.is_single_request() {
+            true => self.shared.workspaces.retain(&self.workspace),
+            false => self.shared.changes.notify(ChangeEvent::Files(self.number)),
+        }
     }
-    let session = connection.session();
-    connection.run_blocking(move |shared| failure_result(shared, &session, &name, envelope)).await?
 }
 
 /// Calls a tool that may run for a long time. Other requests are served meanwhile, and the client may cancel it.
@@ -129,30 +164,6 @@ async fn call_cancellable(
     let progress = ProgressReporter::attach(&mut session, context);
     let call = connection.run_blocking(move |shared| shared.toolbox.call(&mut session, &name, params));
     progress.run(call).await
-}
-
-/// Cancels a call if the client cancels it or disconnects.
-struct CancellationGuard(tokio::task::JoinHandle<()>);
-
-impl CancellationGuard {
-    fn new(session: &mut Session, cancelled: &CancellationToken, closed: &CancellationToken) -> Self {
-        let call = prowess_sandbox::Cancel::default();
-        session.call_options.cancel = Some(call.clone());
-        let (cancelled, closed) = (cancelled.clone(), closed.clone());
-        Self(tokio::spawn(async move {
-            tokio::select! {
-                () = cancelled.cancelled() => {}
-                () = closed.cancelled() => {}
-            }
-            call.cancel();
-        }))
-    }
-}
-
-impl Drop for CancellationGuard {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 /// Converts a failed call. An unknown tool is an error of the request; other errors are results of the tool.

@@ -99,6 +99,19 @@ async def run(client, settings):
     assert steps, "no progress was reported"
 
 
+async def run_with_files(client, settings):
+    inputs = [{"name": "in.txt", "text": "hello\n"}]
+    arguments = {"name": "copies", "script": "scripts/copy.sh", "args": ["in.txt"], "inputs": inputs}
+    result = await client.call("skills_run", arguments)
+    assert not result.get("isError"), text_of(result)
+    same(len(client.questions), 1, "the number of questions")
+    message = client.questions[0]["message"]
+    assert message.startswith("copies wants to run scripts/copy.sh") and "in.txt" in message, message
+    link = next(block for block in result["content"] if block["type"] == "resource_link")
+    same((link["name"], link["mimeType"], link["size"]), ("out/copy.txt", "text/plain", 6), "the link")
+    same((await client.read(link["uri"]))["contents"][0]["text"], "hello\n", "the content")
+
+
 async def resources(client, settings):
     uri = await uri_of(client, FIXTURE)
     content = (await client.read(uri))["contents"][0]
@@ -158,6 +171,7 @@ CHECKS = [
     ("tools/call skills_listResources and skills_search", list_and_search),
     ("invalid tools/call requests", invalid_calls),
     ("tools/call skills_run, with progress", run),
+    ("tools/call skills_run, with a question, an input and an artifact", run_with_files),
     ("resources/list and resources/read", resources),
     ("resources/read of missing resources", missing_resources),
     ("resources/templates/list and completion of names and paths", templates),

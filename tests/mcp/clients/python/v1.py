@@ -26,6 +26,7 @@ class Client:
     def __init__(self, settings):
         self.settings = settings
         self.notifications = []
+        self.questions = []
 
     async def __aenter__(self):
         self.stack = AsyncExitStack()
@@ -35,7 +36,9 @@ class Client:
         else:
             transport = stdio_client(StdioServerParameters(**server), errlog=self.settings["errlog"])
         read, write, *_ = await self.stack.enter_async_context(transport)
-        session = ClientSession(read, write, message_handler=self.on_message)
+        session = ClientSession(
+            read, write, message_handler=self.on_message, elicitation_callback=self.on_question
+        )
         self.session = await self.stack.enter_async_context(session)
         result = to_json(await self.session.initialize())
         self.version = result["protocolVersion"]
@@ -50,6 +53,10 @@ class Client:
     async def on_message(self, message):
         if isinstance(message, types.ServerNotification):
             self.notifications.append(to_json(message.root))
+
+    async def on_question(self, context, params):
+        self.questions.append(to_json(params))
+        return types.ElicitResult(action="accept", content={"decision": "once"})
 
     async def request(self, method, params):
         request = types.Request[dict, str](method=method, params=params)

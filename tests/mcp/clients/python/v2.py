@@ -33,6 +33,7 @@ class Client:
     def __init__(self, settings):
         self.settings = settings
         self.notifications = []
+        self.questions = []
 
     async def __aenter__(self):
         self.stack = AsyncExitStack()
@@ -41,7 +42,13 @@ class Client:
             target = server["url"]
         else:
             target = stdio_client(mcp.StdioServerParameters(**server), errlog=self.settings["errlog"])
-        client = mcp.Client(target, mode=self.settings["mode"], message_handler=self.on_message, cache=None)
+        client = mcp.Client(
+            target,
+            mode=self.settings["mode"],
+            message_handler=self.on_message,
+            elicitation_callback=self.on_question,
+            cache=None,
+        )
         self.client = await self.stack.enter_async_context(client)
         self.session = self.client.session
         self.version = self.client.protocol_version
@@ -57,6 +64,10 @@ class Client:
     async def on_message(self, message):
         if hasattr(message, "method"):
             self.notifications.append(to_json(message))
+
+    async def on_question(self, context, params):
+        self.questions.append(to_json(params))
+        return types.ElicitResult(action="accept", content={"decision": "once"})
 
     async def request(self, method, params):
         request = types.Request[dict, str](method=method, params=params)

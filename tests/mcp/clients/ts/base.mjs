@@ -125,6 +125,21 @@ export const base = [
     },
   ],
   [
+    "tools/call skills_run, with a question, an input and an artifact",
+    async (client) => {
+      const inputs = [{ name: "in.txt", text: "hello\n" }];
+      const args = { name: "copies", script: "scripts/copy.sh", args: ["in.txt"], inputs };
+      const result = await client.call("skills_run", args);
+      assert(!result.isError, textOf(result));
+      assert.equal(client.questions.length, 1, "the number of questions");
+      assert.match(client.questions[0].message, /copies wants to run scripts\/copy\.sh[^]*reads: .*in\.txt/);
+      const link = result.content.find(({ type }) => type === "resource_link");
+      assert.deepEqual([link?.name, link?.mimeType], ["out/copy.txt", "text/plain"]);
+      const { contents } = await client.read(link.uri);
+      assert.equal(contents[0].text, "hello\n");
+    },
+  ],
+  [
     "resources/list and resources/read",
     async (client) => {
       const uri = await uriOf(client, FIXTURE);

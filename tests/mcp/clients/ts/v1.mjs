@@ -5,7 +5,7 @@ export const connect = async ({ load, sdk, server }) => {
   const { Client } = load(`${sdk}/client/index.js`);
   const { StdioClientTransport } = load(`${sdk}/client/stdio.js`);
   const { StreamableHTTPClientTransport } = load(`${sdk}/client/streamableHttp.js`);
-  const { ResultSchema, CallToolResultSchema } = load(`${sdk}/types.js`);
+  const { ResultSchema, CallToolResultSchema, ElicitRequestSchema } = load(`${sdk}/types.js`);
 
   const transport = server.url
     ? new StreamableHTTPClientTransport(new URL(server.url))
@@ -23,7 +23,12 @@ export const connect = async ({ load, sdk, server }) => {
     },
   });
 
-  const client = new Client({ name: "prowess-test", version: "1.0.0" }, { capabilities: {} });
+  const client = new Client({ name: "prowess-test", version: "1.0.0" }, { capabilities: { elicitation: {} } });
+  const questions = [];
+  client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
+    questions.push(params);
+    return { action: "accept", content: { decision: "once" } };
+  });
   const notifications = [];
   client.fallbackNotificationHandler = async (notification) => void notifications.push(notification);
   await client.connect(transport);
@@ -35,6 +40,7 @@ export const connect = async ({ load, sdk, server }) => {
     capabilities: first.capabilities,
     instructions: client.getInstructions(),
     notifications,
+    questions,
     tools: () => client.listTools(),
     call: (name, args, options) => client.callTool({ name, arguments: args }, CallToolResultSchema, options),
     resources: () => client.listResources(),

@@ -15,8 +15,13 @@ export const connect = async ({ load, sdk, mode, server }) => {
     : new StdioClientTransport({ ...server, stderr: "ignore" });
   const client = new Client(
     { name: "prowess-test", version: "2.0.0" },
-    { capabilities: {}, versionNegotiation: { mode } },
+    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode } },
   );
+  const questions = [];
+  client.setRequestHandler("elicitation/create", async ({ params }) => {
+    questions.push(params);
+    return { action: "accept", content: { decision: "once" } };
+  });
   const notifications = [];
   client.fallbackNotificationHandler = async (notification) => void notifications.push(notification);
   await client.connect(transport);
@@ -31,6 +36,7 @@ export const connect = async ({ load, sdk, mode, server }) => {
     capabilities: client.getServerCapabilities(),
     instructions: client.getInstructions(),
     notifications,
+    questions,
     tools: () => client.listTools(undefined, fresh),
     call: (name, args, { level, ...options } = {}) =>
       client.callTool(

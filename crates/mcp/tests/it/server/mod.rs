@@ -4,13 +4,17 @@
 //! |---|---|
 //! | `negotiation` | the handshake in each revision of the protocol |
 //! | `tools`, `scripts`, `sessions` | tools, scripts, and the isolation of conversations |
+//! | `artifacts`, `consent`, `client_roots` | files of scripts, questions to the user, and inputs from roots |
 //! | `resources`, `changes`, `prompts` | files, notifications about changes, and prompts |
 //! | `extension`, `manifests` | the skills extension |
 //! | `malformed`, `uris`, `floods` | invalid messages and URIs, and excessive input |
 //! | `http`, `streams` | HTTP |
 //! | `leaks` | what disconnected clients leave behind |
 
+mod artifacts;
 mod changes;
+mod client_roots;
+mod consent;
 mod extension;
 mod floods;
 mod http;

@@ -59,8 +59,14 @@ impl HttpTestServer {
 
     /// Starts a session with a handshake.
     pub async fn session(&self, version: &'static str) -> HttpTestSession {
-        let message =
-            json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": initialize_params(version)});
+        self.session_with(version, json!({})).await
+    }
+
+    /// Starts a session of a client with capabilities.
+    pub async fn session_with(&self, version: &'static str, capabilities: Value) -> HttpTestSession {
+        let mut params = initialize_params(version);
+        params["capabilities"] = capabilities;
+        let message = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
         let mut reply = self.post(message.to_string()).send().await;
         reply.expect_status(200).await;
         let id = reply.header("mcp-session-id").expect("a session").to_owned();
@@ -169,6 +175,20 @@ impl HttpTestSession {
                 return message;
             }
             self.notes.push(message);
+        }
+    }
+
+    /// Sends a request, answers the request of the server with this method, and returns the result.
+    pub async fn result_with_answer(&mut self, params: Value, method: &str, answer: Value) -> Value {
+        let (mut reply, id) = self.send_request("tools/call", params).await;
+        loop {
+            let mut message = reply.message().await;
+            if message["method"] == method {
+                let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": answer});
+                assert_eq!(self.post(&answer).send().await.status, 202);
+            } else if message["id"] == id {
+                return message["result"].take();
+            }
         }
     }
 

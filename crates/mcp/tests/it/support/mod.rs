@@ -123,9 +123,14 @@ impl TestHome {
 
     /// Creates a server that may run scripts.
     pub fn server_with_scripts(&self) -> McpServer {
+        self.server_with_options(McpServerOptions::default())
+    }
+
+    /// Creates a server that may run scripts, with options.
+    pub fn server_with_options(&self, options: McpServerOptions) -> McpServer {
         let runner =
             ScriptRunner { helper: SandboxHelper::from_path(helper_path()), ..ScriptRunner::default() };
-        McpServer::new(self.toolbox().with_runner(runner), McpServerOptions::default())
+        McpServer::new(self.toolbox().with_runner(runner), options)
     }
 
     /// Replaces the temporary directory in a text.
@@ -162,6 +167,12 @@ pub fn initialize_params(version: &str) -> Value {
         "capabilities": {},
         "clientInfo": {"name": "test", "version": "1"},
     })
+}
+
+/// Adds the capabilities of a client to the parameters of a request without a handshake.
+pub fn with_capabilities(mut params: Value, capabilities: &Value) -> Value {
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities.clone();
+    params
 }
 
 /// Returns the metadata of requests without a handshake.

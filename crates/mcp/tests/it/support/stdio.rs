@@ -58,8 +58,15 @@ impl StdioTestClient {
 
     /// Creates a client and performs the handshake.
     pub async fn connected(server: &McpServer, version: &str) -> Self {
+        Self::connected_with(server, version, json!({})).await
+    }
+
+    /// Creates a client with capabilities and performs the handshake.
+    pub async fn connected_with(server: &McpServer, version: &str, capabilities: Value) -> Self {
         let mut client = Self::unconnected(server);
-        let response = client.request("initialize", initialize_params(version)).await;
+        let mut params = initialize_params(version);
+        params["capabilities"] = capabilities;
+        let response = client.request("initialize", params).await;
         assert_eq!(response["result"]["protocolVersion"], version);
         client.notify("notifications/initialized", json!({})).await;
         client
@@ -104,6 +111,11 @@ impl StdioTestClient {
     /// Returns the next message; `None` at the end.
     pub async fn next(&mut self) -> Option<Value> {
         self.input.as_mut().unwrap().next().await
+    }
+
+    /// Answers a request of the server.
+    pub async fn answer(&mut self, request: &Value, result: Value) {
+        self.send_line(json!({"jsonrpc": "2.0", "id": request["id"], "result": result})).await;
     }
 
     /// Takes the reader, for reading while the client writes.

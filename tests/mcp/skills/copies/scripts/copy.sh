@@ -1,0 +1,2 @@
+#!/bin/sh
+mkdir -p out && cp "$1" out/copy.txt
