@@ -23,6 +23,17 @@ pub enum TurnEvent {
         /// The arguments of the call.
         arguments: Value,
     },
+    /// A script waits for the consent of the user.
+    Consent {
+        /// The id of the tool call.
+        id: String,
+        /// The skill.
+        skill: String,
+        /// The script.
+        script: String,
+        /// What the script may access.
+        access: Vec<AccessRow>,
+    },
     /// The tool returned a result.
     ToolResult {
         /// The id of the call.
@@ -54,4 +65,13 @@ pub enum TurnEvent {
         /// What happened, for display.
         message: String,
     },
+}
+
+/// What a script may read, write or reach.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccessRow {
+    /// The kind of access: `reads`, `writes`, `network`, `variables`, `sandbox`.
+    pub title: String,
+    /// A description for display.
+    pub text: String,
 }

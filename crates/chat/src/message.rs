@@ -44,6 +44,17 @@ pub enum Part {
         /// The text.
         text: String,
     },
+    /// A file of the chat that the user attached to the message.
+    File {
+        /// The path in the workspace of the chat.
+        path: String,
+        /// The size in bytes when the message was sent.
+        size: u64,
+        /// The media type.
+        media_type: String,
+        /// The digest of the content when the message was sent.
+        digest: String,
+    },
     /// A tool call of the model.
     ToolCall {
         /// The id that the result refers to.
@@ -102,4 +113,16 @@ pub(crate) const MENTION_PREFIX: &str = "mention_";
 /// Returns `true` if the call was made for a mention by the user, not by the model.
 pub(crate) fn is_mention(id: &str) -> bool {
     id.starts_with(MENTION_PREFIX)
+}
+
+/// The start of the note about attached files, after the text of a message.
+pub(crate) const ATTACHED_NOTE: &str = "\n\n[Files attached to this message:";
+
+/// The start of the note about the workspace, after the text of a message.
+pub(crate) const WORKSPACE_NOTE: &str = "\n\n[The workspace of this conversation has ";
+
+/// Returns a message as the user wrote it, without the notes about files.
+pub(crate) fn without_file_notes(text: &str) -> &str {
+    let ends = [ATTACHED_NOTE, WORKSPACE_NOTE].into_iter().filter_map(|note| text.find(note));
+    &text[..ends.min().unwrap_or(text.len())]
 }

@@ -44,6 +44,27 @@ pub struct NewChat {
     pub preset: String,
 }
 
+/// A message of the user to answer.
+///
+/// ```
+/// use prowess_chat::store::UserMessage;
+///
+/// assert!(UserMessage::from("Hello").files.is_empty());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UserMessage<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// The paths of the files of the chat that are attached to it.
+    pub files: &'a [String],
+}
+
+impl<'a> From<&'a str> for UserMessage<'a> {
+    fn from(text: &'a str) -> Self {
+        Self { text, files: &[] }
+    }
+}
+
 /// A page of chats.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChatPage {

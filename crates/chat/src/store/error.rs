@@ -1,6 +1,7 @@
 //! Errors of a store.
 
 use prowess::ErrorCode;
+use prowess_archive::InnerPathError;
 
 /// Why a store operation failed. Nothing was changed unless the variant says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -9,6 +10,32 @@ pub enum StoreError {
     /// No chat has this id.
     #[error("chat not found")]
     ChatNotFound,
+    /// The chat has no file with this path.
+    #[error("this chat has no file {0}")]
+    FileNotFound(String),
+    /// A file with this path exists and must not be replaced.
+    #[error("this chat already has a file {0}")]
+    FileExists(String),
+    /// A file has the path of a directory that another file needs.
+    #[error("{0} cannot be both a file and a directory of this chat")]
+    FileIsDirectory(String),
+    /// The path of a file is not accepted.
+    #[error("the file name {name} is not allowed: {reason}")]
+    FileName {
+        /// The name, escaped and shortened for display.
+        name: String,
+        /// The reason.
+        #[source]
+        reason: InnerPathError,
+    },
+    /// A chat has too many files.
+    #[error("the workspace of this chat would have {count} files; the maximum is {max}")]
+    TooManyFiles {
+        /// The number of files.
+        count: u64,
+        /// The limit.
+        max: u64,
+    },
     /// An argument is invalid.
     #[error("{0}")]
     Invalid(String),
@@ -74,10 +101,12 @@ impl StoreError {
     /// ```
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::ChatNotFound => ErrorCode::NotFound,
-            Self::Invalid(_) => ErrorCode::InvalidParam,
-            Self::TooLarge { .. } => ErrorCode::TooLarge,
-            Self::TurnInProgress | Self::TurnEnded => ErrorCode::Conflict,
+            Self::ChatNotFound | Self::FileNotFound(_) => ErrorCode::NotFound,
+            Self::Invalid(_) | Self::FileName { .. } => ErrorCode::InvalidParam,
+            Self::TooLarge { .. } | Self::TooManyFiles { .. } => ErrorCode::TooLarge,
+            Self::TurnInProgress | Self::TurnEnded | Self::FileExists(_) | Self::FileIsDirectory(_) => {
+                ErrorCode::Conflict
+            }
             Self::Busy(_) => ErrorCode::Timeout,
             Self::Full
             | Self::Unreachable(_)
@@ -107,6 +136,11 @@ impl StoreError {
             Self::Damaged(_) => "the store is damaged".to_owned(),
             Self::Internal(_) => "the store failed".to_owned(),
             Self::ChatNotFound
+            | Self::FileNotFound(_)
+            | Self::FileExists(_)
+            | Self::FileIsDirectory(_)
+            | Self::FileName { .. }
+            | Self::TooManyFiles { .. }
             | Self::Invalid(_)
             | Self::TooLarge { .. }
             | Self::TurnInProgress
@@ -130,6 +164,11 @@ mod tests {
     fn messages_of_all_errors() {
         let all = [
             StoreError::ChatNotFound,
+            StoreError::FileNotFound("a.csv".into()),
+            StoreError::FileExists("a.csv".into()),
+            StoreError::FileIsDirectory("a".into()),
+            StoreError::FileName { name: "../a".into(), reason: InnerPathError::BadComponent },
+            StoreError::TooManyFiles { count: 501, max: 500 },
             StoreError::Invalid("a title must not exceed 200 characters".into()),
             StoreError::TooLarge { subject: "the message", bytes: 20_000_000, max: 16_777_216 },
             StoreError::TurnInProgress,

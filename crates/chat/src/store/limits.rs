@@ -3,6 +3,7 @@
 use prowess::format::name::NAME_MAX;
 
 use super::StoreError;
+use super::files::parse_path;
 
 /// The maximum size of a stored message in bytes. A reply may have twice as many.
 pub const STORED_MESSAGE_MAX: u64 = 16 * 1024 * 1024;
@@ -12,6 +13,9 @@ pub const TITLE_MAX: usize = 200;
 
 /// The maximum number of active skills of a chat.
 pub const NAMES_MAX: usize = 1_000;
+
+/// The maximum number of files that are attached to a message.
+pub const ATTACHMENTS_MAX: usize = 100;
 
 /// The maximum number of chats of a page.
 pub const CHATS_MAX: usize = 200;
@@ -55,6 +59,23 @@ pub(crate) fn check_text(text: &str) -> Result<(), StoreError> {
         return Err(StoreError::TooLarge { subject: "the message", bytes, max: STORED_MESSAGE_MAX });
     }
     check_no_nul("a message", text)
+}
+
+/// Checks the attached files of a message and removes duplicates.
+pub(crate) fn check_attachments(paths: &[String]) -> Result<Vec<String>, StoreError> {
+    if paths.len() > ATTACHMENTS_MAX {
+        return Err(StoreError::Invalid(format!(
+            "a message must not have more than {ATTACHMENTS_MAX} files"
+        )));
+    }
+    let mut unique: Vec<String> = Vec::with_capacity(paths.len());
+    for path in paths {
+        let path = parse_path(path)?;
+        if !unique.iter().any(|other| other == path.as_str()) {
+            unique.push(path.as_str().to_owned());
+        }
+    }
+    Ok(unique)
 }
 
 /// Checks a title: one line, may be empty.

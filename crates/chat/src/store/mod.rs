@@ -16,7 +16,7 @@
 //! let dir = tempfile::tempdir()?;
 //! let store = prowess_chat::store::open(&StoreAddress::File(dir.path().join("chats.sqlite3"))).await?;
 //! let chat = store.create_chat(NewChat::default()).await?;
-//! let (question, turn) = store.ask(&chat.id, "What is in this file?").await?;
+//! let (question, turn) = store.ask(&chat.id, "What is in this file?".into()).await?;
 //! let mut writer = TurnWriter::new(store.clone(), turn);
 //! writer.push(TurnEvent::Delta { text: "A table.".to_owned() }).await?;
 //! writer.end(TurnOutcome::finished(EndReason::Finished, None)).await?;
@@ -34,8 +34,10 @@
 mod address;
 mod chat;
 mod error;
+mod files;
 mod follow;
 mod limits;
+mod media_type;
 mod notifications;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -47,22 +49,26 @@ mod sqlite;
 mod stored_event;
 pub mod transfer;
 mod turn;
+mod workspace;
 mod writer;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use prowess_config::ChatFileLimits;
 
 pub use address::{FILE_NAME, PostgresAddress, StoreAddress};
-pub use chat::{Chat, ChatPage, MessagePage, NewChat, SkillUse, to_skill_usage};
+pub use chat::{Chat, ChatPage, MessagePage, NewChat, SkillUse, UserMessage, to_skill_usage};
 pub use error::StoreError;
+pub use files::{ChatFile, FileChanges, FileOrigin, NewFile};
 pub use follow::{ChatFollower, FollowedEvent};
-pub use limits::{CHATS_MAX, MESSAGES_MAX, NAMES_MAX, STORED_MESSAGE_MAX, TITLE_MAX};
+pub use limits::{ATTACHMENTS_MAX, CHATS_MAX, MESSAGES_MAX, NAMES_MAX, STORED_MESSAGE_MAX, TITLE_MAX};
 pub use notifications::{Announcements, Subscription, Topic};
 pub use recorder::{ChatHistory, StoreRecorder, derive_title};
 pub use stored_event::{STRING_MAX, to_stored_event};
 pub use turn::{EventPage, NumberedEvent, StoredTurn};
+pub use workspace::ChatWorkspace;
 pub use writer::TurnWriter;
 
 use crate::{Message, TurnEvent, TurnOutcome};
@@ -133,15 +139,15 @@ pub trait Store: Send + Sync + 'static {
     async fn begin_turn(&self, chat: &str) -> Result<StoredTurn, StoreError>;
 
     /// [`add_user_message`](Store::add_user_message) and [`begin_turn`](Store::begin_turn) in one transaction.
-    async fn ask(&self, chat: &str, text: &str) -> Result<(Message, StoredTurn), StoreError>;
+    async fn ask(&self, chat: &str, message: UserMessage<'_>) -> Result<(Message, StoredTurn), StoreError>;
 
     /// [`ask`](Store::ask) that replaces the last message of the user and everything after it, in one transaction. Skills
     /// that were activated only there are no longer active.
     async fn replace_question(
         &self,
         chat: &str,
-        text: &str,
-        message: &str,
+        message: UserMessage<'_>,
+        replaced: &str,
     ) -> Result<(Message, StoredTurn), StoreError>;
 
     /// Adds events to a turn, starting with the number `from`. Events that are already stored are skipped, so a call whose
@@ -196,6 +202,23 @@ pub trait Store: Send + Sync + 'static {
     /// Adds whole chats in one transaction and returns their ids. A chat whose id is taken gets a new one. See
     /// [`transfer::import`].
     async fn add_chats(&self, chats: Vec<transfer::ExportedChat>) -> Result<Vec<String>, StoreError>;
+
+    /// Returns the files of a chat, sorted by path.
+    async fn files(&self, chat: &str) -> Result<Vec<ChatFile>, StoreError>;
+
+    /// Returns a file of a chat.
+    async fn file(&self, chat: &str, path: &str) -> Result<ChatFile, StoreError>;
+
+    /// Returns a file of a chat with its content.
+    async fn read_file(&self, chat: &str, path: &str) -> Result<(ChatFile, Vec<u8>), StoreError>;
+
+    /// Changes the files of a chat in one transaction, and returns the files that were written.
+    async fn change_files(
+        &self,
+        chat: &str,
+        changes: FileChanges,
+        limits: ChatFileLimits,
+    ) -> Result<Vec<ChatFile>, StoreError>;
 
     /// Checks that the database responds.
     async fn check(&self) -> Result<(), StoreError>;

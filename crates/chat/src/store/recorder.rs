@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Chat, NumberedEvent, Store, StoreError, StoredTurn, TurnWriter};
+use super::{Chat, NumberedEvent, Store, StoreError, StoredTurn, TurnWriter, UserMessage};
 use crate::turn::{RecordError, TurnMessages, TurnRecorder, is_reminder, loaded_skill_name};
 use crate::{Message, Part, TurnEvent, TurnOutcome};
 
@@ -68,7 +68,7 @@ pub(super) fn without_skills_activated_in(active: &[String], messages: &[Message
                 let loaded = loaded_skill_name(tool, summary).is_some_and(|loaded| is_same(loaded, key));
                 loaded && status != "error" && !is_reminder(summary)
             }
-            Part::Text { .. } | Part::ToolCall { .. } => false,
+            Part::Text { .. } | Part::File { .. } | Part::ToolCall { .. } => false,
         })
     };
     active.iter().filter(|key| !was_activated(key)).cloned().collect()
@@ -117,12 +117,12 @@ impl<F: FnMut(NumberedEvent) + Send> StoreRecorder<F> {
     pub async fn ask(
         store: &Arc<dyn Store>,
         chat: &str,
-        text: &str,
+        message: UserMessage<'_>,
         past: &ChatHistory,
         on_event: F,
     ) -> Result<Self, StoreError> {
-        let started = store.ask(chat, text).await?;
-        Ok(Self::start(store, chat, text, past, on_event, started).await)
+        let started = store.ask(chat, message).await?;
+        Ok(Self::start(store, chat, message.text, past, on_event, started).await)
     }
 
     /// [`ask`](StoreRecorder::ask) that replaces the last message of the user; see [`Store::replace_question`]. `past` is
@@ -130,13 +130,13 @@ impl<F: FnMut(NumberedEvent) + Send> StoreRecorder<F> {
     pub async fn replace_question(
         store: &Arc<dyn Store>,
         chat: &str,
-        text: &str,
-        message: &str,
+        message: UserMessage<'_>,
+        replaced: &str,
         past: &ChatHistory,
         on_event: F,
     ) -> Result<Self, StoreError> {
-        let started = store.replace_question(chat, text, message).await?;
-        Ok(Self::start(store, chat, text, past, on_event, started).await)
+        let started = store.replace_question(chat, message, replaced).await?;
+        Ok(Self::start(store, chat, message.text, past, on_event, started).await)
     }
 
     async fn start(
@@ -197,6 +197,10 @@ impl<F: FnMut(NumberedEvent) + Send> TurnRecorder for StoreRecorder<F> {
             Some(writer) => writer.flush().await.map_err(to_record_error),
             None => Ok(()),
         }
+    }
+
+    async fn consent(&mut self, question: TurnEvent) -> Result<(), RecordError> {
+        self.push(question).await
     }
 
     async fn result(&mut self, result: &Part, activated: &[String]) -> Result<(), RecordError> {

@@ -44,7 +44,8 @@ pub fn to_stored_event(event: TurnEvent) -> TurnEvent {
             data: stored_result(&name, data),
             name: without_nul(name),
         },
-        TurnEvent::Done { .. } | TurnEvent::Error { .. } => event,
+        // All of its texts are escaped.
+        TurnEvent::Consent { .. } | TurnEvent::Done { .. } | TurnEvent::Error { .. } => event,
     }
 }
 
@@ -136,6 +137,15 @@ mod tests {
     fn results_of_skill_tools_are_unchanged() {
         let data = json!({"content": "3 °C"});
         assert_eq!(result("convert", data.clone()), data);
+    }
+
+    #[test]
+    fn files_that_a_script_changed_are_stored() {
+        let data = json!({
+            "artifacts": [{"path": "out/a.csv", "size": 3, "media_type": "text/csv", "digest": "sha256:00"}],
+            "removed": ["old.csv"],
+        });
+        assert_eq!(result("skills.run", data.clone()), data);
     }
 
     #[test]

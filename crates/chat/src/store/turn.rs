@@ -51,7 +51,7 @@ pub(crate) fn to_parts(events: impl IntoIterator<Item = TurnEvent>) -> Vec<Part>
             TurnEvent::ToolResult { id, name, status, data } => {
                 parts.push(Part::ToolResult { id, name, summary: data, status });
             }
-            TurnEvent::Done { .. } | TurnEvent::Error { .. } => {}
+            TurnEvent::Consent { .. } | TurnEvent::Done { .. } | TurnEvent::Error { .. } => {}
         }
     }
     parts

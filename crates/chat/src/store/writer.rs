@@ -175,6 +175,7 @@ impl WriterTask {
             let text_len = match &event {
                 TurnEvent::Delta { text } => Some(text.len()),
                 TurnEvent::ToolCall { .. }
+                | TurnEvent::Consent { .. }
                 | TurnEvent::ToolResult { .. }
                 | TurnEvent::Done { .. }
                 | TurnEvent::Error { .. } => None,

@@ -49,7 +49,7 @@ impl ActiveTurn<'_> {
             let envelope = match (end, arguments) {
                 (Some(end), _) => not_called_envelope(end),
                 (None, Err(error)) => Envelope::error(error),
-                (None, Ok(arguments)) => self.call_tool(&call.name, arguments).await,
+                (None, Ok(arguments)) => self.call_tool(journal, &call, arguments).await?,
             };
             journal.result(&call, &envelope, &self.session).await?;
             if end.is_none() && self.cancel.is_cancelled() {
@@ -80,10 +80,22 @@ impl ActiveTurn<'_> {
         Ok(end.map_or(StepResult::Continue, StepResult::End))
     }
 
-    async fn call_tool(&mut self, name: &str, arguments: Value) -> Envelope {
+    async fn call_tool(
+        &mut self,
+        journal: &mut TurnJournal<'_>,
+        call: &ToolInvocation,
+        arguments: Value,
+    ) -> Result<Envelope, TurnError> {
         let toolbox = Arc::clone(&self.agent.toolbox);
-        dispatch::call_tool(&toolbox, &mut self.session, name, arguments, &self.cancel_guard, self.cancel)
-            .await
+        let Self { session, cancel_guard, cancel, questions, .. } = self;
+        let work = dispatch::call_tool(&toolbox, session, &call.name, arguments, cancel_guard, cancel);
+        match questions {
+            None => Ok(work.await),
+            Some(questions) => {
+                let (envelope, recorded) = questions.answer_during(&call.id, work, journal, cancel).await;
+                recorded.map(|()| envelope)
+            }
+        }
     }
 
     /// Returns the text of a result for the model, and whether it was repeated too often.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prowess_tools::{CallStatus, Envelope, ToolDefinition, tokens};
+use prowess_tools::{CallStatus, Envelope, ToolDefinition, WorkspaceFile, tokens};
 
 use super::context::Retention;
 use super::dispatch::run_blocking;
@@ -10,7 +10,7 @@ use super::end::TurnError;
 use super::journal::TurnJournal;
 use super::prompt::SystemPrompt;
 use super::run::ActiveTurn;
-use super::{TurnInput, history, mention};
+use super::{TurnInput, files, history, mention};
 use crate::provider::{ConversationEntry, ToolInvocation, ToolOutput};
 
 impl ActiveTurn<'_> {
@@ -26,18 +26,26 @@ impl ActiveTurn<'_> {
         let (messages, text, answer_id) =
             (input.history.to_vec(), input.text.to_owned(), answer_id.to_owned());
         let budget = self.agent.limits.context_tokens as usize;
+        let (workspace, attached) = (input.workspace.cloned(), input.attached);
         let prepared = run_blocking(move || {
+            let files = workspace.map_or(Ok(vec![]), |workspace| workspace.list());
             let (past, left_out) = history::exchanges(&messages, &toolbox, &mut session, budget, tools);
             let mentions = mention::load_mentions(&toolbox, &mut session, &text, &answer_id);
-            (session, past, left_out, history::skill_arguments(&messages), mentions)
+            (session, past, left_out, history::skill_arguments(&messages), mentions, files)
         });
-        let (session, past, left_out, arguments, mentions) = prepared.await?;
+        let (session, past, left_out, arguments, mentions, files) = prepared.await?;
+        let files = files.map_err(|error| TurnError::Workspace(error.code(), error.to_string()))?;
         self.session = session;
         self.call_ids = past.iter().flat_map(|exchange| &exchange.entries).flat_map(call_ids).collect();
         self.query.clone_from(&mentions.text);
         (self.context.past, self.context.dropped) = (past, left_out);
         self.context.arguments = arguments;
-        self.context.add(ConversationEntry::User(mentions.text), Retention::Required);
+        // In the order of the message, as in later turns.
+        let find = |path: &String| files.iter().find(|file| file.path == *path).cloned();
+        let attached: Vec<WorkspaceFile> = attached.iter().filter_map(find).collect();
+        let message = files::with_attachments(&mentions.text, &attached);
+        let message = files::with_workspace(&message, &files);
+        self.context.add(ConversationEntry::User(message), Retention::Required);
         for loaded in mentions.loaded {
             journal.call(&loaded.call).await?;
             journal.result(&loaded.call, &loaded.envelope, &self.session).await?;

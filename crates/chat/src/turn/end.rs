@@ -24,6 +24,9 @@ pub enum TurnError {
     /// The turn cannot be recorded.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// The files of the chat cannot be listed.
+    #[error("{1}")]
+    Workspace(ErrorCode, String),
     /// An internal error.
     #[error("{0}")]
     Internal(String),
@@ -37,6 +40,7 @@ impl TurnError {
             Self::TooLong(_) => ErrorCode::TooLarge,
             Self::Model(error) => error.code(),
             Self::Record(error) => error.code,
+            Self::Workspace(code, _) => *code,
             Self::Internal(_) => ErrorCode::InternalError,
         }
     }

@@ -10,6 +10,7 @@ use prowess_tools::{BuiltinTool, Session, Toolbox, tokens};
 use serde_json::Value;
 
 use super::context::{Exchange, entry_cost};
+use super::files::{attached_files, with_attachments};
 use super::mention::without_mention;
 use super::summary::{is_reminder, loaded_skill_name, returns_skill_text, safe_id};
 use crate::message::{Message, MessageState, Part, Role};
@@ -74,7 +75,7 @@ pub(super) fn skill_arguments(messages: &[Message]) -> BTreeMap<String, String> 
         Part::ToolCall { name, arguments, .. } => {
             loaded_skill_name(name, arguments).zip(arguments["args"].as_str().filter(|args| !args.is_empty()))
         }
-        Part::Text { .. } | Part::ToolResult { .. } => None,
+        Part::Text { .. } | Part::File { .. } | Part::ToolResult { .. } => None,
     });
     loads.map(|(name, args)| (name.to_owned(), args.to_owned())).collect()
 }
@@ -82,7 +83,7 @@ pub(super) fn skill_arguments(messages: &[Message]) -> BTreeMap<String, String> 
 fn message_text(message: &Message) -> String {
     let texts = message.parts.iter().filter_map(|part| match part {
         Part::Text { text } => Some(text.as_str()),
-        Part::ToolCall { .. } | Part::ToolResult { .. } => None,
+        Part::File { .. } | Part::ToolCall { .. } | Part::ToolResult { .. } => None,
     });
     texts.collect()
 }
@@ -96,9 +97,10 @@ fn exchange(
     let parts = || replies.iter().flat_map(|reply| &reply.parts);
     let first = parts().find_map(|part| match part {
         Part::ToolCall { id, arguments, .. } => Some((id.as_str(), arguments)),
-        Part::Text { .. } | Part::ToolResult { .. } => None,
+        Part::Text { .. } | Part::File { .. } | Part::ToolResult { .. } => None,
     });
     let user = without_mention(&message_text(message), first);
+    let user = with_attachments(&user, &attached_files(&message.parts));
     let mut entries = Vec::new();
     let mut skills = Vec::new();
     for reply in replies {
@@ -151,6 +153,8 @@ fn reply_entries(
                 }
                 text.push_str(part_text);
             }
+            // Only messages of the user have files.
+            Part::File { .. } => {}
             Part::ToolCall { .. } | Part::ToolResult { .. } if !tools => {}
             Part::ToolCall { id, name, arguments } => {
                 if !results.is_empty() {

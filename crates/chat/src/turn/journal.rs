@@ -30,6 +30,12 @@ impl TurnJournal<'_> {
         Ok(())
     }
 
+    pub(super) async fn consent(&mut self, question: TurnEvent) -> Result<(), TurnError> {
+        self.record.consent(question.clone()).await?;
+        (self.on_event)(question);
+        Ok(())
+    }
+
     pub(super) async fn result(
         &mut self,
         call: &ToolInvocation,

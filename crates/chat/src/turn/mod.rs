@@ -8,6 +8,7 @@
 //! | `mention` | skills that the user mentions by name |
 //! | `prompt` | the system prompt |
 //! | `preview` | the first request of a turn, without sending it |
+//! | `files` | the names of the chat's files as sent to the model |
 //! | `history` | stored messages as sent to the model |
 //! | `context` | fits a conversation into the context window |
 //! | `calls`, `dispatch` | run tool calls |
@@ -20,9 +21,11 @@
 
 mod calls;
 mod compose;
+mod consent;
 mod context;
 mod dispatch;
 mod end;
+mod files;
 mod history;
 mod journal;
 mod mention;
@@ -34,12 +37,14 @@ mod reply;
 mod run;
 mod summary;
 
+use std::fmt;
 use std::sync::Arc;
 
 use prowess_config::ChatLimits;
-use prowess_tools::Toolbox;
+use prowess_tools::{Toolbox, WorkspaceFiles};
 use tokio_util::sync::CancellationToken;
 
+pub use consent::ConsentSource;
 pub use end::{TurnError, TurnReport};
 pub use preview::TurnPreview;
 pub use record::{MemoryRecorder, RecordError, TurnMessages, TurnRecorder};
@@ -61,7 +66,7 @@ pub struct Agent {
 }
 
 /// The input of a turn.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct TurnInput<'a> {
     /// The id of the chat.
     pub chat: &'a str,
@@ -71,6 +76,21 @@ pub struct TurnInput<'a> {
     pub activated: &'a [String],
     /// The new message of the user.
     pub text: &'a str,
+    /// The paths of the files that are attached to the message.
+    pub attached: &'a [String],
+    /// The files of the chat, which scripts read and change.
+    pub workspace: Option<&'a Arc<dyn WorkspaceFiles>>,
+    /// Answers questions about scripts. Without it, only scripts that the configuration allows run.
+    pub consent: Option<&'a Arc<dyn ConsentSource>>,
+}
+
+impl fmt::Debug for TurnInput<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TurnInput")
+            .field("chat", &self.chat)
+            .field("text", &self.text)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Agent {
@@ -103,7 +123,7 @@ impl Agent {
     /// let model = connect(&ChatSettings::default(), |_| None, &toolbox)?;   // no provider: the rehearsal
     /// let agent = Agent::new(toolbox, model, ChatLimits::default());
     /// let mut chat = MemoryRecorder::default();
-    /// let input = TurnInput { chat: "c1", history: &[], activated: &[], text: "/hello-world" };
+    /// let input = TurnInput { chat: "c1", text: "/hello-world", ..TurnInput::default() };
     /// let outcome = agent.turn(input, &mut chat, &mut |_| {}, &Default::default()).await;
     /// assert_eq!(outcome.end, Ok(EndReason::Finished));
     /// assert_eq!(outcome.activated, ["hello-world"]);

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use prowess::ErrorCode;
 
+use crate::event::TurnEvent;
 use crate::message::{Message, MessageState, Part, Role};
 use crate::outcome::TurnOutcome;
 
@@ -37,6 +38,13 @@ pub trait TurnRecorder: Send {
 
     /// Adds a tool call: a [`Part::ToolCall`].
     async fn call(&mut self, call: &Part) -> Result<(), RecordError>;
+
+    /// Adds a question about a script: a [`TurnEvent::Consent`]. Chats that are not followed by other clients need not keep
+    /// it.
+    async fn consent(&mut self, question: TurnEvent) -> Result<(), RecordError> {
+        let _ = question;
+        Ok(())
+    }
 
     /// Adds a tool result: a [`Part::ToolResult`]. `activated` contains the active skills.
     async fn result(&mut self, result: &Part, activated: &[String]) -> Result<(), RecordError>;

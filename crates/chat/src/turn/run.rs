@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use prowess::ledger::Ledger;
-use prowess_tools::{Session, ToolDefinition};
+use prowess_tools::{ConversationWorkspace, Session, ToolDefinition};
 use tokio_util::sync::CancellationToken;
 
+use super::consent::Questions;
 use super::context::ConversationContext;
 use super::dispatch::CancelOnDrop;
 use super::end::{TurnError, TurnReport};
@@ -94,6 +95,8 @@ pub(super) struct ActiveTurn<'a> {
     pub(super) system: String,
     pub(super) repeats: RepeatTracker,
     pub(super) call_ids: HashSet<String>,
+    /// The questions of tool calls about scripts, if the user can be asked.
+    pub(super) questions: Option<Questions>,
     usage: Option<TokenUsage>,
     tokens_spent: u64,
     pub(super) shorten_level: u32,
@@ -126,11 +129,14 @@ impl<'a> ActiveTurn<'a> {
         answer_id.clone_into(&mut session.info.message_id);
         "prowess".clone_into(&mut session.info.agent);
         cancel_guard.bind(&mut session);
+        let questions = input.consent.map(|source| Questions::connect(&mut session, source));
+        session.call_options.workspace = input.workspace.cloned().map(ConversationWorkspace::Files);
         Self {
             agent,
             cancel,
             cancel_guard,
             session,
+            questions,
             context: ConversationContext::default(),
             inline_skills: Vec::new(),
             query: String::new(),

@@ -18,6 +18,12 @@ const ITEMS_MAX: usize = 100;
 /// The maximum number of bytes of all texts in the data.
 const DATA_MAX: usize = 64 * 1024;
 
+/// The keys of the files that a script changed. They have their own budget, because clients show these files later.
+const FILE_KEYS: [&str; 2] = ["artifacts", "removed"];
+
+/// The maximum number of bytes of all texts about changed files.
+const FILES_MAX: usize = 128 * 1024;
+
 /// The keys to keep for texts of skills.
 const SKILL_TEXT_KEYS: [&str; 5] = ["name", "path", "digest", "truncated", "already_active"];
 
@@ -33,13 +39,20 @@ pub(super) fn status_name(outcome: CallStatus) -> &'static str {
 /// else, without the directory of the skill.
 pub(super) fn summarize(name: &str, envelope: &Envelope) -> Value {
     let skill_text = returns_skill_text(name) && envelope.status != CallStatus::Error;
-    let mut remaining = DATA_MAX;
+    let (mut remaining, mut remaining_for_files) = (DATA_MAX, FILES_MAX);
     let fields = envelope.data.iter().filter(|(key, _)| match skill_text {
         true => SKILL_TEXT_KEYS.contains(&key.as_str()),
         false => *key != "base_dir",
     });
-    let mut summary: Map<_, _> =
-        fields.map(|(key, value)| (key.clone(), truncate_value(value, &mut remaining))).collect();
+    let mut summary: Map<_, _> = fields
+        .map(|(key, value)| {
+            let budget = match FILE_KEYS.contains(&key.as_str()) {
+                true => &mut remaining_for_files,
+                false => &mut remaining,
+            };
+            (key.clone(), truncate_value(value, budget))
+        })
+        .collect();
     if let Some(error) = &envelope.error {
         let message = truncate(&error.message, DATA_TEXT_MAX);
         summary.insert("error".to_owned(), json!({"code": error.code.as_str(), "message": message}));
@@ -149,6 +162,18 @@ mod tests {
         assert!(summary["stdout"].as_str().unwrap().ends_with("ä\n[2048 of 4000 bytes shown]"));
         assert_eq!(summary["list"].as_array().unwrap().last().unwrap(), "[100 more]");
         assert!(summary["text"].as_str().unwrap().ends_with("[8192 of 10000 bytes shown]"));
+    }
+
+    #[test]
+    fn changed_files_are_stored_even_if_the_output_is_long() {
+        let artifact = |n: usize| json!({"path": format!("out/{n}.csv"), "size": n, "media_type": "text/csv", "digest": "sha256:00"});
+        let artifacts: Vec<_> = (0..90).map(artifact).collect();
+        let noise: Map<_, _> = (0..60).map(|n| (format!("a{n}"), "x".repeat(2_000).into())).collect();
+        let data =
+            json!({"a": noise, "artifacts": artifacts, "removed": ["old.csv"], "stdout": "x".repeat(9_000)});
+        let summary = summarize("skills.run", &Envelope::success(data, "x"));
+        assert_eq!(summary["artifacts"], json!(artifacts));
+        assert_eq!(summary["removed"], json!(["old.csv"]));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod checklists;
 mod conformance;
+mod consent;
 mod failures;
 mod long_conversations;
 mod mentions;
@@ -14,3 +15,4 @@ mod streams;
 mod support;
 mod tls;
 mod turn;
+mod workspace;

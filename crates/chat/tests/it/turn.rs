@@ -192,7 +192,7 @@ async fn events_are_reported_only_after_they_are_recorded() {
         let (_env, conversation, _server) = start_conversation(&steps, |_| {}).await;
         let mut record = FailingRecorder(MemoryRecorder::default(), calls);
         let mut events = Vec::new();
-        let input = TurnInput { chat: "c", history: &[], activated: &[], text: "go" };
+        let input = TurnInput { chat: "c", text: "go", ..TurnInput::default() };
         let outcome = conversation
             .agent
             .turn(input, &mut record, &mut |event| events.push(event), &conversation.cancel)

@@ -8,6 +8,7 @@ use prowess_routing::{RouteOptions, Routing, SkillMatch, Tier, fold};
 use prowess_tools::{BuiltinTool, ToolDefinition, Toolbox};
 use serde_json::{Value, json};
 
+use crate::message::without_file_notes;
 use crate::provider::{ConversationEntry, ToolInvocation, ToolOutput};
 
 /// The maximum number of skills to load for a message.
@@ -41,10 +42,10 @@ pub(super) struct RoutingOutcome {
 }
 
 impl ModelInput {
-    /// Returns the latest message of the user.
+    /// Returns the latest message of the user. The names of files say nothing about the skills that it needs.
     pub(super) fn query(&self) -> &str {
         let text = self.entries.iter().rev().find_map(|entry| match entry {
-            ConversationEntry::User(text) => Some(text.as_str()),
+            ConversationEntry::User(text) => Some(without_file_notes(text)),
             ConversationEntry::Assistant { .. } | ConversationEntry::Results(_) => None,
         });
         text.unwrap_or_default()

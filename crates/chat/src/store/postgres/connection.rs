@@ -135,6 +135,7 @@ fn to_params(values: &[SqlValue]) -> Vec<&(dyn ToSql + Sync)> {
         .map(|value| match value {
             SqlValue::Int(number) => number as &(dyn ToSql + Sync),
             SqlValue::Text(text) => text as &(dyn ToSql + Sync),
+            SqlValue::Bytes(bytes) => bytes as &(dyn ToSql + Sync),
         })
         .collect()
 }
@@ -144,6 +145,7 @@ fn to_row(row: &tokio_postgres::Row) -> Result<SqlRow, StoreError> {
     for (index, column) in row.columns().iter().enumerate() {
         let value = match *column.type_() {
             Type::INT8 => row.try_get(index).map(SqlValue::Int),
+            Type::BYTEA => row.try_get(index).map(SqlValue::Bytes),
             _ => row.try_get(index).map(SqlValue::Text),
         };
         values.push(value.map_err(|error| errors::to_store_error(&error))?);

@@ -5,7 +5,7 @@ use super::super::limits::{self, MESSAGES_MAX, PAGE_BYTES};
 use super::super::recorder::without_skills_activated_in;
 use super::super::transfer::ExportedChat;
 use super::super::{StoreError, turn};
-use super::{SqlRow, SqlTransaction, SqlValue, chats, events, from_json, to_json, turns, values};
+use super::{SqlRow, SqlTransaction, SqlValue, chats, events, files, from_json, to_json, turns, values};
 use crate::{Message, MessageState, Part, Role, TokenUsage};
 
 /// Adds a message at a free position. Returns `false` if its id is taken.
@@ -43,13 +43,16 @@ pub(super) async fn insert_user_message(
     tx: &mut dyn SqlTransaction,
     chat: String,
     text: String,
+    attached: Vec<String>,
 ) -> Result<Message, StoreError> {
     let now = limits::now_millis();
     let position = turns::claim(tx, &chat, now).await?;
+    let mut parts = vec![Part::Text { text }];
+    parts.extend(files::to_parts(tx, &chat, attached).await?);
     let message = Message {
         id: limits::new_id(),
         role: Role::User,
-        parts: vec![Part::Text { text }],
+        parts,
         state: MessageState::Complete,
         usage: None,
         at: now,
@@ -163,8 +166,16 @@ pub(super) async fn add_exported_chat(
     tx: &mut dyn SqlTransaction,
     record: ExportedChat,
 ) -> Result<String, StoreError> {
-    let ExportedChat { mut id, title, preset, created, updated, activated_skill_names: skills, messages } =
-        record;
+    let ExportedChat {
+        mut id,
+        title,
+        preset,
+        created,
+        updated,
+        activated_skill_names: skills,
+        messages,
+        files: exported_files,
+    } = record;
     if !chats::insert(tx, &id, &title, &preset, created, updated, &skills).await? {
         id = limits::new_id();
         chats::insert(tx, &id, &title, &preset, created, updated, &skills).await?;
@@ -182,5 +193,8 @@ pub(super) async fn add_exported_chat(
     }
     let sql = "UPDATE prowess_chats SET messages = $1, input = $2, output = $3, cached = $4 WHERE id = $5";
     tx.execute(sql, values![count, total.input, total.output, total.cached, id.as_str()]).await?;
+    for file in exported_files {
+        files::insert(tx, &id, &file.entry, &file.content).await?;
+    }
     Ok(id)
 }

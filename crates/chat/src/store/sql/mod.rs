@@ -6,6 +6,7 @@
 
 mod chats;
 mod events;
+mod files;
 mod messages;
 pub(crate) mod schema;
 mod skill_uses;
@@ -28,6 +29,7 @@ use super::notifications::{StoreNotice, Subscribers};
 pub(crate) enum SqlValue {
     Int(Option<i64>),
     Text(Option<String>),
+    Bytes(Option<Vec<u8>>),
 }
 
 impl From<u64> for SqlValue {
@@ -52,6 +54,12 @@ impl From<String> for SqlValue {
 impl From<&str> for SqlValue {
     fn from(value: &str) -> Self {
         Self::Text(Some(value.to_owned()))
+    }
+}
+
+impl From<Vec<u8>> for SqlValue {
+    fn from(value: Vec<u8>) -> Self {
+        Self::Bytes(Some(value))
     }
 }
 
@@ -82,7 +90,7 @@ impl SqlRow {
             Some(SqlValue::Int(value)) => Ok(value.map(|value| u64::try_from(value).unwrap_or(0))),
             // SQLite has no type for a NULL value.
             Some(SqlValue::Text(None)) => Ok(None),
-            Some(SqlValue::Text(Some(_))) | None => Err(unexpected()),
+            Some(SqlValue::Text(Some(_)) | SqlValue::Bytes(_)) | None => Err(unexpected()),
         }
     }
 
@@ -95,7 +103,15 @@ impl SqlRow {
         match self.0.next() {
             Some(SqlValue::Text(value)) => Ok(value),
             Some(SqlValue::Int(None)) => Ok(None),
-            Some(SqlValue::Int(Some(_))) | None => Err(unexpected()),
+            Some(SqlValue::Int(Some(_)) | SqlValue::Bytes(_)) | None => Err(unexpected()),
+        }
+    }
+
+    /// Reads the next column as bytes.
+    pub(crate) fn bytes(&mut self) -> Result<Vec<u8>, StoreError> {
+        match self.0.next() {
+            Some(SqlValue::Bytes(Some(bytes))) => Ok(bytes),
+            Some(SqlValue::Int(_) | SqlValue::Text(_) | SqlValue::Bytes(None)) | None => Err(unexpected()),
         }
     }
 }

@@ -4,7 +4,9 @@ use super::super::StoreError;
 use super::{SqlTransaction, values};
 
 /// The statements of each version. A released version must never change.
-pub(crate) const VERSIONS: [&[&str]; 1] = [&[
+pub(crate) const VERSIONS: [&[&str]; 2] = [TABLES, FILES];
+
+const TABLES: &[&str] = &[
     // `messages` is the number of messages and so the position of the next one; `seq` is the number of the last event;
     // `turn` is the message that is being written by the process `turn_owner`, with `turn_bytes` so far.
     "CREATE TABLE prowess_chats (
@@ -55,7 +57,29 @@ pub(crate) const VERSIONS: [&[&str]; 1] = [&[
     "CREATE TABLE prowess_owners (
         id TEXT PRIMARY KEY NOT NULL,
         beat BIGINT NOT NULL)",
-]];
+];
+
+/// Version 2: the files of chats.
+const FILES: &[&str] = &[
+    "CREATE TABLE prowess_files (
+        chat TEXT NOT NULL REFERENCES prowess_chats (id) ON DELETE CASCADE,
+        path TEXT NOT NULL,
+        size BIGINT NOT NULL,
+        media_type TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        origin TEXT NOT NULL,
+        created BIGINT NOT NULL,
+        changed BIGINT NOT NULL,
+        PRIMARY KEY (chat, path))",
+    // SQLite does not know the type BYTEA and stores the bytes as they are.
+    "CREATE TABLE prowess_file_chunks (
+        chat TEXT NOT NULL,
+        path TEXT NOT NULL,
+        position BIGINT NOT NULL,
+        content BYTEA NOT NULL,
+        PRIMARY KEY (chat, path, position),
+        FOREIGN KEY (chat, path) REFERENCES prowess_files (chat, path) ON DELETE CASCADE)",
+];
 
 /// Migrates the tables. The caller holds an exclusive lock, and the version table exists.
 pub(crate) async fn migrate(tx: &mut dyn SqlTransaction) -> Result<(), StoreError> {

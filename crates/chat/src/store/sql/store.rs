@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use prowess_config::ChatFileLimits;
 
-use super::super::limits::{check_name, check_names, check_text, check_title, is_id};
+use super::super::files::{file_not_found, parse_path};
+use super::super::limits::{check_attachments, check_name, check_names, check_text, check_title, is_id};
 use super::super::notifications::{Announcements, StoreNotice, Subscription, Topic};
 use super::super::transfer::ExportedChat;
 use super::super::{
-    Chat, ChatPage, EventPage, MessagePage, NewChat, NumberedEvent, SkillUse, Store, StoreError, StoredTurn,
-    TurnOutcome, to_stored_event,
+    Chat, ChatFile, ChatPage, EventPage, FileChanges, MessagePage, NewChat, NumberedEvent, SkillUse, Store,
+    StoreError, StoredTurn, TurnOutcome, UserMessage, to_stored_event,
 };
 use super::{
-    BackgroundTasks, Durability, SqlDriver, chats, events, messages, skill_uses, transaction, turns,
+    BackgroundTasks, Durability, SqlDriver, chats, events, files, messages, skill_uses, transaction, turns,
 };
 use crate::{Message, TurnEvent};
 
@@ -121,7 +123,7 @@ impl<D: SqlDriver> Store for SqlStore<D> {
         self.driver
             .write(
                 Durability::MachineCrash,
-                transaction(|tx| Box::pin(messages::insert_user_message(tx, chat, text))),
+                transaction(|tx| Box::pin(messages::insert_user_message(tx, chat, text, vec![]))),
             )
             .await
     }
@@ -133,12 +135,14 @@ impl<D: SqlDriver> Store for SqlStore<D> {
             .await
     }
 
-    async fn ask(&self, chat: &str, text: &str) -> Result<(Message, StoredTurn), StoreError> {
-        check_text(text)?;
-        let (chat, text, owner) = (checked_id(chat)?, text.to_owned(), self.driver.owner().to_owned());
+    async fn ask(&self, chat: &str, message: UserMessage<'_>) -> Result<(Message, StoredTurn), StoreError> {
+        check_text(message.text)?;
+        let (chat, text, owner) =
+            (checked_id(chat)?, message.text.to_owned(), self.driver.owner().to_owned());
+        let attached = check_attachments(message.files)?;
         let body = transaction(|tx| {
             Box::pin(async move {
-                let message = messages::insert_user_message(tx, chat.clone(), text).await?;
+                let message = messages::insert_user_message(tx, chat.clone(), text, attached).await?;
                 Ok((message, turns::begin(tx, chat, owner).await?))
             })
         });
@@ -148,16 +152,17 @@ impl<D: SqlDriver> Store for SqlStore<D> {
     async fn replace_question(
         &self,
         chat: &str,
-        text: &str,
-        message: &str,
+        message: UserMessage<'_>,
+        replaced: &str,
     ) -> Result<(Message, StoredTurn), StoreError> {
-        check_text(text)?;
-        let (chat, text, owner) = (checked_id(chat)?, text.to_owned(), self.driver.owner().to_owned());
-        let replaced = message.to_owned();
+        check_text(message.text)?;
+        let (chat, text, owner) =
+            (checked_id(chat)?, message.text.to_owned(), self.driver.owner().to_owned());
+        let (attached, replaced) = (check_attachments(message.files)?, replaced.to_owned());
         let body = transaction(|tx| {
             Box::pin(async move {
                 messages::delete_last_exchange(tx, &chat, &replaced).await?;
-                let message = messages::insert_user_message(tx, chat.clone(), text).await?;
+                let message = messages::insert_user_message(tx, chat.clone(), text, attached).await?;
                 Ok((message, turns::begin(tx, chat, owner).await?))
             })
         });
@@ -278,6 +283,36 @@ impl<D: SqlDriver> Store for SqlStore<D> {
         Ok(ids)
     }
 
+    async fn files(&self, chat: &str) -> Result<Vec<ChatFile>, StoreError> {
+        let chat = checked_id(chat)?;
+        self.driver.read(transaction(|tx| Box::pin(files::list(tx, chat)))).await
+    }
+
+    async fn file(&self, chat: &str, path: &str) -> Result<ChatFile, StoreError> {
+        let (chat, path) = (checked_id(chat)?, checked_path(path)?);
+        self.driver.read(transaction(|tx| Box::pin(files::get(tx, chat, path)))).await
+    }
+
+    async fn read_file(&self, chat: &str, path: &str) -> Result<(ChatFile, Vec<u8>), StoreError> {
+        let (chat, path) = (checked_id(chat)?, checked_path(path)?);
+        self.driver.read(transaction(|tx| Box::pin(files::read(tx, chat, path)))).await
+    }
+
+    async fn change_files(
+        &self,
+        chat: &str,
+        changes: FileChanges,
+        limits: ChatFileLimits,
+    ) -> Result<Vec<ChatFile>, StoreError> {
+        let (chat, removes) = (checked_id(chat)?, !changes.removed.is_empty());
+        let body = transaction(move |tx| Box::pin(files::change(tx, chat, changes, limits)));
+        let written = self.driver.write(Durability::MachineCrash, body).await?;
+        if removes {
+            self.driver.purge_deleted().await;
+        }
+        Ok(written)
+    }
+
     async fn check(&self) -> Result<(), StoreError> {
         if !self.driver.has_room() {
             return Err(StoreError::Full);
@@ -295,6 +330,11 @@ impl<D: SqlDriver> Store for SqlStore<D> {
     fn location(&self) -> String {
         self.driver.location()
     }
+}
+
+/// Returns the path if it is valid; no file has another one.
+fn checked_path(path: &str) -> Result<String, StoreError> {
+    parse_path(path).map(|path| path.as_str().to_owned()).map_err(|_| file_not_found(path))
 }
 
 /// Returns the id if it is valid; other ids are never looked up.

@@ -175,7 +175,8 @@ fn to_params(values: Vec<SqlValue>) -> impl Iterator<Item = Cell> {
     values.into_iter().map(|value| match value {
         SqlValue::Int(Some(number)) => Cell::Integer(number),
         SqlValue::Text(Some(text)) => Cell::Text(text),
-        SqlValue::Int(None) | SqlValue::Text(None) => Cell::Null,
+        SqlValue::Bytes(Some(bytes)) => Cell::Blob(bytes),
+        SqlValue::Int(None) | SqlValue::Text(None) | SqlValue::Bytes(None) => Cell::Null,
     })
 }
 
@@ -187,7 +188,8 @@ fn to_value(cell: ValueRef<'_>) -> Result<SqlValue, StoreError> {
             Ok(text) => Ok(SqlValue::Text(Some(text.to_owned()))),
             Err(_) => Err(StoreError::Internal("a text in the store is not UTF-8".to_owned())),
         },
-        ValueRef::Real(_) | ValueRef::Blob(_) => {
+        ValueRef::Blob(bytes) => Ok(SqlValue::Bytes(Some(bytes.to_vec()))),
+        ValueRef::Real(_) => {
             Err(StoreError::Internal("a value in the store has an unexpected type".to_owned()))
         }
     }

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{FORMAT, VERSION};
+use super::{ExportedFile, FORMAT, VERSION};
 use crate::store::limits::now_millis;
 use crate::store::{CHATS_MAX, Chat, MESSAGES_MAX, Store, StoreError};
 use crate::{Message, MessageState};
@@ -88,8 +88,33 @@ async fn export_chat(
             write_text(out, &to_json(&without_writing_state(message))?)?;
         }
     }
-    write_text(out, "]}")?;
+    write_text(out, "]")?;
+    export_files(store, id, out).await?;
+    write_text(out, "}")?;
     Ok(true)
+}
+
+/// Writes the files of a chat, one after the other, because all of them may be larger than memory.
+async fn export_files(store: &dyn Store, id: &str, out: &mut (dyn Write + Send)) -> Result<(), StoreError> {
+    let files = match store.files(id).await {
+        Err(StoreError::ChatNotFound) => return Ok(()),
+        files => files?,
+    };
+    let mut first = true;
+    for file in files {
+        let (entry, content) = match store.read_file(id, &file.path).await {
+            // It was deleted meanwhile.
+            Err(StoreError::ChatNotFound | StoreError::FileNotFound(_)) => continue,
+            read => read?,
+        };
+        write_text(out, if first { ",\"files\":[\n" } else { ",\n" })?;
+        first = false;
+        write_text(out, &to_json(&ExportedFile { entry, content })?)?;
+    }
+    if !first {
+        write_text(out, "]")?;
+    }
+    Ok(())
 }
 
 /// Returns the end and length of each page of a chat, the last page first.

@@ -2,7 +2,9 @@
 
 use serde::Deserialize;
 
+use super::exported_file::check_files;
 use super::{ExportedChat, FORMAT, VERSION};
+use crate::store::files::parse_path;
 use crate::store::limits::{TIME_MAX, TOKENS_MAX, check_name, check_names, check_text, check_title, is_id};
 use crate::store::stored_event::stored_result;
 use crate::store::{STORED_MESSAGE_MAX, Store, StoreError};
@@ -45,7 +47,7 @@ struct ChatsFile {
 /// use prowess_chat::store::transfer::parse_export;
 ///
 /// let error = parse_export(br#"{"format": "prowess-chats", "version": 9, "chats": []}"#).unwrap_err();
-/// assert_eq!(error.to_string(), "the file has format version 9; this program supports up to 1");
+/// assert_eq!(error.to_string(), "the file has format version 9; this program supports up to 2");
 /// ```
 pub fn parse_export(bytes: &[u8]) -> Result<Vec<ExportedChat>, StoreError> {
     let size = bytes.len() as u64;
@@ -82,6 +84,9 @@ pub fn parse_export(bytes: &[u8]) -> Result<Vec<ExportedChat>, StoreError> {
 fn with_chat_number(n: usize, error: StoreError) -> StoreError {
     match error {
         StoreError::Invalid(message) => invalid(format!("chat {} of the file: {message}", n + 1)),
+        error @ (StoreError::FileName { .. } | StoreError::FileIsDirectory(_)) => {
+            invalid(format!("chat {} of the file: {error}", n + 1))
+        }
         error => error,
     }
 }
@@ -93,6 +98,7 @@ pub(crate) fn check_chat(mut chat: ExportedChat) -> Result<ExportedChat, StoreEr
     chat.activated_skill_names = check_names(&chat.activated_skill_names)?;
     check_time(chat.created)?;
     check_time(chat.updated)?;
+    check_files(&chat.files)?;
     chat.messages = chat.messages.into_iter().map(check_message).collect::<Result<_, _>>()?;
     Ok(chat)
 }
@@ -132,6 +138,10 @@ fn check_message(mut message: Message) -> Result<Message, StoreError> {
 fn check_part(part: Part) -> Result<Part, StoreError> {
     match &part {
         Part::Text { text } => check_text(text)?,
+        Part::File { path, media_type, digest, .. } => {
+            parse_path(path)?;
+            [media_type, digest].into_iter().try_for_each(|text| check_name("a property of a file", text))?;
+        }
         Part::ToolCall { id, name, .. } => [id, name].into_iter().try_for_each(|text| check_text(text))?,
         Part::ToolResult { id, name, status, .. } => {
             [id, name, status].into_iter().try_for_each(|text| check_text(text))?
@@ -179,6 +189,17 @@ mod tests {
                 r#"{{"id":"a","created":1,"updated":1,"messages":[{{"id":"m","role":"user","at":1,{more}}}]}}"#
             ))
         };
+        let entry = |path: &str, content: &str| {
+            format!(
+                r#"{{"path":"{path}","size":1,"media_type":"text/plain","digest":"{}","origin":"uploaded",
+                "created":1,"changed":1,"content":"{content}"}}"#,
+                prowess::digest(b"a")
+            )
+        };
+        let with_files = |files: &[String]| {
+            let files = files.join(",");
+            file(&format!(r#"{{"id":"a","created":1,"updated":1,"messages":[],"files":[{files}]}}"#))
+        };
         let files = [
             "".to_owned(),
             "[]".to_owned(),
@@ -194,6 +215,16 @@ mod tests {
             message(r#""state":"complete","parts":[{"type":"text","text":"\ud800"}]"#),
             message(r#""state":"complete","parts":[{"type":"picture"}]"#),
             message(r#""state":"asleep","parts":[]"#),
+            message(
+                r#""state":"complete","parts":[{"type":"file","path":"../a","size":1,"media_type":"a/b","digest":"x"}]"#,
+            ),
+            with_files(&[entry("../a", "YQ==")]),
+            with_files(&[entry("a\\u001b[31m", "YQ==")]),
+            with_files(&[entry("a", "YQ")]),
+            with_files(&[entry("a", "Yg==")]),
+            with_files(&[entry("a", "YQ=="), entry("a", "YQ==")]),
+            with_files(&[entry("a", "YQ=="), entry("a/b", "YQ==")]),
+            with_files(&[entry("a", "YQ==").replace("text/plain", "text/html\\nX: y")]),
             message(r#""state":"complete","parts":[],"usage":{"input":18446744073709551615,"output":0}"#),
         ];
         let mut errors: Vec<_> =

@@ -1,17 +1,23 @@
 //! Chats as JSON, for export, import and backup.
 //!
 //! ```json
-//! {"format": "prowess-chats", "version": 1, "exported": 1700000000000,
+//! {"format": "prowess-chats", "version": 2, "exported": 1700000000000,
 //!  "chats": [{"id": "…", "title": "…", "preset": "standard", "created": 1, "updated": 2,
 //!             "activated_skill_names": ["pdf"],
 //!             "messages": [{"id": "…", "role": "user", "parts": [{"type": "text", "text": "…"}],
-//!                           "state": "complete", "at": 1}]}]}
+//!                           "state": "complete", "at": 1}],
+//!             "files": [{"path": "data/prices.csv", "size": 3, "media_type": "text/csv", "digest": "sha256:…",
+//!                        "origin": "uploaded", "created": 1, "changed": 1, "content": "YSxi"}]}]}
 //! ```
+//!
+//! Version 1 has no files. The content of a file is Base64.
 
 mod export;
+mod exported_file;
 mod import;
 
 pub use export::{ExportSelection, export};
+pub use exported_file::ExportedFile;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) use import::check_chat;
 pub use import::{IMPORT_MAX, ImportedChat, import, parse_export};
@@ -24,7 +30,7 @@ use crate::Message;
 pub const FORMAT: &str = "prowess-chats";
 
 /// The current version of the format.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 
 /// A whole chat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,4 +52,7 @@ pub struct ExportedChat {
     pub activated_skill_names: Vec<String>,
     /// The messages in order.
     pub messages: Vec<Message>,
+    /// The files of the workspace.
+    #[serde(default)]
+    pub files: Vec<ExportedFile>,
 }

@@ -173,7 +173,7 @@ async fn missing_chats_are_not_found(fixture: &mut TestStore) {
         assert_eq!(store.delete_chat(id).await, Err(StoreError::ChatNotFound));
         assert_eq!(store.add_user_message(id, "x").await, Err(StoreError::ChatNotFound));
         assert_eq!(store.begin_turn(id).await, Err(StoreError::ChatNotFound));
-        assert_eq!(store.ask(id, "x").await, Err(StoreError::ChatNotFound));
+        assert_eq!(store.ask(id, "x".into()).await, Err(StoreError::ChatNotFound));
         assert_eq!(store.events_after(id, 0).await, Err(StoreError::ChatNotFound));
         assert_eq!(store.set_skills(id, &[]).await, Err(StoreError::ChatNotFound));
     }

@@ -102,7 +102,7 @@ async fn write(
     let store = open_with(address, StoreOptions::default()).await?;
     let chat = new_chat(&store).await;
     note(&chat.id);
-    let (_, turn) = store.ask(&chat.id, "count").await?;
+    let (_, turn) = store.ask(&chat.id, "count".into()).await?;
     let mut writer = TurnWriter::new(store.clone(), turn);
     for n in 0..count {
         writer.push(delta(&format!("{n} "))).await?;

@@ -42,7 +42,7 @@ async fn only_one_of_two_turns_starts(fixture: &mut TestStore) {
     fixture.options.busy_timeout = Duration::from_secs(60);
     let (store, chat) = fixture.chat().await;
     let other = fixture.open().await;
-    let (first, second) = tokio::join!(store.ask(&chat.id, "a"), other.ask(&chat.id, "b"));
+    let (first, second) = tokio::join!(store.ask(&chat.id, "a".into()), other.ask(&chat.id, "b".into()));
     let results = [first.map(drop), second.map(drop)];
     assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
     assert!(results.contains(&Err(StoreError::TurnInProgress)));

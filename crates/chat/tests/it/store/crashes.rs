@@ -42,7 +42,7 @@ async fn a_killed_process_loses_no_stored_text(fixture: &mut TestStore) {
         // Followers see the end, and a new turn can start.
         let events = store.events_after(chat, stored[1].parts.len() as u64 - 1).await.unwrap();
         assert!(events.last > numbers.len() as u64);
-        let (_, turn) = store.ask(chat, "again").await.unwrap();
+        let (_, turn) = store.ask(chat, "again".into()).await.unwrap();
         store.end(&turn, turn.first, &TurnOutcome::finished(EndReason::Finished, None)).await.unwrap();
         assert_eq!(store.chat(chat).await.unwrap().messages, 4);
     }
@@ -71,7 +71,7 @@ async fn sqlite_detects_exited_processes_at_once() {
     let chat = process.wait_for_notes(3).await.remove(0);
     assert_eq!(store.begin_turn(&chat).await, Err(StoreError::TurnInProgress));
     process.kill();
-    store.ask(&chat, "again").await.unwrap();
+    store.ask(&chat, "again".into()).await.unwrap();
     let stored = messages(&store, &chat).await;
     assert!(message_text(&stored[1]).starts_with("0 1 "));
     assert!(!interruption(&stored[1]).is_empty());

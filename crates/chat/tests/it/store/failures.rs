@@ -179,7 +179,7 @@ async fn a_database_with_a_full_disk() {
     store.check().await.expect("no write has failed yet");
     assert_eq!(store.add_user_message(&chat.id, "x").await, Err(StoreError::Full));
     assert_eq!(store.check().await, Err(StoreError::Full), "a read-only store is not ready");
-    assert_eq!(store.ask(&chat.id, "x").await.unwrap_err(), StoreError::Full);
+    assert_eq!(store.ask(&chat.id, "x".into()).await.unwrap_err(), StoreError::Full);
     assert_eq!(store.chat(&chat.id).await.unwrap().messages, 1);
     client.batch_execute("DROP TRIGGER full_disk ON prowess_schema").await.unwrap();
     store.check().await.expect("the disk has room again");

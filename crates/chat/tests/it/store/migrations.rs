@@ -1,12 +1,18 @@
 //! Migrations: run once, by the first process, and never by an older program.
 
 use prowess::ErrorCode;
-use prowess_chat::store::StoreError;
+use prowess_chat::store::{FileChanges, FileOrigin, NewFile, StoreError};
+use prowess_config::ChatFileLimits;
 
 use crate::store::child::{Job, Process};
-use crate::store::support::{TestStore, both};
+use crate::store::support::{TestStore, both, exchange, messages};
 
-both![many_processes_open_at_once, a_newer_store_is_not_changed, reopening_changes_nothing];
+both![
+    many_processes_open_at_once,
+    a_newer_store_is_not_changed,
+    reopening_changes_nothing,
+    a_store_without_files_is_migrated,
+];
 
 async fn many_processes_open_at_once(fixture: &mut TestStore) {
     fixture.options.busy_timeout = std::time::Duration::from_secs(60);
@@ -18,7 +24,7 @@ async fn many_processes_open_at_once(fixture: &mut TestStore) {
         assert!(process.wait());
         assert_eq!(process.notes(), ["open"]);
     }
-    assert_eq!(versions(fixture).await, [1]);
+    assert_eq!(versions(fixture).await, [1, 2]);
 }
 
 async fn versions(fixture: &TestStore) -> Vec<i64> {
@@ -58,9 +64,9 @@ async fn a_newer_store_is_not_changed(fixture: &mut TestStore) {
     )
     .await;
     let refused = fixture.try_open().await.err().unwrap();
-    assert_eq!(refused, StoreError::NewerVersion { version: 7, supported: 1 });
+    assert_eq!(refused, StoreError::NewerVersion { version: 7, supported: 2 });
     assert_eq!(refused.code(), ErrorCode::Unavailable);
-    assert_eq!(versions(fixture).await, [1, 7]);
+    assert_eq!(versions(fixture).await, [1, 2, 7]);
 }
 
 async fn reopening_changes_nothing(fixture: &mut TestStore) {
@@ -69,5 +75,25 @@ async fn reopening_changes_nothing(fixture: &mut TestStore) {
     assert_eq!(reopened.chat(&chat.id).await.unwrap(), chat);
     drop((store, reopened));
     assert_eq!(fixture.open().await.chat(&chat.id).await.unwrap(), chat);
-    assert_eq!(versions(fixture).await, [1]);
+    assert_eq!(versions(fixture).await, [1, 2]);
+}
+
+async fn a_store_without_files_is_migrated(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
+    exchange(&store, &chat.id, "hello", "there").await;
+    let before = messages(&store, &chat.id).await;
+    drop(store);
+    // As version 1 left it.
+    change(
+        fixture,
+        "DROP TABLE prowess_file_chunks; DROP TABLE prowess_files; DELETE FROM prowess_schema WHERE version = 2",
+    )
+    .await;
+    let store = fixture.open().await;
+    assert_eq!(versions(fixture).await, [1, 2]);
+    assert_eq!(messages(&store, &chat.id).await, before);
+    assert_eq!(store.files(&chat.id).await.unwrap(), []);
+    let file = NewFile::new("a.csv", b"a,b".to_vec(), FileOrigin::Uploaded).unwrap();
+    store.change_files(&chat.id, FileChanges::add(file), ChatFileLimits::default()).await.unwrap();
+    assert_eq!(store.read_file(&chat.id, "a.csv").await.unwrap().1, b"a,b");
 }

@@ -6,6 +6,7 @@ mod child;
 mod concurrency;
 mod crashes;
 mod failures;
+mod files;
 mod migrations;
 mod recording;
 mod subscriptions;

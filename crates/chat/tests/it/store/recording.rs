@@ -46,8 +46,14 @@ async fn reported_events_match_stored_events(fixture: &mut TestStore) {
         let past = ChatHistory::load(&*store, &chat).await.unwrap();
         let sink = reported.clone();
         let on_event = move |event| sink.lock().unwrap().push(event);
-        let mut recorder = StoreRecorder::ask(&store, &chat, text, &past, on_event).await.unwrap();
-        let input = TurnInput { chat: &chat, history: &past.messages, activated: &past.activated, text };
+        let mut recorder = StoreRecorder::ask(&store, &chat, text.into(), &past, on_event).await.unwrap();
+        let input = TurnInput {
+            chat: &chat,
+            history: &past.messages,
+            activated: &past.activated,
+            text,
+            ..TurnInput::default()
+        };
         let outcome = agent.turn(input, &mut recorder, &mut |_| {}, &Default::default()).await;
         assert_eq!(outcome.end, Ok(EndReason::Finished));
         assert_eq!(outcome.activated, ["notes"]);
@@ -88,22 +94,28 @@ async fn the_last_question_can_be_replaced(fixture: &mut TestStore) {
         let past = ChatHistory::load(&*store, &chat).await.unwrap();
         let (past, mut recorder) = match again {
             false => {
-                let recorder = StoreRecorder::ask(&store, &chat, text, &past, ignore).await.unwrap();
+                let recorder = StoreRecorder::ask(&store, &chat, text.into(), &past, ignore).await.unwrap();
                 (past, recorder)
             }
             true => {
                 let past = past.before(&question_id);
                 let recorder =
-                    StoreRecorder::replace_question(&store, &chat, text, &question_id, &past, ignore)
+                    StoreRecorder::replace_question(&store, &chat, text.into(), &question_id, &past, ignore)
                         .await
                         .unwrap();
                 (past, recorder)
             }
         };
         // While the reply is written, the question cannot be replaced.
-        let refused = store.replace_question(&chat, "no", &question_id).await.unwrap_err();
+        let refused = store.replace_question(&chat, "no".into(), &question_id).await.unwrap_err();
         assert!(matches!(refused, StoreError::TurnInProgress), "{refused}");
-        let input = TurnInput { chat: &chat, history: &past.messages, activated: &past.activated, text };
+        let input = TurnInput {
+            chat: &chat,
+            history: &past.messages,
+            activated: &past.activated,
+            text,
+            ..TurnInput::default()
+        };
         agent.turn(input, &mut recorder, &mut |_| {}, &Default::default()).await;
         let messages = ChatHistory::load(&*store, &chat).await.unwrap().messages;
         question_id = messages[messages.len() - 2].id.clone();
@@ -119,7 +131,7 @@ async fn the_last_question_can_be_replaced(fixture: &mut TestStore) {
     assert_eq!(past.activated, [""; 0], "the skill was loaded by the removed reply");
     // Only the last question can be replaced.
     for invalid in [past.messages[0].id.as_str(), past.messages[3].id.as_str(), "none"] {
-        let refused = store.replace_question(&chat, "no", invalid).await.unwrap_err();
+        let refused = store.replace_question(&chat, "no".into(), invalid).await.unwrap_err();
         assert!(matches!(refused, StoreError::Invalid(_)), "{refused}");
     }
     assert_eq!(ChatHistory::load(&*store, &chat).await.unwrap(), past, "a failed call changes nothing");
@@ -128,12 +140,12 @@ async fn the_last_question_can_be_replaced(fixture: &mut TestStore) {
 async fn dropping_a_recorder_marks_the_message(fixture: &mut TestStore) {
     let (store, chat) = fixture.chat().await;
     let past = ChatHistory::load(&*store, &chat.id).await.unwrap();
-    drop(StoreRecorder::ask(&store, &chat.id, "hello", &past, |_| {}).await.unwrap());
+    drop(StoreRecorder::ask(&store, &chat.id, "hello".into(), &past, |_| {}).await.unwrap());
     crate::store::support::wait_until(async || store.chat(&chat.id).await.unwrap().writing.is_none()).await;
     let messages = crate::store::support::messages(&store, &chat.id).await;
     assert_eq!(crate::store::support::message_text(&messages[0]), "hello");
     crate::store::support::interruption(&messages[1]);
-    StoreRecorder::ask(&store, &chat.id, "again", &past, |_| {}).await.unwrap();
+    StoreRecorder::ask(&store, &chat.id, "again".into(), &past, |_| {}).await.unwrap();
 }
 
 /// Returns the result of activating a skill.
@@ -150,7 +162,7 @@ fn activation(name: &str) -> Part {
 async fn a_stopped_turn_changes_no_skills(fixture: &mut TestStore) {
     let (store, chat) = fixture.chat().await;
     let past = ChatHistory::load(&*store, &chat.id).await.unwrap();
-    let mut recorder = StoreRecorder::ask(&store, &chat.id, "hello", &past, |_| {}).await.unwrap();
+    let mut recorder = StoreRecorder::ask(&store, &chat.id, "hello".into(), &past, |_| {}).await.unwrap();
     let cancelled = TurnOutcome::finished(EndReason::Cancelled, None);
     assert!(fixture.open().await.stop_turn(&chat.id, &cancelled).await.unwrap());
     let active = ["pdf".to_owned()];
@@ -162,12 +174,12 @@ async fn a_stopped_turn_changes_no_skills(fixture: &mut TestStore) {
 async fn replacing_a_question_deactivates_skills_of_servers(fixture: &mut TestStore) {
     let (store, chat) = fixture.chat().await;
     let past = ChatHistory::load(&*store, &chat.id).await.unwrap();
-    let mut recorder = StoreRecorder::ask(&store, &chat.id, "hello", &past, |_| {}).await.unwrap();
+    let mut recorder = StoreRecorder::ask(&store, &chat.id, "hello".into(), &past, |_| {}).await.unwrap();
     let active = ["docs/pdf".to_owned(), "docs/my-pdf".to_owned()];
     recorder.result(&activation("pdf"), &active).await.unwrap();
     recorder.end(&TurnOutcome::finished(EndReason::Finished, None), &active).await.unwrap();
     let past = ChatHistory::load(&*store, &chat.id).await.unwrap();
     assert_eq!(past.activated, active);
-    store.replace_question(&chat.id, "again", &past.messages[0].id).await.unwrap();
+    store.replace_question(&chat.id, "again".into(), &past.messages[0].id).await.unwrap();
     assert_eq!(store.chat(&chat.id).await.unwrap().activated_skill_names, ["docs/my-pdf"]);
 }

@@ -25,7 +25,7 @@ pub fn result(id: &str) -> TurnEvent {
 
 /// Adds a question and a reply.
 pub async fn exchange(store: &Arc<dyn Store>, chat: &str, question: &str, answer: &str) -> NumberedEvent {
-    let (_, turn) = store.ask(chat, question).await.unwrap();
+    let (_, turn) = store.ask(chat, question.into()).await.unwrap();
     let mut writer = TurnWriter::new(store.clone(), turn);
     writer.push(delta(answer)).await.unwrap();
     writer.end(TurnOutcome::finished(EndReason::Finished, None)).await.unwrap()
@@ -38,7 +38,7 @@ pub async fn messages(store: &Arc<dyn Store>, chat: &str) -> Vec<Message> {
 pub fn message_text(message: &Message) -> String {
     let text = |part: &Part| match part {
         Part::Text { text } => text.clone(),
-        Part::ToolCall { .. } | Part::ToolResult { .. } => String::new(),
+        Part::File { .. } | Part::ToolCall { .. } | Part::ToolResult { .. } => String::new(),
     };
     message.parts.iter().map(text).collect()
 }

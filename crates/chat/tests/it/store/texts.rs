@@ -33,7 +33,7 @@ async fn ten_megabytes_are_stored_and_more_is_refused(fixture: &mut TestStore) {
 async fn nul_is_refused_from_users_and_replaced_from_models(fixture: &mut TestStore) {
     let (store, chat) = fixture.chat().await;
     assert_eq!(store.add_user_message(&chat.id, "a\0b").await.unwrap_err().code(), ErrorCode::InvalidParam);
-    assert_eq!(store.ask(&chat.id, "\0").await.unwrap_err().code(), ErrorCode::InvalidParam);
+    assert_eq!(store.ask(&chat.id, "\0".into()).await.unwrap_err().code(), ErrorCode::InvalidParam);
     let turn = store.begin_turn(&chat.id).await.unwrap();
     let arguments = json!({"\0": "\0"});
     let call = TurnEvent::ToolCall { id: "\0".into(), name: "\0".into(), arguments: arguments.clone() };
@@ -88,7 +88,7 @@ fn round_trip(fixture: &TestStore) {
                 .create_chat(NewChat { title: title.clone(), preset: question.chars().take(256).collect() });
             let chat = chat.await.map_err(failed)?;
             store.set_skills(&chat.id, &names).await.map_err(failed)?;
-            let (_, turn) = store.ask(&chat.id, &question).await.map_err(failed)?;
+            let (_, turn) = store.ask(&chat.id, question.as_str().into()).await.map_err(failed)?;
             let arguments = json!({answer.clone(): [question, {"a": answer}]});
             let call = TurnEvent::ToolCall {
                 id: answer.clone(),

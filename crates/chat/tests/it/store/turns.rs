@@ -27,7 +27,7 @@ both![
 
 async fn a_turn_is_stored_as_it_is_written(fixture: &mut TestStore) {
     let (store, chat) = fixture.chat().await;
-    let (question, turn) = store.ask(&chat.id, "What is in it?").await.unwrap();
+    let (question, turn) = store.ask(&chat.id, "What is in it?".into()).await.unwrap();
     assert_eq!(store.chat(&chat.id).await.unwrap().writing.as_ref(), Some(&turn.message));
     let mut writer = TurnWriter::new(store.clone(), turn.clone());
     for event in [delta("Let me "), delta("look."), call("1"), result("1"), delta("A form.")] {
@@ -62,7 +62,7 @@ async fn only_one_turn_at_a_time(fixture: &mut TestStore) {
     let turn = store.begin_turn(&chat.id).await.unwrap();
     assert_eq!(store.begin_turn(&chat.id).await, Err(StoreError::TurnInProgress));
     assert_eq!(store.add_user_message(&chat.id, "x").await, Err(StoreError::TurnInProgress));
-    assert_eq!(store.ask(&chat.id, "x").await.unwrap_err().code(), ErrorCode::Conflict);
+    assert_eq!(store.ask(&chat.id, "x".into()).await.unwrap_err().code(), ErrorCode::Conflict);
     assert_eq!(store.chat(&chat.id).await.unwrap().messages, 1);
     assert_eq!(store.end_abandoned_turns().await.unwrap(), Vec::<String>::new());
     let other = new_chat(&store).await;
@@ -122,7 +122,7 @@ async fn a_turn_can_be_stopped_by_another_process(fixture: &mut TestStore) {
         (message_text(&stored[0]).as_str(), interruption(&stored[0])),
         ("So ", "the turn was cancelled")
     );
-    store.ask(&chat.id, "again").await.unwrap();
+    store.ask(&chat.id, "again".into()).await.unwrap();
 }
 
 async fn dropping_a_writer_marks_the_message(fixture: &mut TestStore) {

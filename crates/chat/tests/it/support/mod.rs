@@ -51,7 +51,13 @@ impl TestConversation {
     /// Runs one turn and keeps only its events.
     pub async fn send(&mut self, text: &str) -> TurnReport {
         let (history, activated) = (self.chat.messages.clone(), self.chat.activated.clone());
-        let input = TurnInput { chat: "chat-1", history: &history, activated: &activated, text };
+        let input = TurnInput {
+            chat: "chat-1",
+            history: &history,
+            activated: &activated,
+            text,
+            ..TurnInput::default()
+        };
         let mut events = Vec::new();
         let outcome =
             self.agent.turn(input, &mut self.chat, &mut |event| events.push(event), &self.cancel).await;

@@ -1,0 +1,92 @@
+//! Asks the user about scripts during a turn.
+//!
+//! A tool call runs on its own thread, which waits for the answer. The question is recorded first, so that every client that
+//! follows the chat can show it.
+
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use async_trait::async_trait;
+use prowess_sandbox::{AccessSummary, ConsentAnswer};
+use prowess_tools::Session;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::end::TurnError;
+use super::journal::TurnJournal;
+use crate::event::{AccessRow, TurnEvent};
+
+/// Gets the answers of the user about scripts.
+#[async_trait]
+pub trait ConsentSource: Send + Sync {
+    /// Returns the answer to a question that was recorded as [`TurnEvent::Consent`]. `call` is the id of the tool call. The
+    /// future is dropped if the turn is cancelled.
+    async fn answer(&self, call: &str, access: &AccessSummary) -> ConsentAnswer;
+}
+
+/// A question of a tool call.
+struct Question {
+    access: AccessSummary,
+    reply: SyncSender<ConsentAnswer>,
+}
+
+/// The questions of the tool calls of a turn.
+pub(super) struct Questions {
+    receiver: mpsc::UnboundedReceiver<Question>,
+    source: Arc<dyn ConsentSource>,
+}
+
+impl Questions {
+    /// Connects a session to the user.
+    pub(super) fn connect(session: &mut Session, source: &Arc<dyn ConsentSource>) -> Self {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        session.call_options.ask_consent = Some(Arc::new(move |access: &AccessSummary| {
+            let (reply, answer) = sync_channel(1);
+            // Without a receiver, the turn is over.
+            let _ = sender.send(Question { access: access.clone(), reply });
+            answer.recv().unwrap_or(ConsentAnswer::NotNow)
+        }));
+        Self { receiver, source: Arc::clone(source) }
+    }
+
+    /// Waits for a result. Meanwhile, records the questions of the tool call and gets the answers.
+    pub(super) async fn answer_during<T>(
+        &mut self,
+        call: &str,
+        work: impl Future<Output = T>,
+        journal: &mut TurnJournal<'_>,
+        cancel: &CancellationToken,
+    ) -> (T, Result<(), TurnError>) {
+        tokio::pin!(work);
+        let mut recorded = Ok(());
+        loop {
+            let question = tokio::select! {
+                result = &mut work => return (result, recorded),
+                Some(question) = self.receiver.recv() => question,
+            };
+            let Question { access, reply } = question;
+            recorded = recorded.and(journal.consent(to_event(call, &access)).await);
+            let answer = match &recorded {
+                // The question was not recorded, so no client shows it.
+                Err(_) => ConsentAnswer::NotNow,
+                Ok(()) => tokio::select! {
+                    answer = self.source.answer(call, &access) => answer,
+                    () = cancel.cancelled() => ConsentAnswer::NotNow,
+                },
+            };
+            // The call has ended if it no longer waits.
+            let _ = reply.send(answer);
+        }
+    }
+}
+
+fn to_event(call: &str, access: &AccessSummary) -> TurnEvent {
+    let row =
+        |(title, text): &(&'static str, String)| AccessRow { title: (*title).to_owned(), text: text.clone() };
+    TurnEvent::Consent {
+        id: call.to_owned(),
+        skill: access.skill.clone(),
+        script: access.script.clone(),
+        access: access.rows.iter().map(row).collect(),
+    }
+}
