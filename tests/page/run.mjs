@@ -4,6 +4,8 @@
 import assert from "node:assert/strict";
 import { report } from "../mcp/lib/report.mjs";
 import { chat } from "./checks/chat.mjs";
+import { consent } from "./checks/consent.mjs";
+import { files } from "./checks/files.mjs";
 import { hostile, hostileSkills } from "./checks/hostile.mjs";
 import { large } from "./checks/large.mjs";
 import { resume } from "./checks/resume.mjs";
@@ -41,6 +43,8 @@ try {
   const all = [
     ...units(check),
     ...chat(env, browser, check, prowess),
+    ...consent(browser, check, prowess),
+    ...files(env, browser, check),
     ...resume(env, browser, check),
     ...skills(env, browser, check),
     ...views(env, browser, check),

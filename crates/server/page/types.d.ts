@@ -44,6 +44,15 @@ export interface CallPart {
   id: string;
   name: string;
   arguments: Record<string, any>;
+  /** The question whether the script may run, while it waits for an answer. */
+  question?: Question;
+}
+
+export interface Question {
+  id: string;
+  skill: string;
+  script: string;
+  access: { title: string; text: string }[];
 }
 
 export interface ResultPart {
@@ -54,7 +63,25 @@ export interface ResultPart {
   summary: Record<string, any>;
 }
 
-export type Part = TextPart | CallPart | ResultPart;
+/** A file of a chat, as messages and tool results name it. */
+export interface FileInfo {
+  path: string;
+  size: number;
+  media_type: string;
+  digest: string;
+}
+
+export interface FilePart extends FileInfo {
+  type: "file";
+}
+
+export interface ChatFile extends FileInfo {
+  origin: "uploaded" | "script";
+  created: number;
+  changed: number;
+}
+
+export type Part = TextPart | FilePart | CallPart | ResultPart;
 
 export interface Message {
   id: string;

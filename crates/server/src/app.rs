@@ -12,6 +12,9 @@ use crate::metrics::Metrics;
 use crate::reloadable::Reloadable;
 use crate::turns::Turns;
 
+/// The maximum number of files that are uploaded or downloaded at once. Each is held in memory.
+const FILE_TRANSFERS_MAX: usize = 32;
+
 /// State shared by all requests. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct App(Arc<AppState>);
@@ -24,6 +27,8 @@ pub(crate) struct AppState {
     pub(crate) limits: Limits,
     /// Open event streams.
     pub(crate) streams: ConcurrencyLimit,
+    /// Uploads and downloads of files, which are held in memory.
+    pub(crate) transfers: ConcurrencyLimit,
     /// The number of open connections.
     pub(crate) connections: AtomicUsize,
     pub(crate) metrics: Arc<Metrics>,
@@ -36,10 +41,11 @@ impl App {
         live: Reloadable,
         store: Arc<dyn Store>,
         limits: Limits,
+        ask_consent: bool,
         stop: CancellationToken,
     ) -> Self {
         let (connections, metrics) = (AtomicUsize::new(0), Arc::new(Metrics::default()));
-        let turns = Turns::new(limits.turns, Arc::clone(&store), Arc::clone(&metrics));
+        let turns = Turns::new(limits.turns, Arc::clone(&store), Arc::clone(&metrics), ask_consent);
         let streams = ConcurrencyLimit::new("event streams", limits.streams);
         Self(Arc::new(AppState {
             reloadable: live,
@@ -47,6 +53,7 @@ impl App {
             turns,
             limits,
             streams,
+            transfers: ConcurrencyLimit::new("file transfers", FILE_TRANSFERS_MAX),
             connections,
             metrics,
             stop,

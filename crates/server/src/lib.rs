@@ -4,7 +4,8 @@
 //! |---|---|
 //! | [`Server`] | starts a server and runs it until it is stopped |
 //! | `app`, `reloadable` | state shared by all requests: the store, the turns, the active skills and settings |
-//! | `turns`, `metrics`, `cache` | running turns, counters, and cached responses |
+//! | `turns`, `questions` | running turns, and their questions about scripts |
+//! | `metrics`, `cache` | counters and cached responses |
 //! | `api`, `openapi` | the router and the OpenAPI description |
 //! | `guard` | authentication and access levels |
 //! | `extract`, `problem` | request extractors and error responses |
@@ -36,6 +37,7 @@ mod openapi;
 mod operations;
 mod page;
 mod problem;
+mod questions;
 mod reloadable;
 mod render;
 mod serve;

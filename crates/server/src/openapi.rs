@@ -28,8 +28,8 @@ const ERRORS: [(u16, &str); 12] = [
     (504, "An operation timed out"),
 ];
 
-/// Operations whose body is optional.
-const OPTIONAL_BODIES: [(&str, &str); 1] = [("post", "/api/chats")];
+/// Operations whose body is optional. An upload without a body is an empty file.
+const OPTIONAL_BODIES: [(&str, &str); 2] = [("post", "/api/chats"), ("put", "/api/chats/{id}/files/{path}")];
 
 /// Adds what all operations share, and returns the description as JSON.
 pub(crate) fn complete(mut description: OpenApi) -> Value {
@@ -43,7 +43,14 @@ pub(crate) fn complete(mut description: OpenApi) -> Value {
     components.add_security_scheme("cookie", SecurityScheme::ApiKey(cookie));
     description.security =
         Some(["bearer", "cookie"].map(|name| SecurityRequirement::new(name, [] as [&str; 0])).to_vec());
-    for (path, item) in &mut description.paths.paths {
+    let paths = &mut description.paths.paths;
+    // OpenAPI cannot express a path parameter with slashes.
+    for path in paths.keys().filter(|path| path.contains("{*")).cloned().collect::<Vec<_>>() {
+        if let Some(item) = paths.remove(&path) {
+            paths.insert(path.replace("{*", "{"), item);
+        }
+    }
+    for (path, item) in paths {
         for (method, operation) in operations(item) {
             complete_operation(operation, method, path);
         }

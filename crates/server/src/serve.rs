@@ -28,11 +28,19 @@ pub struct ServerOptions {
     pub limits: Limits,
     /// How long turns may continue while the server stops, before they are interrupted and marked.
     pub grace: Duration,
+    /// Whether users of the page may decide that scripts run. Only for a server that one person uses: a lasting answer is saved
+    /// in the configuration.
+    pub ask_consent: bool,
 }
 
 impl Default for ServerOptions {
     fn default() -> Self {
-        Self { guard: Guard::default(), limits: Limits::default(), grace: Duration::from_secs(10) }
+        Self {
+            guard: Guard::default(),
+            limits: Limits::default(),
+            grace: Duration::from_secs(10),
+            ask_consent: false,
+        }
     }
 }
 
@@ -69,7 +77,7 @@ impl Server {
         let hosts = options.guard.hosts.added().to_vec();
         // MCP sessions end when the server stops.
         let reloadable = Reloadable::new(load, Arc::clone(&store), hosts, stop.child_token())?;
-        let app = App::new(reloadable, store, options.limits.clone(), stop);
+        let app = App::new(reloadable, store, options.limits.clone(), options.ask_consent, stop);
         let router = api::router(app.clone(), options.guard.clone());
         Ok(Self { app, router, options })
     }

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::Stream;
 use prowess_chat::Message;
 use prowess_chat::store::transfer::{ExportSelection, export, parse_export};
-use prowess_chat::store::{Store, StoreError, Topic};
+use prowess_chat::store::{ChatFile, Store, StoreError, Topic};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -34,7 +34,7 @@ pub(crate) struct ChatsFileBody {
     #[schema(pattern = "^prowess-chats$")]
     format: String,
     /// The version of the format.
-    #[schema(minimum = 1, maximum = 1)]
+    #[schema(minimum = 1, maximum = 2)]
     version: u64,
     /// The chats.
     chats: Vec<ChatInFile>,
@@ -65,6 +65,20 @@ pub(crate) struct ChatInFile {
     activated_skill_names: Vec<String>,
     /// The messages, in order.
     messages: Vec<Message>,
+    /// The files of the workspace.
+    #[schema(required = false)]
+    files: Vec<ExportedFileBody>,
+}
+
+/// A file of a chat in a file.
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "describes what `prowess_chat::store::transfer` writes and reads")]
+#[schema(as = FileInChatsFile)]
+pub(crate) struct ExportedFileBody {
+    #[serde(flatten)]
+    file: ChatFile,
+    /// The content, as Base64.
+    content: String,
 }
 
 /// Exports one chat as a file.

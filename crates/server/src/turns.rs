@@ -10,9 +10,12 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use prowess::ErrorCode;
-use prowess_chat::store::{ChatHistory, NumberedEvent, Store, StoreError, StoreRecorder, StoredTurn};
+use prowess_chat::store::{
+    ChatHistory, ChatWorkspace, NumberedEvent, Store, StoreError, StoreRecorder, StoredTurn, UserMessage,
+};
 use prowess_chat::turn::{Agent, TurnInput};
 use prowess_chat::{EndReason, TurnOutcome};
+use prowess_config::ChatFileLimits;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -21,6 +24,7 @@ use tokio_util::task::TaskTracker;
 use crate::limits::{ConcurrencyLimit, ConcurrencyPermit};
 use crate::metrics::Metrics;
 use crate::problem::Problem;
+use crate::questions::{ChatConsent, OpenQuestions};
 
 /// The log target, which operators filter by.
 const LOG: &str = "prowess_server::chats::turns";
@@ -52,6 +56,10 @@ struct SharedTurns {
     ending: CancellationToken,
     store: Arc<dyn Store>,
     metrics: Arc<Metrics>,
+    /// Whether users may decide that scripts run.
+    ask_consent: bool,
+    /// The questions that wait for an answer.
+    questions: Arc<OpenQuestions>,
 }
 
 /// A turn that this process runs.
@@ -70,10 +78,15 @@ pub(crate) struct StartedTurn {
 
 impl Turns {
     /// Creates an empty table for at most `max` concurrent turns.
-    pub(crate) fn new(max: usize, store: Arc<dyn Store>, metrics: Arc<Metrics>) -> Self {
-        let (running, ending) = (Mutex::default(), CancellationToken::new());
-        let shared = Arc::new(SharedTurns { running, ending, store, metrics });
+    pub(crate) fn new(max: usize, store: Arc<dyn Store>, metrics: Arc<Metrics>, ask_consent: bool) -> Self {
+        let (running, ending, questions) = (Mutex::default(), CancellationToken::new(), Arc::default());
+        let shared = Arc::new(SharedTurns { running, ending, store, metrics, ask_consent, questions });
         Self { shared, tasks: TaskTracker::new(), limit: ConcurrencyLimit::new("turns", max) }
+    }
+
+    /// Returns the questions about scripts that wait for an answer.
+    pub(crate) fn questions(&self) -> &OpenQuestions {
+        &self.shared.questions
     }
 
     /// Stores a message and starts a turn that answers it.
@@ -81,8 +94,7 @@ impl Turns {
         &self,
         agent: Agent,
         chat: String,
-        text: String,
-        replaces: Option<String>,
+        request: TurnRequest,
     ) -> Result<StartedTurn, Problem> {
         // The token is taken before the check: a shutdown either waits for this call or is seen by the check.
         let _counted = self.tasks.token();
@@ -92,14 +104,7 @@ impl Turns {
         let permit = self.limit.acquire()?;
         let (sender, started) = oneshot::channel();
         // The client may disconnect at any time. A turn that was started in the store must run anyway, so it has its own task.
-        self.tasks.spawn(run_turn(
-            Arc::clone(&self.shared),
-            agent,
-            chat,
-            TurnRequest { text, replaces },
-            permit,
-            sender,
-        ));
+        self.tasks.spawn(run_turn(Arc::clone(&self.shared), agent, chat, request, permit, sender));
         match started.await {
             Ok(started) => started.map_err(Problem::from),
             Err(_) => Err(StoreError::Internal("the turn failed before it started".to_owned()).into()),
@@ -201,10 +206,14 @@ async fn mark_interrupted(store: &dyn Store, chat: &str, message: &str) {
 }
 
 /// A message to answer.
-struct TurnRequest {
-    text: String,
+pub(crate) struct TurnRequest {
+    pub(crate) text: String,
     /// The message that it replaces.
-    replaces: Option<String>,
+    pub(crate) replaces: Option<String>,
+    /// The paths of the attached files.
+    pub(crate) files: Vec<String>,
+    /// The limits of the files that scripts write.
+    pub(crate) file_limits: ChatFileLimits,
 }
 
 /// Runs a turn from start to end, in its own task.
@@ -212,7 +221,7 @@ async fn run_turn(
     shared: Arc<SharedTurns>,
     agent: Agent,
     chat: String,
-    TurnRequest { text, replaces }: TurnRequest,
+    TurnRequest { text, replaces, files, file_limits }: TurnRequest,
     _permit: ConcurrencyPermit,
     started: oneshot::Sender<Result<StartedTurn, StoreError>>,
 ) {
@@ -224,15 +233,16 @@ async fn run_turn(
         active_flag.store(true, Ordering::Relaxed);
         drop(sender.try_send(event));
     };
+    let message = UserMessage { text: &text, files: &files };
     let start = async {
         let history = ChatHistory::load(&**store, &chat).await?;
-        let Some(message) = &replaces else {
-            let recorder = StoreRecorder::ask(store, &chat, &text, &history, on_event).await?;
+        let Some(replaced) = &replaces else {
+            let recorder = StoreRecorder::ask(store, &chat, message, &history, on_event).await?;
             return Ok((history, recorder));
         };
-        let history = history.before(message);
+        let history = history.before(replaced);
         let recorder =
-            StoreRecorder::replace_question(store, &chat, &text, message, &history, on_event).await?;
+            StoreRecorder::replace_question(store, &chat, message, replaced, &history, on_event).await?;
         Ok((history, recorder))
     };
     let (history, mut recorder) = match start.await {
@@ -243,8 +253,16 @@ async fn run_turn(
     let registration = shared.register(&turn);
     // The client may have disconnected.
     let _ = started.send(Ok(StartedTurn { turn: turn.clone(), events }));
-    let input =
-        TurnInput { chat: &chat, history: &history.messages, activated: &history.activated, text: &text };
+    let consent = shared.ask_consent.then(|| ChatConsent::connect(&chat, &shared.questions));
+    let input = TurnInput {
+        chat: &chat,
+        history: &history.messages,
+        activated: &history.activated,
+        text: &text,
+        attached: &files,
+        workspace: Some(&ChatWorkspace::open(store, &chat, file_limits)),
+        consent: consent.as_ref(),
+    };
     let mut count = |event| metrics.record_event(&event);
     let outcome = tokio::select! {
         outcome = agent.turn(input, &mut recorder, &mut count, &registration.cancel) => outcome,

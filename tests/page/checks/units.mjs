@@ -22,6 +22,30 @@ export const units = (check) => [
     }
   }),
 
+  check("tables are read with quotes, within limits", async () => {
+    const { COLUMNS_MAX, readTable, ROWS_MAX, separatorOf } = await page("lib/tables.js");
+    assert.deepEqual(readTable('a,"b ""c"", d"\r\n\n"line\nbreak",2', ","), {
+      rows: [["a", 'b "c", d'], ["line\nbreak", "2"]],
+      more: false,
+    });
+    assert.deepEqual(readTable("a\tb\n", "\t"), { rows: [["a", "b"]], more: false });
+    assert.deepEqual(readTable("", ","), { rows: [], more: false });
+    const long = readTable("x\n".repeat(ROWS_MAX + 1), ",");
+    assert.deepEqual([long.rows.length, long.more], [ROWS_MAX, true]);
+    assert.equal(readTable("x\n".repeat(ROWS_MAX), ",").more, false);
+    const wide = readTable("x,".repeat(COLUMNS_MAX + 5), ",");
+    assert.deepEqual([wide.rows[0].length, wide.more], [COLUMNS_MAX, true]);
+    assert.equal(readTable(`"${"x".repeat(1000)}`, ",").rows[0][0].length, 201);
+    assert.deepEqual(["a;b;c,d", "a,b", "a\tb", "a"].map(separatorOf), [";", ",", "\t", ","]);
+  }),
+
+  check("names that are taken get a number before the extension", async () => {
+    const { numbered } = await page("lib/upload.js");
+    const names = ["a.csv", "dir.x/a", ".env", "a.tar.gz"].map((name) => numbered(name, 2));
+    assert.deepEqual(names, ["a (2).csv", "dir.x/a (2)", ".env (2)", "a.tar (2).gz"]);
+    assert.equal(numbered("a.csv", 1), "a.csv");
+  }),
+
   check("the rendered rows are the visible ones", async () => {
     const { heightOf, rowsBetween, topOf } = await page("lib/window.js");
     for (const open of [-1, 0, 3, 9]) {

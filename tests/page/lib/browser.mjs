@@ -62,6 +62,8 @@ class Browser {
     });
     page.on("request", (request) => {
       const target = new URL(request.url());
+      // The viewer for PDF files is a part of the browser.
+      if (["chrome-extension:", "chrome:"].includes(target.protocol)) return;
       if (target.protocol !== "data:" && target.host !== host) page.problems.push(`request to ${target.href}`);
     });
     page.on("dialog", (dialog) => {

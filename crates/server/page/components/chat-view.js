@@ -2,6 +2,7 @@
 
 import { Unreachable } from "../lib/api.js";
 import { h, make } from "../lib/dom.js";
+import { dropped } from "../lib/files.js";
 import { firstLine } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { address, go } from "../lib/route.js";
@@ -11,6 +12,8 @@ import { Conversation } from "../state/chat.js";
 import { chats } from "../state/chats.js";
 import { drafts } from "../state/drafts.js";
 import { EmptyChat } from "./empty-chat.js";
+import { FileCard } from "./file-card.js";
+import { FilesPanel } from "./files-panel.js";
 import { MessageView } from "./message-view.js";
 import { PromptBox } from "./prompt-box.js";
 
@@ -57,6 +60,8 @@ export class ChatView extends HTMLElement {
   #said = h("div", { class: "unseen", role: "status" });
   #problem = h("div", { class: "notice error", role: "alert", hidden: true });
   #box = make(PromptBox);
+  #panel = make(FilesPanel);
+  #hint = h("div", { class: "drop-hint", hidden: true, "aria-hidden": "true" }, icon("upload"), t.files.drop);
   #loading = false;
   /** @type {(() => void)[]} */
   #ends = [];
@@ -70,7 +75,9 @@ export class ChatView extends HTMLElement {
     this.#scroll.replaceChildren(this.#earlier, this.#messages);
     this.replaceChildren(
       this.#title,
+      this.#panel,
       this.#scroll,
+      this.#hint,
       h("div", { class: "dock" }, this.#down, this.#problem, this.#active, this.#box, this.#said),
     );
     this.#scroll.addEventListener("scroll", () => this.#scrolled(), { passive: true });
@@ -81,6 +88,13 @@ export class ChatView extends HTMLElement {
     this.#box.addEventListener("written", () => drafts.set(this.#chat?.id ?? null, this.#box.text));
     this.#box.addEventListener("send", (event) => this.#send(/** @type {CustomEvent} */ (event).detail));
     this.#box.addEventListener("stop", () => this.#chat?.stop().catch((error) => this.#say(error)));
+    this.#box.addEventListener("attach", (event) => this.#attach(/** @type {CustomEvent} */ (event).detail));
+    this.#box.files.addEventListener("uploaded", () => this.#chat?.readFiles());
+    this.#box.files.addEventListener("removed", (event) => {
+      const path = /** @type {CustomEvent} */ (event).detail;
+      if (path !== null) this.#chat?.removeFile(path).catch((error) => this.#say(error));
+    });
+    this.#dropTarget();
     this.addEventListener("retry", () => this.#retry());
     this.addEventListener("try", (event) => this.#box.put(/** @type {CustomEvent} */ (event).detail));
     new ResizeObserver(() => this.#stick && this.#toEnd()).observe(this.#messages);
@@ -131,6 +145,9 @@ export class ChatView extends HTMLElement {
     this.#chat = null;
     this.#say(null);
     this.#clear();
+    this.#box.files.clear();
+    this.#panel.close();
+    this.#files();
     this.#title.textContent = "";
     this.#meta();
     this.#box.text = drafts.get(id);
@@ -161,6 +178,7 @@ export class ChatView extends HTMLElement {
     on("part", (message) => this.#views.get(message.id)?.grow());
     on("earlier", (messages) => this.#before(messages));
     on("meta", () => this.#meta());
+    on("files", () => this.#files());
     on("gone", () => go(address("chat"), { replace: true }));
     this.#chat = chat;
     this.#unread = false;
@@ -190,6 +208,7 @@ export class ChatView extends HTMLElement {
     else this.#messages.append(...this.#batches(messages));
     this.#earlier.hidden = (this.#chat?.before ?? null) === null;
     this.#retriable();
+    this.#markFiles(this.#messages);
     if (messages.length === 0) this.#toTop();
     else this.#toEnd();
   }
@@ -224,6 +243,8 @@ export class ChatView extends HTMLElement {
       else this.#messages.append(...this.#batches([message]));
       if (message.role === "user") this.#stick = true;
     }
+    const view = this.#views.get(message.id);
+    if (view) this.#markFiles(view);
     this.#retriable();
     if (this.#stick) this.#toEnd();
   }
@@ -240,6 +261,7 @@ export class ChatView extends HTMLElement {
     const { scrollTop, scrollHeight } = this.#scroll;
     this.#scroll.classList.add("steady");
     this.#messages.prepend(...this.#batches(messages));
+    this.#markFiles(this.#messages);
     this.#earlier.hidden = (this.#chat?.before ?? null) === null;
     this.#scroll.scrollTop = scrollTop + this.#scroll.scrollHeight - scrollHeight;
     requestAnimationFrame(() => this.#scroll.classList.remove("steady"));
@@ -301,22 +323,79 @@ export class ChatView extends HTMLElement {
     this.#box.focus();
   }
 
+  /** Shows the files of the chat, and what has become of those that messages mention. */
+  #files() {
+    const chat = this.#chat;
+    const files = chat?.files ?? [];
+    const remove = (/** @type {string} */ path) =>
+      chat?.removeFile(path).catch((error) => this.#say(error)) ?? Promise.resolve();
+    this.#panel.show(chat?.id ?? "", files, remove);
+    this.#markFiles(this.#messages);
+  }
+
+  /** @param {Element} within */
+  #markFiles(within) {
+    if (!this.#chat?.filesKnown) return;
+    const { files } = this.#chat;
+    for (const card of within.querySelectorAll("file-card")) {
+      if (card instanceof FileCard) card.current = files.find((file) => file.path === card.path) ?? null;
+    }
+  }
+
+  /** Files can be dropped anywhere on the conversation. */
+  #dropTarget() {
+    const hasFiles = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files");
+    this.addEventListener("dragover", (event) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      this.#hint.hidden = false;
+    });
+    this.addEventListener("dragleave", (event) => {
+      if (!this.contains(/** @type {Node | null} */ (event.relatedTarget))) this.#hint.hidden = true;
+    });
+    this.addEventListener("drop", async (event) => {
+      this.#hint.hidden = true;
+      if (!hasFiles(event) || !event.dataTransfer) return;
+      event.preventDefault();
+      const found = await dropped(event.dataTransfer).catch(() => null);
+      if (found) await this.#attach(found.files);
+    });
+  }
+
+  /** Uploads files for the next message. @param {{ path: string, file: File }[]} files */
+  async #attach(files) {
+    this.#say(null);
+    try {
+      const chat = this.#chat ?? (await this.#begin(""));
+      this.#box.files.add(chat.id, files, chat.fileMax);
+    } catch (error) {
+      this.#say(error);
+    }
+    this.#box.focus();
+  }
+
+  /** Creates a chat for the view of a new one. @param {string} title */
+  async #begin(title) {
+    const begun = await chats.begin(title);
+    const chat = this.#bind(new Conversation(begun.id));
+    go(address("chat", begun.id), { replace: true });
+    // The current draft belongs to the new chat.
+    drafts.set(null, "");
+    drafts.set(begun.id, this.#box.text);
+    await chat.open();
+    return chat;
+  }
+
   /** @param {string} text */
   async #send(text) {
     this.#say(null);
     let chat = this.#chat;
     try {
-      if (!chat) {
-        const begun = await chats.begin(titleOf(text));
-        chat = this.#bind(new Conversation(begun.id));
-        go(address("chat", begun.id), { replace: true });
-        // The current draft belongs to the new chat.
-        drafts.set(null, "");
-        drafts.set(begun.id, this.#box.text);
-        await chat.open();
-      }
+      chat ??= await this.#begin(titleOf(text));
+      await this.#box.files.settled();
       this.#stick = true;
-      await chat.send(text);
+      await chat.send(text, this.#box.files.paths);
+      this.#box.files.clear();
     } catch (error) {
       this.#giveBack(chat?.id ?? null, text);
       if (this.#chat === chat) this.#say(error);

@@ -1,7 +1,9 @@
 // A message: user text, or a reply with its tool calls.
 
+import { at } from "../lib/api.js";
 import { h, make } from "../lib/dom.js";
-import { fullTime, number } from "../lib/format.js";
+import { fullTime, number, size } from "../lib/format.js";
+import { visible } from "../lib/hidden.js";
 import { icon } from "../lib/icons.js";
 import { address } from "../lib/route.js";
 import { t } from "../lib/text.js";
@@ -72,6 +74,22 @@ export class MessageView extends HTMLElement {
         h("span", { class: "said-text" }, text.slice(called[0].length)),
       );
     } else this.#body.replaceChildren(h("span", { class: "said-text" }, text));
+    const files = message.parts.filter((part) => part.type === "file");
+    if (files.length === 0) return;
+    const chips = files.map((file) =>
+      h(
+        "li",
+        {},
+        h(
+          "a",
+          { class: "chip file-chip", href: at.chatFile(this.chat ?? "", file.path), download: file.path.split("/").at(-1) },
+          icon("file"),
+          h("span", { class: "chip-name" }, visible(file.path)),
+          h("span", { class: "file-note" }, size(file.size)),
+        ),
+      ),
+    );
+    this.#body.append(h("ul", { class: "said-files", "aria-label": t.files.attached }, ...chips));
   }
 
   /** Renders new parts of the message. Existing elements stay. */
@@ -79,7 +97,7 @@ export class MessageView extends HTMLElement {
     const message = this.#message;
     if (!message) return;
     const writing = message.state === "writing";
-    const wanted = message.parts.filter((part) => part.type !== "tool_result");
+    const wanted = message.parts.filter((part) => part.type === "text" || part.type === "tool_call");
     wanted.forEach((part, index) => {
       let shown = this.#shown[index];
       const fits = part.type === "text" ? shown instanceof MarkdownView : shown instanceof ToolCard;
@@ -94,6 +112,7 @@ export class MessageView extends HTMLElement {
         /** @type {MarkdownView} */ (shown).show(part.text, part.html, open);
       } else if (part.type === "tool_call") {
         const result = message.parts.find((other) => other.type === "tool_result" && other.id === part.id);
+        /** @type {ToolCard} */ (shown).chat = this.chat ?? "";
         /** @type {ToolCard} */ (shown).show(part, /** @type {any} */ (result), writing);
       }
     });

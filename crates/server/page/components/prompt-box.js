@@ -3,6 +3,7 @@
 import { h, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { t } from "../lib/text.js";
+import { FileChips } from "./file-chips.js";
 import { SkillMenu } from "./skill-menu.js";
 
 export class PromptBox extends HTMLElement {
@@ -18,6 +19,14 @@ export class PromptBox extends HTMLElement {
   });
   #chips = h("span", { class: "prompt-chips" });
   #button = h("button", { class: "send", type: "button" });
+  #input = h("input", { type: "file", multiple: true, hidden: true, tabindex: "-1", "aria-hidden": "true" });
+  #clip = h(
+    "button",
+    { class: "icon-button attach", type: "button", title: t.files.attach, "aria-label": t.files.attach },
+    icon("clip"),
+  );
+  /** The files for the next message. */
+  files = make(FileChips);
   #menu = make(SkillMenu);
   /** @type {string | null} */
   #skill = null;
@@ -34,7 +43,10 @@ export class PromptBox extends HTMLElement {
           class: "prompt-frame",
           onclick: (/** @type {Event} */ event) => event.target === event.currentTarget && this.focus(),
         },
+        this.files,
         this.#chips,
+        this.#clip,
+        this.#input,
         this.#area,
         this.#button,
       ),
@@ -46,6 +58,10 @@ export class PromptBox extends HTMLElement {
     this.#area.addEventListener("focus", () => this.#area.value.startsWith("/") && this.#typed());
     this.#button.addEventListener("click", () => (this.#busy ? this.#tell("stop") : this.#send()));
     this.#menu.addEventListener("choose", (event) => this.#choose(/** @type {CustomEvent} */ (event).detail));
+    this.#clip.addEventListener("click", () => this.#input.click());
+    this.#input.addEventListener("change", () => this.#chosen());
+    this.#area.addEventListener("paste", (event) => this.#pasted(event));
+    this.files.addEventListener("removed", () => this.focus());
     addEventListener("prowess:write", () => this.focus());
     this.#renderButton();
   }
@@ -95,6 +111,22 @@ export class PromptBox extends HTMLElement {
     const whole = /^\/(\S+)\s$/.exec(value);
     if (whole?.[1] && this.#menu.offers(whole[1])) return this.#choose({ name: whole[1] });
     this.#menu.open(query[1] ?? "");
+  }
+
+  #chosen() {
+    const files = [...(this.#input.files ?? [])].map((file) => ({ path: file.name, file }));
+    this.#input.value = "";
+    if (files.length > 0) this.#tell("attach", files);
+    this.focus();
+  }
+
+  /** @param {ClipboardEvent} event */
+  #pasted(event) {
+    const files = [...(event.clipboardData?.files ?? [])].map((file) => ({ path: file.name, file }));
+    // Office programs also put a picture of copied text into the clipboard.
+    if (files.length === 0 || event.clipboardData?.types.includes("text/plain")) return;
+    event.preventDefault();
+    this.#tell("attach", files);
   }
 
   /** @param {KeyboardEvent} event */

@@ -2,13 +2,15 @@
 // if they differ from what the model received.
 
 import { api, at } from "../lib/api.js";
-import { h } from "../lib/dom.js";
+import { h, make } from "../lib/dom.js";
 import { digestOf, size } from "../lib/format.js";
 import { visible } from "../lib/hidden.js";
 import { icon } from "../lib/icons.js";
 import { t } from "../lib/text.js";
 import { app } from "../state/app.js";
 import { copyButton } from "./copy-button.js";
+import { consentQuestion } from "./consent-question.js";
+import { FileCard } from "./file-card.js";
 
 /** @typedef {import("../types.js").CallPart} CallPart */
 /** @typedef {import("../types.js").ResultPart} ResultPart */
@@ -41,7 +43,12 @@ const SOON = new IntersectionObserver(
   { rootMargin: "600px 0px" },
 );
 
+/** The maximum number of files that are shown as cards. */
+const FILES_MAX = 20;
+
 export class ToolCard extends HTMLElement {
+  /** The chat's id. */
+  chat = "";
   /** The last rendered state, so that an update does not close open sections. */
   #key = "";
 
@@ -79,6 +86,7 @@ export class ToolCard extends HTMLElement {
       h("span", { class: "card-badges" }, ...this.#badges(state, data, isRun, isSkill || isFile)),
     );
     this.replaceChildren(head);
+    if (call.question && !result && writing) this.append(consentQuestion(this.chat, call.question));
     if (failed) this.append(this.#error(data));
     else if (result && isSkill)
       this.append(this.#text(String(data.name ?? given.name), "SKILL.md", data, t.card.instructions, false));
@@ -96,6 +104,28 @@ export class ToolCard extends HTMLElement {
     );
     if (Object.keys(rest).length > 0)
       this.append(this.#fold(t.card.arguments, JSON.stringify(rest, null, 2)));
+    if (result) this.append(...this.#files(data));
+  }
+
+  /** The files that a script created, changed and removed. @param {Record<string, any>} data */
+  #files(data) {
+    const list = (/** @type {any} */ value) => (Array.isArray(value) ? value : []);
+    const isFile = (/** @type {any} */ file) => typeof file?.path === "string";
+    const files = list(data.artifacts).filter(isFile);
+    const cards = files.slice(0, FILES_MAX).map((file) => {
+      const { path, media_type: type, digest } = file;
+      const card = make(FileCard);
+      const bytes = Number(file.size ?? file.bytes) || 0;
+      card.show(this.chat, { path, size: bytes, media_type: String(type ?? ""), digest: String(digest ?? "") });
+      return h("li", {}, card);
+    });
+    const parts = [];
+    if (cards.length > 0) parts.push(h("ul", { class: "artifacts", "aria-label": t.files.written }, ...cards));
+    const more = list(data.artifacts).length - cards.length;
+    if (more > 0) parts.push(h("p", { class: "artifacts-note" }, t.files.more(more)));
+    const removed = list(data.removed).filter((path) => typeof path === "string");
+    if (removed.length > 0) parts.push(h("p", { class: "artifacts-note" }, t.files.removed(visible(removed.join(", ")))));
+    return parts;
   }
 
   /** What is done, was done, or could not be done. @param {string} tool @param {CallPart} call @param {string} state */

@@ -61,12 +61,18 @@ export const withQuery = (path, query = {}) => {
   return text ? `${path}?${text}` : path;
 };
 
-/** A path inside a skill, each step written so that it stays one. @param {string} path */
+/** A path inside a skill or a chat, each step written so that it stays one. @param {string} path */
 const steps = (path) => path.split("/").map(encodeURIComponent).join("/");
 
 export const at = {
   /** @param {string} id */
   chat: (id) => `/api/chats/${encodeURIComponent(id)}`,
+  /** @param {string} id */
+  chatFiles: (id) => `/api/chats/${encodeURIComponent(id)}/files`,
+  /** @param {string} id @param {string} call */
+  consent: (id, call) => `/api/chats/${encodeURIComponent(id)}/consents/${encodeURIComponent(call)}`,
+  /** @param {string} id @param {string} path */
+  chatFile: (id, path) => `/api/chats/${encodeURIComponent(id)}/files/${steps(path)}`,
   /** @param {string} id */
   skill: (id) => `/api/skills/${encodeURIComponent(id)}`,
   /** @param {string} id @param {string} path */

@@ -8,6 +8,8 @@ import { chats } from "./chats.js";
 
 /** @typedef {import("../types.js").Message} Message */
 /** @typedef {import("../types.js").Chat} Chat */
+/** @typedef {import("../types.js").ChatFile} ChatFile */
+/** @typedef {import("../types.js").Question} Question */
 
 const PAGE = 40;
 /** The number of messages to reload after a reply. */
@@ -15,7 +17,8 @@ const TAIL = 6;
 
 /**
  * Events: `reset` (all messages), `earlier` (detail: the number of added messages), `message` (detail: one was added or replaced),
- * `part` (detail: the message whose parts grew), `meta` (title, active skills, whether a reply is running), `gone`.
+ * `part` (detail: the message whose parts grew), `meta` (title, active skills, whether a reply is running), `files` (the files
+ * of the workspace), `gone`.
  */
 export class Conversation extends EventTarget {
   /** @type {Chat | null} */
@@ -25,6 +28,12 @@ export class Conversation extends EventTarget {
   /** Where earlier messages are found. @type {number | null} */
   before = null;
   seq = 0;
+  /** The files of the workspace. @type {ChatFile[]} */
+  files = [];
+  /** Whether the list of files was loaded. */
+  filesKnown = false;
+  /** The maximum size of a file. */
+  fileMax = Number.POSITIVE_INFINITY;
   #closed = false;
   /** @type {Promise<void> | null} */
   #reading = null;
@@ -46,7 +55,7 @@ export class Conversation extends EventTarget {
   }
 
   async open() {
-    await this.#read(PAGE);
+    await Promise.all([this.#read(PAGE), this.readFiles()]);
     if (this.#closed) return;
     this.#ends.push(
       feed.follow(this.id, {
@@ -70,6 +79,22 @@ export class Conversation extends EventTarget {
     });
   }
 
+  /** Reloads the list of files. A failure is not reported: the list is loaded again after each change. */
+  async readFiles() {
+    const listed = await api.get(at.chatFiles(this.id)).catch(() => null);
+    if (!listed || this.#closed) return;
+    this.files = listed.files;
+    this.filesKnown = true;
+    this.fileMax = listed.limits?.file_bytes ?? this.fileMax;
+    this.#tell("files");
+  }
+
+  /** @param {string} path */
+  async removeFile(path) {
+    await api.remove(at.chatFile(this.id, path));
+    await this.readFiles();
+  }
+
   /** @param {number} limit */
   #read(limit) {
     // A request during a reload may need newer data, so the chat is loaded once more.
@@ -88,9 +113,20 @@ export class Conversation extends EventTarget {
     return mine;
   }
 
-  /** @param {Chat & { messages: Message[], before: number | null }} page */
+  /** Shows the question at its tool call; without one, no question is open. @param {Question | null} question */
+  #ask(question) {
+    for (const part of this.live?.parts ?? []) {
+      if (part.type !== "tool_call") continue;
+      if (part.id === question?.id) part.question = question;
+      else delete part.question;
+    }
+  }
+
+  /** @param {Chat & { messages: Message[], before: number | null, consent?: Question | null }} page */
   #take(page) {
-    const { messages, before, ...chat } = page;
+    const { messages, before, consent, ...chat } = page;
+    const asking = messages.at(-1)?.parts.find((part) => part.type === "tool_call" && part.id === consent?.id);
+    if (asking?.type === "tool_call" && consent) asking.question = consent;
     this.chat = /** @type {Chat} */ (chat);
     this.seq = page.seq;
     const from = messages.length ? this.messages.findIndex((message) => message.id === messages[0]?.id) : -1;
@@ -139,13 +175,20 @@ export class Conversation extends EventTarget {
     } else if (type === "tool_call") {
       live.parts.push({ type: "tool_call", id: data.id, name: data.name, arguments: data.arguments ?? {} });
       this.#tell("part", live);
+    } else if (type === "consent") {
+      this.#ask(data);
+      this.#tell("part", live);
     } else if (type === "tool_result") {
       const { id, name, status } = data;
-      live.parts.push({ type: "tool_result", id, name, status, summary: data.data ?? data.summary ?? {} });
+      this.#ask(null);
+      const summary = data.data ?? data.summary ?? {};
+      live.parts.push({ type: "tool_result", id, name, status, summary });
       this.#tell("part", live);
+      if (summary.artifacts || summary.removed) this.readFiles();
     } else if (type === "done" || type === "error") {
       // Loads the rendered text, the token usage and the active skills.
       this.read();
+      this.readFiles();
       chats.read();
     }
   }
@@ -153,19 +196,21 @@ export class Conversation extends EventTarget {
   /**
    * Sends a message. The reply arrives through the event stream.
    * @param {string} text
+   * @param {string[]} [files] the paths of the attached files
    */
-  async send(text) {
+  async send(text, files = []) {
+    const attached = this.files.filter((file) => files.includes(file.path));
     const mine = /** @type {Message} */ ({
       id: `sending-${Date.now()}`,
       role: "user",
-      parts: [{ type: "text", text }],
+      parts: [{ type: "text", text }, ...attached.map((file) => ({ ...file, type: "file" }))],
       state: "complete",
       at: Date.now(),
     });
     this.messages.push(mine);
     this.#tell("message", mine);
     try {
-      await this.#post({ text });
+      await this.#post({ text, files });
     } catch (error) {
       this.#drop(mine);
       throw error;
@@ -175,16 +220,18 @@ export class Conversation extends EventTarget {
   /** Asks a question again: it takes the place of the one that was asked, and of what was said since. @param {Message} asked */
   again(asked) {
     const text = asked.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
-    return this.#post({ text, replaces: asked.id });
+    const known = new Set(this.files.map((file) => file.path));
+    const files = asked.parts.flatMap((part) => (part.type === "file" && known.has(part.path) ? [part.path] : []));
+    return this.#post({ text, replaces: asked.id, files });
   }
 
-  /** @param {{ text: string, replaces?: string }} message */
+  /** @param {{ text: string, replaces?: string, files: string[] }} message */
   async #post(message) {
     const over = new AbortController();
     await request(`${at.chat(this.id)}/messages`, {
       method: "POST",
       headers: { "content-type": "application/json", accept: "text/event-stream" },
-      body: JSON.stringify(message),
+      body: JSON.stringify({ ...message, files: message.files.length > 0 ? message.files : undefined }),
       signal: over.signal,
     });
     // Closes the stream before anything else is requested: browsers open at most six connections to a server, and tabs that

@@ -13,6 +13,7 @@ use crate::app::App;
 use crate::extract::{JsonBody, OptionalJsonBody, Path, QueryString};
 use crate::markdown;
 use crate::problem::{ApiResult, Problem};
+use crate::questions::ConsentQuestion;
 use crate::render::run_blocking;
 
 /// The default number of chats per page.
@@ -99,6 +100,8 @@ pub(crate) struct ChatResponse {
     messages: Messages,
     /// The `before` value for earlier messages; null if there are none.
     before: Option<u64>,
+    /// The question whether a script may run, if the turn waits for an answer on this server.
+    consent: Option<ConsentQuestion>,
 }
 
 /// Messages as they are stored, or with rendered HTML.
@@ -128,7 +131,8 @@ pub(crate) async fn get(
         ),
         Some(_) => return Err(Problem::invalid("html must be 0 or 1")),
     };
-    Ok(Json(ChatResponse { schema: 1, chat, messages, before: page.before }))
+    let consent = app.turns.questions().get(&id);
+    Ok(Json(ChatResponse { schema: 1, chat, messages, before: page.before, consent }))
 }
 
 fn render_message(message: &Message) -> Value {

@@ -12,6 +12,7 @@ use super::stream;
 use crate::app::App;
 use crate::extract::{JsonBody, Path};
 use crate::problem::{ApiResult, Problem};
+use crate::turns::TurnRequest;
 
 /// A message to send.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -24,9 +25,13 @@ pub(crate) struct NewMessage {
     /// The id of the last user message, to replace it with this one. The replaced message and its answer are removed from the
     /// chat.
     replaces: Option<String>,
+    /// The paths of the files of this chat that belong to the message.
+    #[serde(default)]
+    #[schema(required = false, max_items = 100)]
+    files: Vec<String>,
 }
 
-/// Sends a message and streams the answer: `delta`, `tool_call`, `tool_result`, then `done` or `error`. Each event has a number
+/// Sends a message and streams the answer: `delta`, `tool_call`, `consent`, `tool_result`, then `done` or `error`. Each event has a number
 /// (`id`), after which `GET …/events` can resume. Closing the connection does not stop the answer.
 #[utoipa::path(post, path = "/api/chats/{id}/messages", tag = "chats", params(("id" = String, Path)), request_body = NewMessage,
     responses((status = 200, body = stream::StreamEvent, content_type = "text/event-stream"), (status = 409, body = Problem)))]
@@ -43,8 +48,10 @@ pub(crate) async fn send(
         return Err(Problem::new(ErrorCode::TooLarge, detail));
     }
     let permit = app.streams.acquire()?;
-    let agent = app.reloadable.current().agent.clone();
-    let started = app.turns.begin(agent, id, message.text, message.replaces).await?;
+    let loaded = app.reloadable.current();
+    let (agent, file_limits) = (loaded.agent.clone(), loaded.configuration.chat.files);
+    let NewMessage { text, replaces, files } = message;
+    let started = app.turns.begin(agent, id, TurnRequest { text, replaces, files, file_limits }).await?;
     Ok(stream::turn_response(&app, started, permit))
 }
 

@@ -2,10 +2,15 @@
 //!
 //! | module | subject |
 //! |---|---|
+//! | `consent` | answers to questions about scripts |
+//! | `files`, `file_headers` | lists, uploads, downloads and deletes the files of a chat |
 //! | `manage` | creates, lists, reads, changes and deletes chats |
 //! | `messages` | sends a message, and stops the answer |
 //! | `stream` | streams the events of a chat |
 
+mod consent;
+mod file_headers;
+mod files;
 mod manage;
 mod messages;
 pub(crate) mod stream;
@@ -20,7 +25,10 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(manage::list, manage::create))
         .routes(routes!(manage::get, manage::change, manage::delete))
+        .routes(routes!(files::list))
+        .routes(routes!(files::upload, files::download, files::remove))
         .routes(routes!(messages::send))
         .routes(routes!(messages::stop))
+        .routes(routes!(consent::answer))
         .routes(routes!(stream::follow))
 }

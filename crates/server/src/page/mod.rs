@@ -25,10 +25,10 @@ use crate::app::App;
 use crate::problem::Problem;
 use files::{FILES, INDEX};
 
-/// The content security policy: the page may load scripts, styles and images from this server and connect to it. Inline code and
-/// other origins are forbidden, and HTML must pass through the Trusted Types policy in `lib/html.js`.
+/// The content security policy: the page may load scripts, styles and images from this server, show files of chats in frames, and
+/// connect to it. Inline code and other origins are forbidden, and HTML must pass through the Trusted Types policy in `lib/html.js`.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
-                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+                      frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
                       require-trusted-types-for 'script'; trusted-types prowess";
 
 /// Cache-Control of files whose path contains their digest.

@@ -8,7 +8,7 @@ use axum::extract::State;
 use prowess::ErrorCode;
 use prowess::catalog::{DetailLevel, Visibility, visibility};
 use prowess_chat::provider::{ConversationEntry, without_dots};
-use prowess_chat::store::ChatHistory;
+use prowess_chat::store::{ChatHistory, ChatWorkspace};
 use prowess_chat::turn::{MESSAGE_MAX, TurnInput, TurnPreview};
 use prowess_chat::{Message, Part, Role};
 use prowess_tools::{PromptRequest, RenderedPrompt, ToolDefinition, render_prompt, tokens};
@@ -89,7 +89,7 @@ pub(crate) async fn inspect(
         Some(chat) => ChatHistory::load(&*app.store, chat).await?,
         None => ChatHistory::default(),
     };
-    let (history, text) = select_message(history, &params)?;
+    let (history, text, attached) = select_message(history, &params)?;
     if text.len() > MESSAGE_MAX {
         return Err(Problem::new(
             ErrorCode::TooLarge,
@@ -98,17 +98,30 @@ pub(crate) async fn inspect(
     }
     let loaded = app.reloadable.current();
     let chat = params.chat.as_deref().unwrap_or_default();
-    let input = TurnInput { chat, history: &history.messages, activated: &history.activated, text: &text };
+    let file_limits = loaded.configuration.chat.files;
+    let workspace = params.chat.as_ref().map(|chat| ChatWorkspace::open(&app.store, chat, file_limits));
+    let input = TurnInput {
+        chat,
+        history: &history.messages,
+        activated: &history.activated,
+        text: &text,
+        attached: &attached,
+        workspace: workspace.as_ref(),
+        consent: None,
+    };
     let preview = loaded.agent.preview(input).await;
     let preview = preview.map_err(|error| Problem::new(error.code(), error.to_string()))?;
     let work = Arc::clone(&loaded);
     blocking(move || build_inspection(&preview, &work, &text)).await.map(Json)
 }
 
-/// Returns the history before the selected message, and its text.
-fn select_message(mut history: ChatHistory, params: &InspectParams) -> ApiResult<(ChatHistory, String)> {
+/// Returns the history before the selected message, its text, and the paths of its files.
+fn select_message(
+    mut history: ChatHistory,
+    params: &InspectParams,
+) -> ApiResult<(ChatHistory, String, Vec<String>)> {
     let Some(id) = &params.message else {
-        return Ok((history, params.query.clone().unwrap_or_default()));
+        return Ok((history, params.query.clone().unwrap_or_default(), vec![]));
     };
     if params.query.is_some() || params.chat.is_none() {
         return Err(Problem::invalid("message requires chat and excludes query"));
@@ -120,6 +133,7 @@ fn select_message(mut history: ChatHistory, params: &InspectParams) -> ApiResult
         .position(is_selected)
         .ok_or_else(|| Problem::new(ErrorCode::NotFound, "no such user message in this chat"))?;
     let text = history.messages.get(index).map(text_of).unwrap_or_default();
+    let attached = history.messages.get(index).map(attached_paths).unwrap_or_default();
     history.messages.truncate(index);
     // Excludes skills that were activated later.
     let was_active = |name: &String| {
@@ -129,7 +143,15 @@ fn select_message(mut history: ChatHistory, params: &InspectParams) -> ApiResult
         )
     };
     let activated = history.activated.iter().filter(|name| was_active(name)).cloned().collect();
-    Ok((ChatHistory { activated, ..history }, text))
+    Ok((ChatHistory { activated, ..history }, text, attached))
+}
+
+fn attached_paths(message: &Message) -> Vec<String> {
+    let paths = message.parts.iter().filter_map(|part| match part {
+        Part::File { path, .. } => Some(path.clone()),
+        _ => None,
+    });
+    paths.collect()
 }
 
 fn text_of(message: &Message) -> String {

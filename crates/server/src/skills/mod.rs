@@ -50,7 +50,7 @@ use crate::reloadable::LoadedState;
 
 /// Returns the routes of all skill endpoints.
 pub(crate) fn routes() -> OpenApiRouter<App> {
-    let mut routes = OpenApiRouter::new()
+    OpenApiRouter::new()
         .routes(routes!(list::list, change::create))
         .routes(routes!(admin::skills))
         .routes(routes!(detail::one, change::delete))
@@ -66,15 +66,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(overview::overview))
         .routes(routes!(publish::index))
         .routes(routes!(publish::artifact))
-        .merge(import::routes());
-    // OpenAPI cannot express a path parameter with slashes.
-    let paths = &mut routes.get_openapi_mut().paths.paths;
-    for path in paths.keys().filter(|path| path.contains("{*")).cloned().collect::<Vec<_>>() {
-        if let Some(item) = paths.remove(&path) {
-            paths.insert(path.replace("{*", "{"), item);
-        }
-    }
-    routes
+        .merge(import::routes())
 }
 
 /// Returns the skill with this id or name, whatever its status. Prefers the available one.

@@ -5,6 +5,7 @@
 mod chats;
 mod conformance;
 mod failures;
+mod files;
 mod guard;
 mod limits;
 mod multiple_servers;
