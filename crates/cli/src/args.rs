@@ -1,6 +1,7 @@
 //! The command-line arguments.
 
 mod chat;
+mod env;
 mod mcp;
 pub(crate) mod packages;
 mod run;
@@ -12,6 +13,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use chat::{ChatArgs, ChatsArgs, ChatsCommand, StoreArgs};
+pub(crate) use env::{EnvArgs, EnvCommand};
 pub(crate) use mcp::{ClientArgs, ConnectArgs, DisconnectArgs, McpArgs, McpCommand, ServeMcpArgs};
 pub(crate) use packages::{ManageCommand, SwitchArgs};
 pub(crate) use run::RunArgs;
@@ -177,6 +179,8 @@ pub(crate) enum Command {
     },
     /// Run a script of a skill in a sandbox
     Run(RunArgs),
+    /// Manage environments: the packages that scripts of skills need
+    Env(EnvArgs),
     /// List the tools that a model can call
     Tools {
         /// Treat the skill as active

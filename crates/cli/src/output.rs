@@ -222,6 +222,16 @@ pub(crate) fn format_time(seconds: u64) -> String {
     prowess_package::format_iso_time(seconds).replace('T', " ")
 }
 
+/// Formats a number of bytes.
+pub(crate) fn format_size(bytes: u64) -> String {
+    match bytes {
+        1 => "1 byte".to_owned(),
+        0..1_024 => format!("{bytes} bytes"),
+        1_024..1_048_576 => format!("{} KiB", bytes.div_ceil(1_024)),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
+
 /// Prints diagnostics on standard error, each with its source line.
 pub(crate) fn print_diagnostics(output: &mut Output, diagnostics: &[FileDiagnostic]) {
     let quiet = output.quiet();

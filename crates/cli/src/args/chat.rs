@@ -16,6 +16,9 @@ pub(crate) struct ChatArgs {
     /// Message; start it with /NAME to call a skill
     #[arg(value_name = "MESSAGE")]
     pub(crate) message: Option<String>,
+    /// Add a file to the chat and attach it to the message; repeatable
+    #[arg(long = "file", value_name = "PATH")]
+    pub(crate) files: Vec<PathBuf>,
     /// Continue this chat
     #[arg(long, value_name = "ID", conflicts_with_all = ["latest", "new"])]
     pub(crate) chat: Option<String>,
@@ -67,6 +70,21 @@ pub(crate) enum ChatsCommand {
         /// Chat IDs
         #[arg(required = true)]
         ids: Vec<String>,
+    },
+    /// List the files of a chat
+    Files {
+        /// Chat ID
+        id: String,
+    },
+    /// Save a file of a chat
+    Save {
+        /// Chat ID
+        id: String,
+        /// Path of the file in the chat
+        path: String,
+        /// Output file or directory; nothing is overwritten [default: the current directory]
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
     },
     /// Export chats as JSON
     Export {

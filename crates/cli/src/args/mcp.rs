@@ -32,6 +32,9 @@ pub(crate) struct ServeMcpArgs {
     /// Treat the skill as active in every conversation, so that its tools are available at once
     #[arg(long, value_name = "NAME")]
     pub(crate) skill: Vec<String>,
+    /// Run scripts in this directory; clients can read its files, except hidden ones
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub(crate) workspace: Option<PathBuf>,
     /// Maximum number of characters in the server instructions
     #[arg(long, value_name = "N", default_value_t = 8000, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub(crate) instructions_chars: u32,
@@ -74,6 +77,9 @@ pub(crate) struct ConnectArgs {
     /// Environment variable that holds the server's token; the token itself is not written
     #[arg(long, value_name = "VARIABLE", requires = "http")]
     pub(crate) token_env: Option<String>,
+    /// Run scripts in this directory; clients can read its files, except hidden ones
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, conflicts_with = "http")]
+    pub(crate) workspace: Option<PathBuf>,
     /// Replace a different entry of the same name
     #[arg(long, short, visible_alias = "force")]
     pub(crate) yes: bool,

@@ -1,5 +1,7 @@
 //! The arguments of `prowess run`.
 
+use std::path::PathBuf;
+
 // The arguments of `prowess run`.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -20,6 +22,15 @@ pub(crate) struct RunArgs {
     /// Timeout in seconds [default: set by the configuration, or 60]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     pub(crate) timeout: Option<u32>,
+    /// Directory in which the script works; its changes are applied after it ends [default: a temporary one]
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub(crate) workspace: Option<PathBuf>,
+    /// File or directory that the script may read (repeatable)
+    #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
+    pub(crate) read: Vec<PathBuf>,
+    /// Directory that receives the files that the script creates in a temporary workspace
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, conflicts_with = "workspace")]
+    pub(crate) output: Option<PathBuf>,
     /// JSON to pass on standard input; `-` reads it from standard input
     #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
     pub(crate) stdin_json: Option<String>,

@@ -1,6 +1,7 @@
 //! `prowess doctor`: checks the environment for problems.
 
 mod embeddings;
+mod environments;
 mod installed;
 mod scripts;
 mod sources;
@@ -96,6 +97,7 @@ fn check_environment(context: &CommandContext, snapshot: &Snapshot) -> Vec<Docto
     checks.extend(installed::check(context));
     checks.extend(check_commands(snapshot));
     checks.extend(scripts::check(context, snapshot));
+    checks.extend(environments::check(context));
     checks
 }
 

@@ -1,5 +1,7 @@
 //! `prowess info`: shows details about a skill.
 
+mod script_packages;
+
 use prowess::lock::GrantedAccess;
 use prowess::{Skill, short_path};
 use prowess_tools::json::{Provenance, SkillDetails, manifest_fields};
@@ -23,10 +25,13 @@ pub(super) fn run(
     let snapshot = registry.snapshot();
     let skill = find_skill(&snapshot, name)?;
     let details = SkillDetails::collect(skill, context.policy(), &context.host_env);
+    let packages = script_packages::collect(skill, context);
     if output.json() {
-        output.write_json(&details.to_json(skill))?;
+        let mut value = details.to_json(skill);
+        script_packages::add_json(&packages, &mut value);
+        output.write_json(&value)?;
     } else {
-        print_details(&details, skill, context, output)?;
+        print_details(&details, &packages, skill, context, output)?;
         let diagnostics: Vec<_> = skill
             .diagnostics()
             .iter()
@@ -39,6 +44,7 @@ pub(super) fn run(
 
 fn print_details(
     details: &SkillDetails,
+    packages: &script_packages::ScriptPackages,
     skill: &Skill,
     context: &CommandContext,
     output: &mut Output,
@@ -111,6 +117,7 @@ fn print_details(
         let recorded = recorded.map(|recorded| format!("; the lock file has {recorded}")).unwrap_or_default();
         rows.push(("granted".into(), format!("{}{recorded}", clean(&details.granted.describe()))));
     }
+    rows.extend(script_packages::rows(packages, &skill.name()));
     if let serde_json::Value::Object(fields) = manifest_fields(skill) {
         // These are printed above.
         let printed = ["name", "description", "brief_description"];

@@ -7,7 +7,9 @@ mod chat;
 mod chats;
 mod check;
 mod config;
+mod consent;
 mod doctor;
+mod env;
 mod eval;
 mod info;
 mod lint;
@@ -87,6 +89,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> CommandResult {
         Command::Files { name } => resources::files(&context, &global, &name, output),
         Command::Read { name, path } => resources::read(&context, &global, &name, &path, output),
         Command::Run(call) => run::run(&context, &global, &call, output),
+        Command::Env(call) => env::run(&context, &global, &call, output),
         Command::Tools { skill } => call::tools(&context, &global, &skill, output),
         Command::Call { tool, params, skill } => {
             call::call(&context, &global, &tool, &params, &skill, output)
@@ -202,7 +205,7 @@ fn cancellable_toolbox(
 ) -> prowess_tools::Toolbox {
     let registry = std::sync::Arc::new(context.registry(global));
     let semantic = semantic_stage(context).map(std::sync::Arc::new);
-    prowess_tools::Toolbox::new(registry).with_runner(script_runner(cancel)).with_semantic(semantic)
+    prowess_tools::Toolbox::new(registry).with_runner(script_runner(context, cancel)).with_semantic(semantic)
 }
 
 /// Returns the semantic stage of routing if embeddings are configured.
@@ -217,8 +220,26 @@ fn print_notices(toolbox: &prowess_tools::Toolbox, output: &mut Output) {
 }
 
 /// Returns the options for running scripts.
-fn script_runner(cancel: prowess_sandbox::Cancel) -> prowess_tools::ScriptRunner {
-    prowess_tools::ScriptRunner { environment: std::env::vars_os().collect(), cancel, ..Default::default() }
+fn script_runner(context: &CommandContext, cancel: prowess_sandbox::Cancel) -> prowess_tools::ScriptRunner {
+    prowess_tools::ScriptRunner {
+        environment: std::env::vars_os().collect(),
+        cancel,
+        decisions: decisions(context),
+        ..Default::default()
+    }
+}
+
+/// Returns the user's lasting answers about scripts, which are saved in the user's configuration.
+fn decisions(context: &CommandContext) -> prowess_tools::ConsentDecisions {
+    use prowess_package::settings::{ScriptDecision, remember_script_decision};
+    let inputs = context.inputs.clone();
+    prowess_tools::ConsentDecisions::saved_by(std::sync::Arc::new(move |answer, entry: &str| {
+        let decision = match answer {
+            prowess_sandbox::ConsentAnswer::Never => ScriptDecision::Deny,
+            _ => ScriptDecision::Allow,
+        };
+        remember_script_decision(&inputs, decision, entry).map(drop).map_err(|error| error.to_string())
+    }))
 }
 
 /// Returns the skill that this name resolves to, or else any skill with this name, whose status has the reason.

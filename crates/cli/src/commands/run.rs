@@ -1,25 +1,28 @@
 //! `prowess run`: runs a script of a skill in the sandbox.
 
-use std::io::{BufRead, IsTerminal, Read, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use prowess::Skill;
 use prowess::contained::strip_escapes;
-use prowess::policy::ScriptPolicy;
-use prowess::{Skill, short_path};
+use prowess_sandbox::environments::EnvironmentError;
 use prowess_sandbox::{
-    self, Cancel, Consent, NetworkAccess, OutputStream, Protection, RunError, RunOptions, ScriptInput,
-    ScriptResult, is_allowed, log,
+    self, AccessSummary, Cancel, Consent, ConsentAnswer, NetworkAccess, OutputStream, Protection, RunError,
+    RunOptions, ScriptInput, ScriptResult, Workspace, log,
 };
+use prowess_tools::ConsentCallback;
 use serde_json::{Value, json};
 
 use super::chat::sanitize::StreamSanitizer;
-use super::{CommandResult, SUCCESS, check_failed, find_active};
+use super::consent::{ask, can_ask};
+use super::env::{self, BuildConsent, BuildRequest};
+use super::{CommandResult, SUCCESS, check_failed, decisions, find_active};
 use crate::args::{GlobalArgs, RunArgs};
 use crate::context::CommandContext;
 use crate::failure::Failure;
-use crate::output::{Output, clean, clean_path, format_time};
+use crate::output::{Output, clean, clean_path, format_size, format_time};
 use crate::signals;
 
 /// The maximum size of the input of a script.
@@ -34,6 +37,7 @@ pub(super) fn run(
     let (Some(name), Some(script)) = (&args.name, &args.script) else {
         return show_log(context, args.n as usize, output);
     };
+    check_paths(args)?;
     let registry = context.registry_for(global, &[name]);
     let snapshot = registry.snapshot();
     let skill = find_active(&snapshot, name)?;
@@ -50,10 +54,17 @@ pub(super) fn run(
     if args.unsafe_no_sandbox {
         options.protection = Protection::Unsafe;
     }
+    options.workspace = args.workspace.clone().map(Workspace::Directory);
+    options.read = args.read.clone();
+    options.current_dir = std::env::current_dir().ok();
+    if args.output.is_some() && options.workspace.is_none() {
+        options.workspace = Some(Workspace::default());
+    }
     if options.log.is_none() {
         output.note("no home directory, so the run is not logged");
     }
-    options.consent = consent(context, skill, script, args, output)?;
+    options.consent = consent(context, skill, script, &options, output)?;
+    offer_build(context, global, skill, script, &options, output)?;
     // Installed after the prompt, where Ctrl-C ends the process.
     options.cancel = cancellable();
     output.finish()?;
@@ -62,15 +73,48 @@ pub(super) fn run(
     }
     let ran = prowess_sandbox::run(skill, script, &args.args, options).map_err(failure)?;
     forwarder.finish();
+    if let (Some(workspace), Some(dir)) = (&ran.workspace, &args.output) {
+        workspace.copy_artifacts(dir).map_err(|error| failure(error.into()))?;
+    }
     if output.json() {
         output.write_json(&ran.to_json())?;
     } else {
-        print_outcome(&ran, output);
+        print_outcome(&ran, args, output);
     }
     Ok(if ran.is_success() { SUCCESS } else { check_failed() })
 }
 
-fn print_outcome(ran: &ScriptResult, output: &mut Output) {
+/// Checks the paths of the user before anything runs, so that the files of a script are not lost.
+fn check_paths(args: &RunArgs) -> Result<(), Failure> {
+    for path in args.workspace.iter().chain(&args.read) {
+        std::fs::metadata(path)
+            .map_err(|error| Failure::usage(format!("cannot read {}: {error}", clean_path(path))))?;
+    }
+    if let Some(dir) = &args.output {
+        prowess_fs::create_dir_all(dir)
+            .map_err(|error| Failure::usage(format!("cannot create {}: {error}", clean_path(dir))))?;
+    }
+    Ok(())
+}
+
+/// The maximum number of artifacts to print.
+const SHOWN_ARTIFACTS: usize = 20;
+
+fn print_outcome(ran: &ScriptResult, args: &RunArgs, output: &mut Output) {
+    for artifact in ran.artifacts().iter().take(SHOWN_ARTIFACTS) {
+        let size = format_size(artifact.size);
+        output.note(format!("wrote {} ({size}, {})", clean(&artifact.path), artifact.media_type));
+    }
+    let omitted = ran.artifacts().len().saturating_sub(SHOWN_ARTIFACTS);
+    if omitted > 0 {
+        output.note(format!("wrote {omitted} more files; --json lists all of them"));
+    }
+    for path in ran.removed().iter().take(SHOWN_ARTIFACTS) {
+        output.note(format!("removed {}", clean(path)));
+    }
+    if !ran.artifacts().is_empty() && args.workspace.is_none() && args.output.is_none() {
+        output.note("these files are deleted now; pass --output DIR to keep them");
+    }
     for remark in &ran.remarks {
         output.note(clean(remark));
     }
@@ -87,28 +131,56 @@ fn consent(
     context: &CommandContext,
     skill: &Skill,
     script: &str,
-    args: &RunArgs,
-    output: &Output,
+    options: &RunOptions<'_>,
+    output: &mut Output,
 ) -> Result<Consent, Failure> {
-    let may_ask = context.policy().run.scripts == ScriptPolicy::Ask
-        && skill.is_enabled()
-        && skill.remote().is_none()
-        && !is_allowed(skill, context.policy(), &context.host_env);
-    let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !output.json();
-    if !may_ask || !terminal {
-        return Ok(Consent::Configured);
+    // A question that cannot be asked is not confirmed.
+    let ask = |access: &AccessSummary| ask(access).unwrap_or(ConsentAnswer::NotNow);
+    let ask: Option<&ConsentCallback> = if can_ask() && !output.json() { Some(&ask) } else { None };
+    let (consent, warning) = decisions(context).consent(skill, script, options, ask).map_err(|error| {
+        let failure = Failure::new(error.code, error.message);
+        match error.code {
+            prowess::ErrorCode::AccessDenied => failure.hint(prowess_sandbox::DENIED_HINT),
+            _ => failure,
+        }
+    })?;
+    if let Some(warning) = warning {
+        output.note(clean(&warning));
     }
-    let dir = clean_path(&short_path(&skill.dir(), &context.host_env));
-    let mode = if args.unsafe_no_sandbox { "WITHOUT ANY SANDBOX" } else { "in the sandbox" };
-    let mut err = std::io::stderr();
-    write!(err, "Run {} of {} ({dir}) {mode}? [y/N] ", clean(script), clean(&skill.name()))?;
-    err.flush()?;
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line)?;
-    Ok(match line.trim().to_lowercase().as_str() {
-        "y" | "yes" => Consent::Given,
-        _ => Consent::Configured,
-    })
+    Ok(consent)
+}
+
+/// Offers to build the environment of a script that may run, if there is a terminal. Without one, the run fails.
+fn offer_build(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    skill: &Skill,
+    script: &str,
+    options: &RunOptions<'_>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if !can_ask() || output.json() || prowess_sandbox::check_consent(skill, options).is_err() {
+        return Ok(());
+    }
+    let Err(RunError::Environment(error)) = prowess_sandbox::environment_of_script(skill, script, options)
+    else {
+        return Ok(());
+    };
+    if !matches!(error, EnvironmentError::NotBuilt { .. }) {
+        return Ok(());
+    }
+    output.note(clean(&error.to_string()));
+    let request = BuildRequest {
+        skill,
+        script: Some(script.trim_start_matches("./")),
+        consent: BuildConsent::AskAlways,
+        upgrade: false,
+    };
+    let outcome = env::build(context, global, &request, output)?;
+    match outcome.declined {
+        true => Err(env::failure(error)),
+        false => Ok(()),
+    }
 }
 
 fn input(args: &RunArgs) -> Result<ScriptInput, Failure> {

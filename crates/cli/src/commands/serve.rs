@@ -61,11 +61,8 @@ async fn serve(
     let load = move || {
         let context = CommandContext::load_checked(&global_options)?;
         let registry = Arc::new(context.registry(&global_options));
-        Ok(ServerParts {
-            configuration: context.configuration,
-            registry,
-            runner: script_runner(cancel.clone()),
-        })
+        let runner = script_runner(&context, cancel.clone());
+        Ok(ServerParts { configuration: context.configuration, registry, runner })
     };
     let server =
         Server::new(Box::new(load), store.clone(), options, stop).map_err(|error| failure(&error))?;
@@ -134,7 +131,13 @@ fn options(args: &ServeArgs, output: &mut Output) -> Result<ServerOptions, Failu
         proxy_header: proxy_header
             .map_err(|_| Failure::usage("--trust-proxy-header is not a valid header name"))?,
     };
-    Ok(ServerOptions { guard, limits, grace: Duration::from_secs(args.grace) })
+    Ok(ServerOptions {
+        guard,
+        limits,
+        grace: Duration::from_secs(args.grace),
+        // A server on this machine is used by the person who started it.
+        ask_consent: args.addr.ip().is_loopback(),
+    })
 }
 
 /// Raises the limit of open files, since each connection uses one.

@@ -126,10 +126,23 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Replaces values that differ from run to run: dates, ids, and the version of the audit rules.
+/// Replaces values that differ from run to run, or with the versions of packages: dates, ids, durations, sizes of written
+/// files, and the version of the audit rules.
 fn without_dates(text: &str) -> String {
     let line = |line: &str| {
         let line = line.split(" (rules ").next().unwrap_or_default();
+        let line = match line.strip_prefix("✓ environment ").and_then(|rest| rest.split_once(" for ")) {
+            Some((_, scripts)) => scripts.split(':').next().unwrap_or_default(),
+            None if line.starts_with("wrote ") => line.split(" (").next().unwrap_or_default(),
+            None => match line.strip_prefix("  ").and_then(|package| package.split_once(' ')) {
+                Some((package, version)) if version.starts_with(|c: char| c.is_ascii_digit()) => package,
+                _ => line,
+            },
+        };
+        let line = match line.strip_prefix("sandbox ").and_then(|rest| rest.rsplit_once(", ")) {
+            Some((outcome, _)) => &format!("sandbox {}", outcome.split_once(' ').unwrap_or_default().1),
+            None => line,
+        };
         let word = |word: &str| match word {
             _ if word.len() == 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit()) => "[ID]".to_owned(),
             _ if word.len() == 10 && word.bytes().filter(|byte| *byte == b'-').count() == 2 => {
@@ -261,4 +274,24 @@ fn documented_commands_and_options_exist() {
     }
     assert!(checked > 100, "{checked}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The examples install packages from the registry.
+#[test]
+fn registry_worked_examples_of_scripts() {
+    let env = TestEnv::bare().variable("PATH", "/usr/local/bin:/usr/bin:/bin").variable("NO_COLOR", "1");
+    env.file("~/.prowess/config.toml", "environments.directory = \"~/environments\"\n");
+    // Scripts that root starts run as another user, who must be able to read the packages.
+    for dir in env.path("~/").ancestors().take(3) {
+        if dir.starts_with(std::env::temp_dir().canonicalize().unwrap()) {
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            fs::set_permissions(dir, mode).unwrap();
+        }
+    }
+    for (info, content) in blocks(&text("docs/scripts.md")) {
+        if let Some((_, path)) = info.split_once(' ').filter(|(_, path)| path.contains('/')) {
+            env.file(path, content);
+        }
+    }
+    Reader::new(&env).check_section("docs/scripts.md", Some("Worked examples"));
 }

@@ -46,6 +46,10 @@ const HINTS: &[Hint] = &[
     ("install, high findings", high_findings, &["install", "~/shelf/root"], 1, &["why", "root"]),
 ];
 
+fn own_environments(env: &TestEnv) {
+    env.file("~/.prowess/config.toml", "environments.directory = \"~/environments\"\n");
+}
+
 fn installed(env: &TestEnv) {
     env.skill("~/shelf/pdf");
     assert_eq!(env.run(&["install", "~/shelf/pdf", "--scope", "user"]).code, 0);
@@ -188,6 +192,7 @@ const MENTIONS: &[(&str, Setup, &[&str])] = &[
     ("update, a similar name", installed, &["update", "pfd"]),
     ("update, an unknown name", installed, &["update", "zzz"]),
     ("plugins, a missing directory", missing, &["plugins"]),
+    ("env remove, an unknown name", own_environments, &["env", "remove", "zzz"]),
     ("remove, of an MCP server", approved_remote, &["remove", "docs/pdf", "--yes"]),
     ("remove, of another scope", trusted, &["remove", "pdf", "--user"]),
     ("doctor, modified", modified, &["doctor"]),
@@ -305,6 +310,11 @@ const UNTESTED: &[(&str, &str)] = &[
     ("chat --chat {chat}", "needs a message or a terminal"),
     ("chat --continue", "needs a message or a terminal"),
     ("check", "in texts for models"),
+    ("env build {}", "needs a package index, see the tests of prowess-sandbox"),
+    ("env build {name}", "needs a package index, see env_locked.rs"),
+    ("env remove {}", "needs a package index, see env_build.rs"),
+    ("env build {} --yes", "needs a package index, see the tests of prowess-sandbox"),
+    ("env prune", "a full disk and damaged environments"),
     ("install", "the help of import"),
     ("install {}", "a redirecting host; the other use is in HINTS"),
     ("list", "the overview on a terminal"),

@@ -42,6 +42,7 @@ fn as_json() {
         "diagnostics",
         "digest",
         "env",
+        "environments",
         "fields",
         "files",
         "files_cut",

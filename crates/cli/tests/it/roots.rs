@@ -92,12 +92,19 @@ const COMMANDS: &[(&str, &str)] = &[
     ("files", "pdf"),
     ("read", "pdf SKILL.md"),
     ("run", "pdf x.sh"),
+    ("env", ""),
+    ("env build", "pdf"),
+    ("env list", ""),
+    ("env remove", "pdf"),
+    ("env prune", ""),
     ("tools", ""),
     ("call", "skills.search {}"),
     ("chat", "hello"),
     ("chats", ""),
     ("chats list", ""),
     ("chats show", "x"),
+    ("chats files", "ID"),
+    ("chats save", "ID x"),
     ("chats delete", "x"),
     ("chats export", ""),
     ("chats import", "file"),
@@ -160,7 +167,14 @@ const PATH_ARGUMENTS: &[(&str, &str, &str)] = &[
     ("untrust", "PATH", "untrust missing"),
     ("serve", "--token-file", "serve --addr 127.0.0.1:0 --token-file missing"),
     ("serve", "--admin-token-file", "serve --addr 127.0.0.1:0 --admin-token-file missing"),
+    ("run", "--workspace", "run pdf x.sh --workspace missing"),
+    ("run", "--read", "run pdf x.sh --read missing"),
+    ("run", "--output", "run pdf x.sh --output file/x"),
     ("mcp", "--token-file", "mcp --http 127.0.0.1:0 --token-file missing"),
+    ("mcp", "--workspace", "mcp --workspace missing"),
+    ("mcp install", "--workspace", "mcp install --client cursor --dry-run --workspace missing"),
+    ("chat", "--file", "chat hello --file missing"),
+    ("chats save", "--output", "chats save ID x --output missing/x"),
     ("chats export", "--to", "chats export --to missing/chats.json"),
     ("chats import", "FILE", "chats import missing"),
 ];
@@ -168,8 +182,14 @@ const PATH_ARGUMENTS: &[(&str, &str, &str)] = &[
 /// The value names of paths in the help.
 const PATH_NAMES: &[&str] = &["DIR", "FILE", "PATH", "PATHS", "PATH|NAME", "SOURCE", "CONFIG"];
 
-/// Other value names in the help. `read NAME PATH` takes a path inside a skill.
+/// Returns `true` for arguments that are paths inside a skill or a chat.
+fn is_inner_path(command: &str, value: &str) -> bool {
+    ["read", "chats save"].contains(&command) && value == "PATH"
+}
+
+/// Other value names in the help.
 const OTHER_NAMES: &[&str] = &[
+    "DAYS",
     "NAME",
     "NAMES",
     "WHEN",
@@ -264,7 +284,7 @@ fn every_path_that_does_not_exist_is_a_usage_error() {
             let known = PATH_NAMES.contains(&&*value) || OTHER_NAMES.contains(&&*value);
             assert!(known, "{command}: is {value} a path? Add it to PATH_NAMES or OTHER_NAMES");
             let global = ["--root", "--project", "--project-dir", "--home", "--config"].contains(&&*argument);
-            if !PATH_NAMES.contains(&&*value) || global || (command == "read" && value == "PATH") {
+            if !PATH_NAMES.contains(&&*value) || global || is_inner_path(command, &value) {
                 continue;
             }
             let has_row = PATH_ARGUMENTS.iter().any(|(name, arg, _)| name == command && *arg == argument);

@@ -52,12 +52,15 @@ fn the_fixture_prints_its_marker() {
     let value = env.run(&["run", SKILL, SCRIPT, "--json", "--", "--json"]).json();
     assert_eq!(value["stdout"], "PROWESS_SCRIPT_MARKER_E9810C5F\narg: --json\n");
     let fields = [
+        "artifacts",
         "cancelled",
         "digest",
         "duration_ms",
         "exit_code",
         "left_behind",
         "limits_hit",
+        "remarks",
+        "removed",
         "sandbox",
         "schema",
         "signal",
@@ -91,7 +94,7 @@ fn scripts_do_not_run_until_allowed() {
     );
     assert!(!env.run(&["tools"]).out.contains("skills.run"));
     env.file("~/.prowess/config.toml", "run.allowed-skills = [\"s\"]\n");
-    assert!(env.run(&["tools"]).out.contains("skills.run(name, script, args?)"));
+    assert!(env.run(&["tools"]).out.contains("skills.run(name, script, args?, inputs?)"));
     assert_eq!(env.run(&["run", "s", "fail.sh"]).code, 1);
     assert_eq!(env.run(&["run", SKILL, SCRIPT, "--json"]).error().0, "ACCESS_DENIED");
     // A project cannot allow scripts, but it can forbid them.

@@ -142,9 +142,14 @@ fn variables_and_adjacent_files_cannot_inject_code() {
         env.file(&format!("~/.agents/skills/s/{name}"), text);
         let answer = run(&env, &[name]);
         let result = answer["stdout"].as_str().unwrap();
-        // Shells set these themselves.
-        let names: Vec<_> =
-            result.lines().filter(|name| !["PWD", "SHLVL", "_", "LC_CTYPE"].contains(name)).collect();
+        // Shells set these themselves. PYTHONPATH contains only directories of the run.
+        let names: Vec<_> = result
+            .lines()
+            .filter(|name| {
+                !["PWD", "SHLVL", "_", "LC_CTYPE", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "XDG_CONFIG_HOME"]
+                    .contains(name)
+            })
+            .collect();
         assert_eq!(names, ["HOME", "LANG", "PATH", "TMPDIR"], "{name}: {answer}");
     }
 }

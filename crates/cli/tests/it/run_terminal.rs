@@ -8,10 +8,11 @@ use insta::{assert_snapshot, with_settings};
 use prowess_testing::processes::count_processes;
 use rustix::process::{Pid, Signal, kill_process};
 
-const STEADY: [(&str, &str); 3] = [
+const STEADY: [(&str, &str); 4] = [
     (r"sandbox tier\d: (.*), \d+ ms", "sandbox [TIER]: $1, [N] ms"),
     (r"tier1 cannot be enforced: .*\n", ""),
     (r"\r", ""),
+    (r"tree-v1:[0-9a-f]+", "tree-v1:[HASH]"),
 ];
 
 /// Tries to inject input into the terminal.
@@ -23,7 +24,7 @@ fn env() -> TestEnv {
     let env = TestEnv::bare().variable("PATH", "/usr/local/bin:/usr/bin:/bin").variable("NO_COLOR", "1");
     env.skill("~/.agents/skills/s").file("~/.agents/skills/s/typing.py", TYPING).file(
         "~/.agents/skills/s/linger.sh",
-        "#!/bin/sh\ntrap '' INT TERM HUP\n(setsid sleep $1 &)\nsleep $1 &\necho \"$HOME\"\nwait\n",
+        "#!/bin/sh\ntrap '' INT TERM HUP\n(setsid sleep $1 &)\nsleep $1 &\npwd\nwait\n",
     );
     env
 }
@@ -32,7 +33,7 @@ fn env() -> TestEnv {
 fn a_confirmed_script_runs_once() {
     let env = env();
     let ask = |arguments: &[&str], json: &str| {
-        TerminalSession::start(&env, arguments).until("[y/N] ").answer(json).transcript()
+        TerminalSession::start(&env, arguments).until("not now: ").answer(json).transcript()
     };
     let call = &["run", "s", "typing.py"];
     with_settings!({ filters => STEADY }, {
@@ -46,10 +47,41 @@ fn a_confirmed_script_runs_once() {
     // No prompt if the configuration allows scripts.
     env.file("~/.prowess/config.toml", "run.scripts = \"never\"\n");
     let (seen, code) = TerminalSession::start(&env, call).end();
-    assert!(code == 1 && !seen.contains("[y/N]"), "{seen}");
+    assert!(code == 1 && !seen.contains("Allow it?"), "{seen}");
     env.file("~/.prowess/config.toml", "run.allowed-skills = [\"s\"]\n");
     let (seen, code) = TerminalSession::start(&env, call).end();
-    assert!(code == 0 && !seen.contains("[y/N]"), "{seen}");
+    assert!(code == 0 && !seen.contains("Allow it?"), "{seen}");
+}
+
+/// A lasting answer is written into the configuration, and ends when the files of the skill change.
+#[test]
+fn a_lasting_answer_is_saved_and_ends_with_a_change() {
+    let env = env();
+    env.file("data.txt", "data");
+    env.file("~/.prowess/config.toml", "# mine\nrun.denied-skills = [\"other\"]\n");
+    let call = &["run", "s", "typing.py", "--read", "data.txt"];
+    let ask = |answer: &str| TerminalSession::start(&env, call).until("not now: ").answer(answer).end();
+    let config = || env.text("~/.prowess/config.toml");
+    with_settings!({ filters => STEADY }, {
+        let transcript = TerminalSession::start(&env, call).until("not now: ").answer("a").transcript();
+        assert_snapshot!("always", format!("{transcript}\n{}", config()));
+    });
+    // The same files: no question, also without a terminal.
+    assert_eq!(env.run(&["run", "s", "typing.py"]).code, 0);
+    env.file("~/.agents/skills/s/other.txt", "changed");
+    assert_eq!(env.run(&["run", "s", "typing.py", "--json"]).error().0, "ACCESS_DENIED");
+    // The entry for the new files replaces the old one.
+    assert_eq!(ask("always").1, 0);
+    assert_eq!(config().matches("sha256-tree-v1:").count(), 1, "{}", config());
+    env.file("~/.agents/skills/s/other.txt", "changed again");
+    with_settings!({ filters => STEADY }, {
+        let transcript = TerminalSession::start(&env, call).until("not now: ").answer("never").transcript();
+        assert_snapshot!("never", format!("{transcript}\n{}", config()));
+    });
+    let error = env.run(&["run", "s", "typing.py", "--json"]).error();
+    assert_eq!((error.0.as_str(), error.1.contains("denied")), ("ACCESS_DENIED", true), "{error:?}");
+    let env = env.variable("PROWESS_ALLOW_SCRIPTS", "1");
+    assert_eq!(env.run(&["run", "s", "typing.py"]).code, 1, "a denied skill stays denied");
 }
 
 /// Hidden characters in the output of a script could make a line read differently.
@@ -73,7 +105,7 @@ fn hidden_characters_in_script_output_are_escaped() {
 fn ctrl_c_at_the_prompt_runs_nothing() {
     let env = env();
     let mut session = TerminalSession::start(&env, &["run", "s", "linger.sh"]);
-    session.until("[y/N] ");
+    session.until("not now: ");
     kill_process(session.id(), Signal::INT).unwrap();
     // The signal ends the prompt.
     assert_eq!(session.end().1, -1);

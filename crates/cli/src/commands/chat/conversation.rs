@@ -1,10 +1,12 @@
 //! The interactive chat.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use prowess::policy::MentionSyntax;
 use prowess_chat::EndReason;
+use prowess_chat::store::UserMessage;
 use prowess_fs::TerminalMode;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
@@ -14,13 +16,13 @@ use super::input::{COMMANDS, ChatInput, parse_input};
 use super::setup::{ChatSetup, ContinueHint, SelectedChat};
 use super::tool_calls::ToolCallLog;
 use super::turn::{StopSignals, TurnEnd, run_turn};
-use super::{errors, message};
+use super::{errors, files, message};
 use crate::args::{ChatArgs, GlobalArgs};
 use crate::columns;
 use crate::commands::{CommandResult, SUCCESS, chats, print_no_skills};
 use crate::context::CommandContext;
 use crate::failure::Failure;
-use crate::output::{Output, TextStyle, clean, pluralize};
+use crate::output::{Output, TextStyle, clean, clean_path, format_size, pluralize};
 
 /// The number of chats that `/chats` shows.
 const CHATS: usize = 10;
@@ -32,6 +34,8 @@ struct InteractiveChat<'a> {
     setup: ChatSetup,
     chat: SelectedChat,
     calls: ToolCallLog,
+    /// The files for the next message, by their paths in the chat.
+    attached: Vec<String>,
     stops: StopSignals,
     /// Whether a turn is running.
     busy: Arc<AtomicBool>,
@@ -51,8 +55,14 @@ pub(super) fn run(
     let stops = runtime.block_on(async { StopSignals::new() })?;
     exit_on_signal(runtime, &busy);
     let calls = ToolCallLog::default();
-    let mut conversation = InteractiveChat { runtime, context, setup, chat, calls, stops, busy, output };
+    let attached = Vec::new();
+    let mut conversation =
+        InteractiveChat { runtime, context, setup, chat, calls, attached, stops, busy, output };
     conversation.greet()?;
+    for path in &args.files {
+        let added = conversation.add_file(path);
+        conversation.report_failure(added)?;
+    }
     conversation.run_loop()
 }
 
@@ -82,6 +92,7 @@ impl InteractiveChat<'_> {
         let mut interrupted = false;
         loop {
             editor.update_skills(&self.setup.toolbox);
+            editor.update_files(self.file_paths());
             self.output.finish()?;
             match editor.read_line() {
                 Ok(EditorEvent::Line(line)) => {
@@ -111,12 +122,25 @@ impl InteractiveChat<'_> {
             ChatInput::InvalidCommand(message) => self.print(message)?,
             ChatInput::New => {
                 self.chat = SelectedChat::New;
+                self.attached.clear();
                 self.print("new chat")?;
             }
             ChatInput::Chats => {
                 let printed =
                     self.runtime.block_on(chats::print_chats(&*self.setup.store, CHATS, self.output));
                 self.report_failure(printed)?;
+            }
+            ChatInput::AddFile(path) => {
+                let added = self.add_file(&path);
+                self.report_failure(added)?;
+            }
+            ChatInput::Files => {
+                let printed = self.files();
+                self.report_failure(printed)?;
+            }
+            ChatInput::Save(path, dir) => {
+                let saved = self.save(&path, dir.as_deref());
+                self.report_failure(saved)?;
             }
             ChatInput::Message(text) => return self.send(text),
         }
@@ -128,12 +152,14 @@ impl InteractiveChat<'_> {
         self.busy.store(true, Ordering::SeqCst);
         let result = self.runtime.block_on(async {
             message::check_message(text)?;
-            let chat = self.chat.get_or_create(&self.setup).await?;
-            let stored = self.setup.store.chat(&chat).await.map_err(errors::store_failure)?;
-            self.chat = SelectedChat::Existing(Box::new(stored));
+            let chat = ensure_chat(&mut self.chat, &self.setup).await?;
             self.stops.discard_pending().await;
-            run_turn(&self.setup, &chat, text, &mut self.stops, &mut self.calls, self.output).await
+            let message = UserMessage { text, files: &self.attached };
+            run_turn(&self.setup, &chat, message, &mut self.stops, &mut self.calls, self.output).await
         });
+        if result.is_ok() {
+            self.attached.clear();
+        }
         self.busy.store(false, Ordering::SeqCst);
         super::print_chat_notices(&self.setup, self.output);
         match result {
@@ -147,6 +173,49 @@ impl InteractiveChat<'_> {
             Ok(TurnEnd::Failed(failure)) | Err(failure) => self.report_failure(Err(failure))?,
         }
         Ok(Next::Stay)
+    }
+
+    /// Adds a local file to the chat, for the next message.
+    fn add_file(&mut self, path: &Path) -> Result<(), Failure> {
+        let path = expand_home(path, self.context.host_env.home.as_deref());
+        let local = files::read_local_file(&path, self.setup.file_limits)?;
+        let added = self.runtime.block_on(async {
+            let chat = ensure_chat(&mut self.chat, &self.setup).await?;
+            files::add_file(&*self.setup.store, &chat, local, self.setup.file_limits).await
+        })?;
+        if !self.attached.contains(&added.path) {
+            self.attached.push(added.path.clone());
+        }
+        let (path, size) = (clean(&added.path), format_size(added.size));
+        self.print(&format!(
+            "added {path} ({size}, {}); it is attached to the next message",
+            added.media_type
+        ))
+    }
+
+    /// Returns the paths of the files of the chat, for completion.
+    fn file_paths(&self) -> Vec<String> {
+        let SelectedChat::Existing(chat) = &self.chat else { return Vec::new() };
+        // A store that does not respond must not prevent input.
+        let files = self.runtime.block_on(self.setup.store.files(&chat.id)).unwrap_or_default();
+        files.into_iter().map(|file| file.path).collect()
+    }
+
+    fn files(&mut self) -> Result<(), Failure> {
+        let SelectedChat::Existing(chat) = &self.chat else { return self.print("this chat has no files") };
+        let files = self.runtime.block_on(self.setup.store.files(&chat.id)).map_err(errors::store_failure)?;
+        if files.is_empty() {
+            return self.print("this chat has no files; add one with /file PATH");
+        }
+        Ok(files::print_files(&files, self.output)?)
+    }
+
+    fn save(&mut self, path: &str, dir: Option<&Path>) -> Result<(), Failure> {
+        let SelectedChat::Existing(chat) = &self.chat else { return self.print("this chat has no files") };
+        let dir = dir.map(|dir| expand_home(dir, self.context.host_env.home.as_deref()));
+        let saving = files::save_file(&*self.setup.store, &chat.id, path, dir.as_deref());
+        let target = self.runtime.block_on(saving)?;
+        self.print(&format!("saved {}", clean_path(&target)))
     }
 
     /// Prints a failure without ending the chat, unless standard output was closed.
@@ -224,6 +293,22 @@ impl InteractiveChat<'_> {
             self.output.line(line)?;
         }
         Ok(self.output.finish()?)
+    }
+}
+
+/// Returns the id of the chat, which is created if it is new.
+async fn ensure_chat(chat: &mut SelectedChat, setup: &ChatSetup) -> Result<String, Failure> {
+    let id = chat.get_or_create(setup).await?;
+    let stored = setup.store.chat(&id).await.map_err(errors::store_failure)?;
+    *chat = SelectedChat::Existing(Box::new(stored));
+    Ok(id)
+}
+
+/// Replaces `~` at the start of a path, as a shell does.
+fn expand_home(path: &Path, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~"), home) {
+        (Ok(inner), Some(home)) => home.join(inner),
+        _ => path.to_owned(),
     }
 }
 

@@ -8,7 +8,7 @@ use prowess::policy::{MentionPolicy, MentionSyntax};
 use prowess_format::hidden;
 use prowess_routing::Router;
 use prowess_tools::Toolbox;
-use rustyline::completion::{Completer, Pair};
+use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
@@ -59,7 +59,13 @@ impl LineEditor {
             .build();
         let mention = MentionPolicy { slash: MentionSyntax::Disabled, dollar: MentionSyntax::Disabled };
         let mut editor = Editor::with_config(config)?;
-        editor.set_helper(Some(ChatCompleter { skills: Vec::new(), router: None, mention, width }));
+        editor.set_helper(Some(ChatCompleter {
+            skills: Vec::new(),
+            files: Vec::new(),
+            router: None,
+            mention,
+            width,
+        }));
         let file = state.filter(|state| ensure_dir(state)).map(|state| state.join(HISTORY_FILE));
         if let Some(file) = &file {
             // The history is optional.
@@ -76,6 +82,13 @@ impl LineEditor {
             completion.skills = completable_skills(&snapshot);
             completion.router = Some(toolbox.router(&snapshot));
             completion.mention = policy.mention;
+        }
+    }
+
+    /// Updates the files of the chat, whose paths are completed after `/save`.
+    pub(super) fn update_files(&mut self, paths: Vec<String>) {
+        if let Some(completion) = self.editor.helper_mut() {
+            completion.files = paths;
         }
     }
 
@@ -130,6 +143,8 @@ fn completable_skills(snapshot: &Snapshot) -> Vec<CompletableSkill> {
 struct ChatCompleter {
     /// Sorted by name.
     skills: Vec<CompletableSkill>,
+    /// The paths of the files of the chat.
+    files: Vec<String>,
     /// Finds similar names if no name has the typed prefix.
     router: Option<Arc<Router>>,
     mention: MentionPolicy,
@@ -140,6 +155,12 @@ impl ChatCompleter {
     /// Returns the start of the completed word and its completions.
     fn complete_at(&self, line: &str, cursor: usize) -> (usize, Vec<Pair>) {
         let before = line.get(..cursor).unwrap_or_default();
+        if let Some(typed) = before.trim_start().strip_prefix("/file ") {
+            return path_completions(line, cursor, typed);
+        }
+        if let Some(typed) = before.trim_start().strip_prefix("/save ") {
+            return (cursor - typed.len(), saved_completions(&self.files, typed.trim_start()));
+        }
         let start = before
             .rfind(char::is_whitespace)
             .map_or(0, |index| index + before[index..].chars().next().map_or(1, char::len_utf8));
@@ -201,6 +222,32 @@ impl ChatCompleter {
     }
 }
 
+/// Completes a local path after `/file`. Names with hidden characters are not completed.
+fn path_completions(line: &str, cursor: usize, typed: &str) -> (usize, Vec<Pair>) {
+    let completed = FilenameCompleter::new().complete_path(line, cursor);
+    let (start, mut pairs) = completed.unwrap_or((cursor, Vec::new()));
+    // The path must not start before the argument.
+    if start < cursor - typed.len() {
+        return (cursor, Vec::new());
+    }
+    let is_shown = |text: &str| hidden::find_hidden(text).is_none() && !text.contains(char::is_control);
+    pairs.retain(|pair| is_shown(&pair.display) && is_shown(&pair.replacement));
+    pairs.truncate(COMPLETIONS_MAX);
+    (start, pairs)
+}
+
+/// Completes the path of a file of the chat after `/save`, in quotes if it needs them.
+fn saved_completions(files: &[String], typed: &str) -> Vec<Pair> {
+    let start = typed.trim_start_matches(['"', '\'']);
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
+    let quote = |path: &String| match path.chars().all(is_plain) {
+        true => format!("{path} "),
+        false => format!("\"{}\" ", path.replace('\\', "\\\\").replace('"', "\\\"")),
+    };
+    let pair = |path: &String| Pair { display: clean(path).into_owned(), replacement: quote(path) };
+    files.iter().filter(|path| path.starts_with(start)).map(pair).take(COMPLETIONS_MAX).collect()
+}
+
 impl Completer for ChatCompleter {
     type Candidate = Pair;
 
@@ -236,6 +283,7 @@ mod tests {
         let skills = ["heal", "help", "pdf", "pdf-forms"].map(skill).to_vec();
         ChatCompleter {
             skills,
+            files: ["out/a.csv", "out/b \"c\".csv", "notes.txt"].map(str::to_owned).to_vec(),
             router: None,
             mention: MentionPolicy { slash: MentionSyntax::Enabled, dollar: MentionSyntax::Enabled },
             width: 60,
@@ -281,6 +329,24 @@ mod tests {
         assert_eq!(names("äö fill $p"), (10, with_space(&["$pdf", "$pdf-forms"])));
         assert_eq!(names("$hel").1, with_space(&["$help"]));
         assert_eq!(names("").1, with_space(&[]));
+    }
+
+    #[test]
+    fn files_are_completed_after_their_commands() {
+        assert_eq!(names("/save o"), (6, vec!["out/a.csv ".into(), r#""out/b \"c\".csv" "#.into()]));
+        assert_eq!(names("/save \"out/b").1, [r#""out/b \"c\".csv" "#]);
+        assert_eq!(names("/save x").1, [] as [&str; 0]);
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name).display().to_string();
+        for name in ["report.csv", "rep\u{202e}ort.csv", "other"] {
+            std::fs::write(path(name), "").unwrap();
+        }
+        let (start, completed) = names(&format!("/file {}", path("re")));
+        assert_eq!(
+            completed.iter().map(|path| path.trim_end().to_owned()).collect::<Vec<_>>(),
+            [path("report.csv")]
+        );
+        assert_eq!(start, 6);
     }
 
     #[test]

@@ -16,6 +16,13 @@ pub(in crate::commands) fn store_failure(error: StoreError) -> Failure {
         StoreError::TurnInProgress => {
             failure.hint("another process is replying in this chat; wait for it, or start a new chat")
         }
+        StoreError::FileNotFound(_) => {
+            failure.hint("run `prowess chats files ID`, or /files in a chat, for a list")
+        }
+        StoreError::FileName { .. } => failure.hint("rename the file"),
+        StoreError::TooManyFiles { .. } => {
+            failure.hint("delete files of the chat, or raise chat.workspace-files in the configuration")
+        }
         StoreError::Busy(_) => failure.hint("try again later, or stop the program that uses it"),
         StoreError::Full => failure.hint("free some disk space and try again"),
         StoreError::Unreachable(_) => failure.hint(

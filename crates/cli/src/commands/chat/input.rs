@@ -1,10 +1,17 @@
 //! Parses the input of an interactive chat: messages and commands.
 
+use std::path::PathBuf;
+
+use prowess::activation::arguments::Arguments;
+
 /// The commands, with their descriptions.
-pub(super) const COMMANDS: [(&str, &str); 6] = [
+pub(super) const COMMANDS: [(&str, &str); 9] = [
     ("/help", "Show this help."),
     ("/skills", "List the available skills."),
     ("/expand", "Show the details of a tool call, such as /expand 2; without a number, of the last one."),
+    ("/file", "Add a file for the next message, such as /file report.csv."),
+    ("/files", "List the files of this chat."),
+    ("/save", "Save a file of this chat, such as /save out.csv or /save out.csv DIR."),
     ("/new", "Start a new chat; this one is saved."),
     ("/chats", "List the latest chats."),
     ("/quit", "Quit; so does Ctrl-D."),
@@ -21,6 +28,12 @@ pub(super) enum ChatInput<'a> {
     Skills,
     /// `/expand`: show the tool call with this number, or the last one.
     Expand(Option<usize>),
+    /// `/file`: add this local file to the chat.
+    AddFile(PathBuf),
+    /// `/files`
+    Files,
+    /// `/save`: save this file of the chat to a directory, by default the current one.
+    Save(String, Option<PathBuf>),
     /// `/new`
     New,
     /// `/chats`
@@ -51,6 +64,20 @@ pub(super) fn parse_input(line: &str) -> ChatInput<'_> {
         "/chats" => without_args(ChatInput::Chats, "/chats takes no arguments"),
         "/quit" => without_args(ChatInput::Quit, "/quit takes no arguments"),
         "/exit" => without_args(ChatInput::Quit, "/exit takes no arguments"),
+        "/files" => without_args(ChatInput::Files, "/files takes no arguments"),
+        "/file" => match &split_words(rest)[..] {
+            [path] => ChatInput::AddFile(PathBuf::from(path)),
+            _ => ChatInput::InvalidCommand(
+                "/file takes one path, such as /file report.csv; put a path with spaces in quotes",
+            ),
+        },
+        "/save" => match &split_words(rest)[..] {
+            [path] => ChatInput::Save(path.clone(), None),
+            [path, dir] => ChatInput::Save(path.clone(), Some(PathBuf::from(dir))),
+            _ => ChatInput::InvalidCommand(
+                "/save takes a path and a directory, such as /save out.csv DIR; put a path with spaces in quotes",
+            ),
+        },
         "/expand" if rest.is_empty() => ChatInput::Expand(None),
         "/expand" => match rest.trim_matches(['[', ']']).parse() {
             Ok(number) => ChatInput::Expand(Some(number)),
@@ -58,6 +85,11 @@ pub(super) fn parse_input(line: &str) -> ChatInput<'_> {
         },
         _ => ChatInput::Message(text),
     }
+}
+
+/// Splits arguments as a shell does, so that a path that was dropped on the terminal works.
+fn split_words(text: &str) -> Vec<String> {
+    Arguments::parse(Some(text)).map(|arguments| arguments.words().to_vec()).unwrap_or_default()
 }
 
 /// Returns `true` if the line ends with a backslash, so that more lines follow.
@@ -85,6 +117,12 @@ mod tests {
             parse_input("/expand all"),
             ChatInput::InvalidCommand("/expand takes the number of a tool call, such as /expand 2")
         );
+        assert_eq!(parse_input("/file a\\ b.csv"), ChatInput::AddFile("a b.csv".into()));
+        assert_eq!(parse_input("/file '~/a b.csv'"), ChatInput::AddFile("~/a b.csv".into()));
+        assert!(matches!(parse_input("/file a b"), ChatInput::InvalidCommand(_)));
+        assert_eq!(parse_input("/save out/a.csv"), ChatInput::Save("out/a.csv".into(), None));
+        assert_eq!(parse_input("/save \"a b\" dir"), ChatInput::Save("a b".into(), Some("dir".into())));
+        assert!(matches!(parse_input("/save a b c"), ChatInput::InvalidCommand(_)));
         assert_eq!(parse_input(" /pdf fill in \n"), ChatInput::Message("/pdf fill in"));
         assert_eq!(parse_input("helpful"), ChatInput::Message("helpful"));
         for (word, _) in COMMANDS {

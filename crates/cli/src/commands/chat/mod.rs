@@ -7,6 +7,7 @@
 //! | `turn` | one turn, and the signals that stop it |
 //! | `render` | output of a turn: text, tool calls, JSON |
 //! | `sanitize` | escaping of streamed text |
+//! | `files` | the files of a chat: adds local files, lists and saves them |
 //! | `tool_calls` | tool calls as numbered lines, and their details |
 //! | `conversation`, `input`, `editor` | the interactive chat: its loop, its commands and its line editor |
 //! | `errors` | failures and hints |
@@ -14,6 +15,7 @@
 mod conversation;
 mod editor;
 mod errors;
+mod files;
 mod input;
 mod message;
 mod render;
@@ -23,13 +25,16 @@ mod tool_calls;
 mod turn;
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use prowess_chat::EndReason;
+use prowess_chat::store::UserMessage;
 use serde_json::json;
 use tokio::runtime::Runtime;
 
 pub(super) use errors::{store_failure, unknown_chat};
+pub(super) use files::{SaveHint, artifact_lines, check_save_target, print_files, save_file};
 pub(super) use setup::open_store;
 pub(super) use tool_calls::ToolCallLog;
 
@@ -39,6 +44,7 @@ use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::signals;
+use files::{LocalFile, add_file, read_local_file};
 use setup::{ChatSetup, ContinueHint, SelectedChat};
 use turn::TurnEnd;
 
@@ -74,7 +80,10 @@ async fn answer_once(
 ) -> CommandResult {
     let setup = ChatSetup::new(context, global, args, ContinueHint::NewProcess).await?;
     let selected = SelectedChat::select(args, &setup).await?;
+    // Nothing is stored unless all files can be read.
+    let local = read_files(&setup, &args.files)?;
     let chat = selected.get_or_create(&setup).await?;
+    let attached = add_files(&setup, &chat, local).await?;
     if output.json() {
         output.write_json(
             &json!({"schema": 1, "type": "chat", "chat": chat, "model": setup.agent.model().name()}),
@@ -88,7 +97,15 @@ async fn answer_once(
     output.finish()?;
     let mut stops = turn::StopSignals::new()?;
     let mut calls = ToolCallLog::default();
-    let ended = turn::run_turn(&setup, &chat, message, &mut stops, &mut calls, output).await?;
+    let ended = turn::run_turn(
+        &setup,
+        &chat,
+        UserMessage { text: message, files: &attached },
+        &mut stops,
+        &mut calls,
+        output,
+    )
+    .await?;
     print_chat_notices(&setup, output);
     if output.verbose() {
         output.note(format!("chat {chat}; to continue: prowess chat --chat {chat}"));
@@ -102,6 +119,20 @@ async fn answer_once(
     }
     let stopped_by = stops.received.map(|signal| signals::exit_code_for(signal.as_raw_value()));
     Ok(stopped_by.unwrap_or_else(check_failed))
+}
+
+/// Reads the local files of `--file` or `/file`.
+fn read_files(setup: &ChatSetup, paths: &[PathBuf]) -> Result<Vec<LocalFile>, Failure> {
+    paths.iter().map(|path| read_local_file(path, setup.file_limits)).collect()
+}
+
+/// Adds local files to a chat, and returns their paths in it.
+async fn add_files(setup: &ChatSetup, chat: &str, local: Vec<LocalFile>) -> Result<Vec<String>, Failure> {
+    let mut paths = Vec::with_capacity(local.len());
+    for file in local {
+        paths.push(add_file(&*setup.store, chat, file, setup.file_limits).await?.path);
+    }
+    Ok(paths)
 }
 
 /// Prints the notices of the tools.

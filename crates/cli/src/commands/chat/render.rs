@@ -6,6 +6,7 @@ use prowess_chat::TurnEvent;
 use prowess_chat::store::NumberedEvent;
 use tokio_util::sync::CancellationToken;
 
+use super::files::{SaveHint, note_artifacts};
 use super::sanitize::StreamSanitizer;
 use super::tool_calls::ToolCallLog;
 use crate::output::{Output, TextStyle};
@@ -18,6 +19,7 @@ pub(super) struct TurnRenderer<'a> {
     output: &'a mut Output,
     calls: &'a mut ToolCallLog,
     sanitizer: StreamSanitizer,
+    save_hint: SaveHint,
     /// Whether a tool was called since the last text.
     called_tool: bool,
     write_error: Option<io::Error>,
@@ -25,9 +27,14 @@ pub(super) struct TurnRenderer<'a> {
 }
 
 impl<'a> TurnRenderer<'a> {
-    pub(super) fn new(output: &'a mut Output, calls: &'a mut ToolCallLog, stop: CancellationToken) -> Self {
+    pub(super) fn new(
+        output: &'a mut Output,
+        calls: &'a mut ToolCallLog,
+        save_hint: SaveHint,
+        stop: CancellationToken,
+    ) -> Self {
         let sanitizer = StreamSanitizer::new(output.is_terminal());
-        Self { output, calls, sanitizer, called_tool: false, write_error: None, stop }
+        Self { output, calls, sanitizer, save_hint, called_tool: false, write_error: None, stop }
     }
 
     pub(super) fn print_event(&mut self, numbered: &NumberedEvent) {
@@ -60,7 +67,16 @@ impl<'a> TurnRenderer<'a> {
                 self.called_tool = true;
                 self.output.finish()?;
                 self.output.styled_note(TextStyle::Faint, &line);
+                note_artifacts(data, &self.save_hint, self.output);
                 Ok(())
+            }
+            // The question itself is asked elsewhere, because it needs an answer.
+            TurnEvent::Consent { .. } => {
+                if self.output.is_terminal() && !self.sanitizer.at_line_start() {
+                    self.write_text("\n")?;
+                }
+                self.called_tool = true;
+                self.output.finish()
             }
             TurnEvent::Done { .. } | TurnEvent::Error { .. } => Ok(()),
         }

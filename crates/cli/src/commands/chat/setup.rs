@@ -7,7 +7,7 @@ use prowess::Preset;
 use prowess_chat::provider::connect;
 use prowess_chat::store::{self, Chat, NewChat, Store, StoreAddress, StoreError};
 use prowess_chat::turn::Agent;
-use prowess_config::{ChatProvider, ToolCalling};
+use prowess_config::{ChatFileLimits, ChatProvider, ToolCalling};
 
 use super::errors::{self, store_failure, unknown_chat};
 use crate::args::{ChatArgs, GlobalArgs, StoreArgs};
@@ -39,6 +39,7 @@ pub(super) struct ChatSetup {
     pub(super) agent: Agent,
     pub(super) toolbox: Arc<prowess_tools::Toolbox>,
     pub(super) store: Arc<dyn Store>,
+    pub(super) file_limits: ChatFileLimits,
     /// The location of the API key, for error messages.
     pub(super) key_location: Option<String>,
     pub(super) continue_hint: ContinueHint,
@@ -71,6 +72,7 @@ impl ChatSetup {
             agent: Agent::new(Arc::clone(&toolbox), model, settings.limits),
             toolbox,
             store,
+            file_limits: settings.files,
             key_location: key,
             continue_hint: again,
             preset: context.policy().preset.as_str().to_owned(),

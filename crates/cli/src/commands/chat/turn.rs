@@ -1,14 +1,16 @@
 //! One turn, and the signals that stop it.
 
 use prowess_chat::EndReason;
-use prowess_chat::store::{ChatHistory, StoreError, StoreRecorder};
+use prowess_chat::store::{ChatHistory, ChatWorkspace, StoreError, StoreRecorder, UserMessage};
 use prowess_chat::turn::TurnInput;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use super::super::consent::TerminalConsent;
 use super::errors::{store_failure, turn_failure, unknown_chat};
+use super::files::SaveHint;
 use super::render::TurnRenderer;
-use super::setup::ChatSetup;
+use super::setup::{ChatSetup, ContinueHint};
 use super::tool_calls::ToolCallLog;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -58,7 +60,7 @@ pub(super) enum TurnEnd {
 pub(super) async fn run_turn(
     setup: &ChatSetup,
     chat: &str,
-    text: &str,
+    message: UserMessage<'_>,
     stops: &mut StopSignals,
     calls: &mut ToolCallLog,
     output: &mut Output,
@@ -69,12 +71,25 @@ pub(super) async fn run_turn(
     };
     let past = ChatHistory::load(&*setup.store, chat).await.map_err(failed)?;
     let cancel = CancellationToken::new();
-    let mut renderer = TurnRenderer::new(output, calls, cancel.clone());
+    let consent = TerminalConsent::connect(output.json());
+    let save_hint = match setup.continue_hint {
+        ContinueHint::NextMessage => SaveHint::Interactive,
+        ContinueHint::NewProcess => SaveHint::NewProcess(chat.to_owned()),
+    };
+    let mut renderer = TurnRenderer::new(output, calls, save_hint, cancel.clone());
     let mut recorder =
-        StoreRecorder::ask(&setup.store, chat, text, &past, |numbered| renderer.print_event(&numbered))
+        StoreRecorder::ask(&setup.store, chat, message, &past, |numbered| renderer.print_event(&numbered))
             .await
             .map_err(failed)?;
-    let input = TurnInput { chat, history: &past.messages, activated: &past.activated, text };
+    let input = TurnInput {
+        chat,
+        history: &past.messages,
+        activated: &past.activated,
+        text: message.text,
+        attached: message.files,
+        workspace: Some(&ChatWorkspace::open(&setup.store, chat, setup.file_limits)),
+        consent: consent.as_ref(),
+    };
     let mut ignore_event = |_| {};
     let outcome = {
         let turn = setup.agent.turn(input, &mut recorder, &mut ignore_event, &cancel);

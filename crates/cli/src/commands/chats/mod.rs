@@ -3,16 +3,20 @@
 mod show;
 mod transfer;
 
+use std::path::Path;
+
 use prowess_chat::store::{CHATS_MAX, Chat, Store, StoreError};
 use serde_json::json;
 
-use super::chat::{open_store, runtime, store_failure, unknown_chat};
+use super::chat::{
+    check_save_target, open_store, print_files, runtime, save_file, store_failure, unknown_chat,
+};
 use super::{CommandResult, SUCCESS};
 use crate::args::{ChatsArgs, ChatsCommand};
 use crate::columns;
 use crate::context::CommandContext;
 use crate::failure::Failure;
-use crate::output::{Output, TextStyle, clean, format_time, pluralize};
+use crate::output::{Output, TextStyle, clean, clean_path, format_time, pluralize};
 
 /// The default number of listed chats.
 const DEFAULT_COUNT: u32 = 20;
@@ -30,6 +34,10 @@ pub(super) fn run(context: &CommandContext, call: ChatsArgs, output: &mut Output
             ChatsCommand::List { n } => print_chats(&*store, n as usize, output).await?,
             ChatsCommand::Show { id } => show::show(&*store, &id, output).await?,
             ChatsCommand::Delete { ids } => delete(&*store, &ids, output).await?,
+            ChatsCommand::Files { id } => files(&*store, &id, output).await?,
+            ChatsCommand::Save { id, path, output: target } => {
+                save(&*store, &id, &path, target.as_deref(), output).await?;
+            }
             ChatsCommand::Export { id, to } => {
                 transfer::export(&*store, id.as_deref(), to.as_deref(), output).await?;
             }
@@ -79,6 +87,33 @@ pub(super) async fn print_chats(store: &dyn Store, limit: usize, output: &mut Ou
         output.note("more chats are not listed; pass -n N to list more");
     }
     Ok(())
+}
+
+async fn files(store: &dyn Store, id: &str, output: &mut Output) -> Result<(), Failure> {
+    let files = store.files(id).await.map_err(chat_failure(id))?;
+    if output.json() {
+        return Ok(output.write_json(&json!({"schema": 1, "files": files}))?);
+    }
+    if files.is_empty() {
+        output.note("this chat has no files");
+    }
+    Ok(print_files(&files, output)?)
+}
+
+async fn save(
+    store: &dyn Store,
+    id: &str,
+    path: &str,
+    target: Option<&Path>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    check_save_target(target)?;
+    store.chat(id).await.map_err(chat_failure(id))?;
+    let saved = save_file(store, id, path, target).await?;
+    if output.json() {
+        return Ok(output.write_json(&json!({"schema": 1, "path": path, "file": saved}))?);
+    }
+    Ok(output.line(format!("saved {}", clean_path(&saved)))?)
 }
 
 async fn delete(store: &dyn Store, ids: &[String], output: &mut Output) -> Result<(), Failure> {

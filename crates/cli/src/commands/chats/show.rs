@@ -6,10 +6,10 @@ use prowess_chat::store::{Chat, MESSAGES_MAX, Store};
 use prowess_chat::{Message, MessageState, Part, Role};
 use serde_json::json;
 
-use super::super::chat::ToolCallLog;
+use super::super::chat::{SaveHint, ToolCallLog, artifact_lines};
 use super::chat_failure;
 use crate::failure::Failure;
-use crate::output::{Output, TextStyle, clean, format_time, pluralize};
+use crate::output::{Output, TextStyle, clean, format_size, format_time, pluralize};
 
 pub(super) async fn show(store: &dyn Store, id: &str, output: &mut Output) -> Result<(), Failure> {
     let chat = store.chat(id).await.map_err(chat_failure(id))?;
@@ -28,7 +28,7 @@ pub(super) async fn show(store: &dyn Store, id: &str, output: &mut Output) -> Re
     print_header(&chat, output)?;
     let mut calls = ToolCallLog::default();
     for message in &messages {
-        print_message(message, &mut calls, output)?;
+        print_message(message, id, &mut calls, output)?;
     }
     Ok(())
 }
@@ -51,7 +51,12 @@ fn print_header(chat: &Chat, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn print_message(message: &Message, calls: &mut ToolCallLog, output: &mut Output) -> Result<(), Failure> {
+fn print_message(
+    message: &Message,
+    chat: &str,
+    calls: &mut ToolCallLog,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let author = match message.role {
         Role::User => "you",
         Role::Assistant => "assistant",
@@ -69,10 +74,17 @@ fn print_message(message: &Message, calls: &mut ToolCallLog, output: &mut Output
                     output.line("")?;
                 }
             }
+            Part::File { path, size, media_type, .. } => {
+                let line = format!("[file {}, {}, {}]", clean(path), format_size(*size), clean(media_type));
+                output.line(output.styled_text(TextStyle::Faint, &line))?;
+            }
             Part::ToolCall { id, name, arguments } => calls.record_call(id, name, arguments),
             Part::ToolResult { id, summary, status, .. } => {
                 let line = calls.record_result(id, status, summary, output.width());
                 output.line(output.styled_text(TextStyle::Faint, &line))?;
+                for line in artifact_lines(summary, &SaveHint::NewProcess(chat.to_owned())) {
+                    output.line(output.styled_text(TextStyle::Faint, &line))?;
+                }
             }
         }
     }

@@ -10,7 +10,7 @@ use prowess_package::connect::{
 use serde_json::json;
 
 use super::super::{CommandResult, SUCCESS};
-use super::{client_env, confirm, failure, plan_changes, render, scope, selected_clients};
+use super::{check_workspace, client_env, confirm, failure, plan_changes, render, scope, selected_clients};
 use crate::args::{ConnectArgs, GlobalArgs};
 use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
@@ -27,7 +27,7 @@ pub(super) fn run(
     let name = ServerName::parse(&selection.name).map_err(failure)?;
     let running = running_server(context, global, args)?;
     let clients = selected_clients(selection, &env)?;
-    let server_args = arguments(context, global)?;
+    let server_args = arguments(context, global, args)?;
     let server = |client: &Client| match &running {
         Some(server) => Ok(server.clone()),
         None => Ok(ServerSpec::Stdio { command: command(&env, client, scope)?, args: server_args.clone() }),
@@ -108,13 +108,20 @@ fn command(env: &ClientEnv, client: &Client, scope: InstallScope) -> Result<Stri
 }
 
 /// Returns the arguments of the server: its command and the given options.
-fn arguments(context: &CommandContext, global: &GlobalArgs) -> Result<Vec<String>, Failure> {
+fn arguments(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    connect: &ConnectArgs,
+) -> Result<Vec<String>, Failure> {
     let mut args = vec!["mcp".to_owned()];
     if let Some(preset) = global.preset {
         args.extend(["--preset".to_owned(), preset.to_string()]);
     }
     for root in &context.roots {
         args.extend(["--root".to_owned(), utf8_path(root)?]);
+    }
+    if let Some(dir) = &connect.workspace {
+        args.extend(["--workspace".to_owned(), utf8_path(&check_workspace(context, dir)?)?]);
     }
     Ok(args)
 }

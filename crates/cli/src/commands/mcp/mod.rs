@@ -6,6 +6,8 @@ mod render;
 mod serve;
 mod uninstall;
 
+use std::path::{Path, PathBuf};
+
 use prowess_package::connect::{
     self, CLIENTS, Client, ClientEnv, ConnectError, ConnectPlan, TargetOs, find_trace,
 };
@@ -36,6 +38,14 @@ pub(super) fn run(global: &GlobalArgs, args: &McpArgs, output: &mut Output) -> C
             }
         }
     }
+}
+
+/// Resolves the directory in which scripts work, with the same rules as `prowess run`.
+fn check_workspace(context: &CommandContext, dir: &Path) -> Result<PathBuf, Failure> {
+    prowess_sandbox::check_workspace(dir, &context.host_env).map_err(|error| match error.code() {
+        ErrorCode::NotFound => Failure::missing_path(error.to_string()),
+        _ => super::run::failure(error.into()),
+    })
 }
 
 /// Returns the environment of the clients. With `--home`, variables that refer to the real home directory are ignored.

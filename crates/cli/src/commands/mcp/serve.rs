@@ -9,6 +9,7 @@ use prowess_mcp::{McpServer, McpServerOptions, stdio};
 use serde_json::json;
 
 use crate::args::{GlobalArgs, ServeMcpArgs};
+use crate::commands::mcp::check_workspace;
 use crate::commands::run::cancellable;
 use crate::commands::server_common::{OPEN_ADDRESS_HINT, read_token, unavailable_summary};
 use crate::commands::{CommandResult, SUCCESS, cancellable_toolbox, find_active, semantic_stage};
@@ -23,6 +24,7 @@ pub(super) fn serve(
     args: &ServeMcpArgs,
     output: &mut Output,
 ) -> CommandResult {
+    let workspace = args.workspace.as_deref().map(|dir| check_workspace(context, dir)).transpose()?;
     // The server does not collect notices, so problems with embeddings are printed at once.
     let note = |message: &str| drop(writeln!(std::io::stderr(), "prowess: {}", clean(message)));
     let semantic = semantic_stage(context).map(|semantic| Arc::new(semantic.with_warning_handler(note)));
@@ -35,7 +37,7 @@ pub(super) fn serve(
         args.skill.iter().map(|name| Ok(find_active(&snapshot, name)?.key().into())).collect();
     let server = McpServer::new(
         toolbox,
-        McpServerOptions { active: active?, instructions_chars: args.instructions_chars },
+        McpServerOptions { active: active?, instructions_chars: args.instructions_chars, workspace },
     );
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = match args.http {

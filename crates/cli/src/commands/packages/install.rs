@@ -10,11 +10,11 @@ use prowess_package::{
     InstallPlan, InstallRequest, InstallTarget, OnInvalid, PackageError, RestoreFilter, SkillChoice, Task,
 };
 
-use super::super::CommandResult;
 use super::super::audit::SuppressionLists;
+use super::super::{CommandResult, check_failed};
 use super::links::PlannedLinks;
 use super::prompts::TerminalPrompter;
-use super::{cancellable_task, failure, file_urls, install_target, links, render};
+use super::{cancellable_task, environments, failure, file_urls, install_target, links, render};
 use crate::args::GlobalArgs;
 use crate::args::packages::InstallArgs;
 use crate::context::CommandContext;
@@ -51,11 +51,23 @@ pub(in crate::commands) fn run(
     let plan = plan.map_err(|error| report_invalid(error, output))?;
     let link_mode = if args.copy { LinkMode::Copy } else { LinkMode::Symlink };
     let agent_links = links::plan_links(&plan, &agents, link_mode)?;
+    let names: Vec<String> = plan.items.iter().map(|item| item.name.clone()).collect();
     let exit = finish(plan, &agent_links, &target, args, context, output, &task)?;
-    if args.locked && !output.json() {
+    if args.dry_run {
+        return Ok(exit);
+    }
+    let dirs: Vec<_> = names.iter().map(|name| target.root.join(name)).collect();
+    environments::drop_stale_pins(&dirs, context, global);
+    if !args.locked {
+        return Ok(exit);
+    }
+    if !output.json() {
         print_untrusted(&target, context, global, output);
     }
-    Ok(exit)
+    match environments::build_pinned(&target, &dirs, args.answers.yes, context, global, output) {
+        true => Ok(exit),
+        false => Ok(check_failed()),
+    }
 }
 
 fn request(source: &Source, args: &InstallArgs) -> InstallRequest {

@@ -3,6 +3,7 @@
 //! They work on install targets: a skills directory of the project or the user, with its lock file, which records the
 //! installed skills, their sources and their digests.
 
+mod environments;
 mod import;
 mod install;
 mod links;

@@ -12,7 +12,7 @@ use super::super::{SUCCESS, check_failed};
 use super::display_path;
 use super::links::AgentLink;
 use crate::context::CommandContext;
-use crate::output::{Output, TextStyle, clean, first_few, pluralize};
+use crate::output::{Output, TextStyle, clean, first_few, format_size, pluralize};
 
 /// Returns the error for a skill that already exists.
 pub(super) fn conflict_error(conflict: &InstallConflict<'_>) -> PackageError {
@@ -166,7 +166,7 @@ fn commit_change(item: &PlanItem) -> Option<String> {
 fn print_details(item: &PlanItem, context: &CommandContext, output: &mut Output) -> std::io::Result<()> {
     let (Some(after), Some(prepared)) = (&item.after, &item.prepared) else { return Ok(()) };
     let bytes: u64 = prepared.tree.files().iter().map(|file| file.bytes).sum();
-    let files = format!("{}, {}", pluralize(prepared.tree.files().len(), "file"), size(bytes));
+    let files = format!("{}, {}", pluralize(prepared.tree.files().len(), "file"), format_size(bytes));
     let from = match Path::new(&after.source) {
         path if path.is_absolute() => display_path(path, context) + &path_and_commit(after),
         _ => origin(after),
@@ -201,14 +201,6 @@ fn print_findings(item: &PlanItem, output: &mut Output) -> std::io::Result<()> {
         output.line(format!("    {severity} {location} {} ({})", clean(&finding.message), finding.rule))?;
     }
     Ok(())
-}
-
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_024 => format!("{bytes} bytes"),
-        1_024..1_048_576 => format!("{} KiB", bytes.div_ceil(1_024)),
-        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
-    }
 }
 
 /// Returns the change of a skill as JSON.

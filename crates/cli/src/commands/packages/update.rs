@@ -7,7 +7,7 @@ use super::super::{CommandResult, SUCCESS};
 use super::install::report_invalid;
 use super::links::AgentLink;
 use super::prompts::TerminalPrompter;
-use super::{cancellable_task, failure, file_urls, install_targets, links, render};
+use super::{cancellable_task, environments, failure, file_urls, install_targets, links, render};
 use crate::args::GlobalArgs;
 use crate::args::packages::UpdateArgs;
 use crate::context::CommandContext;
@@ -62,6 +62,10 @@ pub(in crate::commands) fn run(
     }
     if let Some(name) = remaining.first() {
         return Err(not_installed(name, &installed));
+    }
+    if !args.dry_run {
+        let dirs: Vec<_> = items.iter().map(|item| item.dir.clone()).collect();
+        environments::drop_stale_pins(&dirs, context, global);
     }
     print_result(&items, &links, &targets, args.dry_run, context, output)?;
     // Skipped skills are an error only if they were named.

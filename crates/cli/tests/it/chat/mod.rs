@@ -3,6 +3,7 @@
 mod agents;
 mod documented;
 mod events;
+mod files;
 mod interruptions;
 mod invalid_input;
 mod line_editor;

@@ -170,9 +170,13 @@ impl TestEnv {
     }
 }
 
-/// Removes the sandbox from the output of `doctor`, because it depends on the machine.
+/// Removes the sandbox and the tools from the output of `doctor`, because they depend on the machine.
 fn without_sandbox(text: &str) -> String {
-    let is_it = |line: &str| line.trim_start_matches(['✓', '○', '✗', ' ']).starts_with("sandbox       ");
+    let subjects = ["sandbox", "python3", "uv", "pip", "node", "npm", "environments"];
+    let is_it = |line: &str| {
+        let line = line.trim_start_matches(['✓', '○', '✗', ' ']);
+        subjects.iter().any(|subject| line.starts_with(&format!("{subject:14}")))
+    };
     let mut left = String::with_capacity(text.len());
     let mut after = false;
     for line in text.split_inclusive('\n') {
