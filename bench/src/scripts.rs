@@ -1,45 +1,158 @@
-//! `cargo run --release -p prowess-bench --bin bench-scripts`: the cost of the sandbox in each tier, compared with a plain process.
+//! `cargo run --release -p prowess-bench --bin bench-scripts`: the cost of the sandbox in each tier, compared with a plain
+//! process; with a workspace and an environment; and building an environment, compared with `uv run` if `uv` is on `PATH`.
+//! Packages are installed from the configured index.
 
+use std::error::Error;
+use std::fs;
 use std::io::{self, Write};
-use std::process::Command;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use prowess::{Policy, Registry};
-use prowess_sandbox::{Consent, Protection, RunOptions, SandboxTier, helper_main, run};
+use prowess::resources::read_skill_files;
+use prowess::{HostEnv, Policy, Registry, Skill};
+use prowess_sandbox::environments::{EnvironmentBuilder, EnvironmentStore};
+use prowess_sandbox::{Consent, Protection, RunOptions, SandboxTier, Workspace, helper_main, run};
 
 const ROUNDS: usize = 41;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+const TIERS: [(&str, Protection); 3] = [
+    ("tier 1", Protection::Only(SandboxTier::Tier1)),
+    ("tier 2", Protection::Only(SandboxTier::Tier2)),
+    ("no tier", Protection::Unsafe),
+];
+
+/// Adds up a column of a CSV file, and writes a spreadsheet.
+const SCRIPT: &str = r#"# /// script
+# dependencies = ["openpyxl==3.1.5", "et-xmlfile==2.0.0"]
+# ///
+import csv, sys
+from openpyxl import Workbook
+book = Workbook()
+for row in csv.reader(open(sys.argv[1])):
+    book.active.append(row)
+book.save(sys.argv[2])
+"#;
+
+fn main() -> Result<(), Box<dyn Error>> {
     helper_main();
+    let dir = std::env::temp_dir().join(format!("bench-scripts-{}", std::process::id()));
+    fs::create_dir_all(&dir)?;
+    // Scripts that root starts run as another user.
+    fs::set_permissions(&dir, fs::Permissions::from_mode(0o755))?;
+    let measured = measure_plain(&dir).and_then(|()| measure_environment(&dir));
+    fs::remove_dir_all(dir)?;
+    measured
+}
+
+/// Runs a shell script without packages.
+fn measure_plain(dir: &Path) -> Result<(), Box<dyn Error>> {
     let registry = Registry::open(Policy::default())?;
     let snapshot = registry.snapshot();
     let skill = snapshot.get("skills-system-validation").ok_or("the bundled skill is missing")?;
-    let dir = std::env::temp_dir().join(format!("bench-scripts-{}", std::process::id()));
-    std::fs::create_dir_all(&dir)?;
     let script = dir.join("echo.sh");
-    std::fs::write(&script, prowess::resources::read_bytes(skill, "scripts/echo.sh")?.bytes)?;
+    fs::write(&script, prowess::resources::read_bytes(skill, "scripts/echo.sh")?.bytes)?;
     let bare = median(|| drop(Command::new("/bin/sh").arg(&script).output()));
+    print_tiers("a shell script", bare, |protection| {
+        let mut options = RunOptions::from_registry(&registry);
+        (options.consent, options.protection, options.log) = (Consent::Given, protection, None);
+        run(skill, "scripts/echo.sh", &[], options).map(drop).map_err(Into::into)
+    })
+}
+
+/// Runs a Python script with packages on the files of a directory.
+fn measure_environment(dir: &Path) -> Result<(), Box<dyn Error>> {
+    let skill_dir = dir.join("home/.prowess/skills/sheet");
+    fs::create_dir_all(&skill_dir)?;
+    fs::write(skill_dir.join("SKILL.md"), "---\nname: sheet\ndescription: Writes spreadsheets.\n---\n")?;
+    fs::write(skill_dir.join("sheet.py"), SCRIPT)?;
+    let work = dir.join("work");
+    fs::create_dir_all(&work)?;
+    for number in 0..20 {
+        fs::write(work.join(format!("{number}.csv")), "a,1\nb,2\n".repeat(100))?;
+    }
+    let mut policy = Policy::default();
+    policy.run.environments.directory = Some(dir.join("environments"));
+    let host = HostEnv { home: Some(dir.join("home")), project: work.clone(), ..HostEnv::from_process()? };
+    let registry = Registry::open_in(policy.clone(), host.clone(), &Default::default());
+    let snapshot = registry.snapshot();
+    let skill = snapshot.get("sheet").ok_or("the skill was not found")?;
     let mut out = io::stdout();
-    writeln!(out, "bare      {bare:>8.2?}")?;
-    for (name, protection) in [
-        ("tier 1", Protection::Only(SandboxTier::Tier1)),
-        ("tier 2", Protection::Only(SandboxTier::Tier2)),
-        ("no tier", Protection::Unsafe),
-    ] {
-        let once = || {
-            let mut options = RunOptions::from_registry(&registry);
-            (options.consent, options.protection, options.log) = (Consent::Given, protection, None);
-            run(skill, "scripts/echo.sh", &[], options)
-        };
-        match once() {
-            Ok(_) => {
-                let time = median(|| drop(once()));
+    let (cold, warm) = (time_build(skill, &policy, &host)?, time_build(skill, &policy, &host)?);
+    writeln!(out, "\nbuild an environment   {cold:>8.2?}, again {warm:>8.2?}")?;
+    if let Some((cold, warm)) = time_uv(&skill_dir.join("sheet.py"), &work, dir)? {
+        writeln!(out, "uv run, empty cache    {cold:>8.2?}, again {warm:>8.2?}")?;
+    }
+    let store = EnvironmentStore::open(&policy.run.environments, &host)?;
+    let environment = store.list().into_iter().next().ok_or("no environment was built")?;
+    let packages = dir.join("environments").join(&environment.id).join("site-packages");
+    let bare = median(|| {
+        let script = skill_dir.join("sheet.py");
+        let mut command = Command::new("/usr/bin/python3");
+        command.arg(script).args(["0.csv", "out.xlsx"]).env("PYTHONPATH", &packages).current_dir(&work);
+        drop(command.output());
+    });
+    print_tiers("a Python script with a workspace of 20 files and an environment", bare, |protection| {
+        let mut options = RunOptions::from_registry(&registry);
+        (options.consent, options.protection, options.log) = (Consent::Given, protection, None);
+        options.workspace = Some(Workspace::Directory(work.clone()));
+        let ran = run(skill, "sheet.py", &["0.csv".to_owned(), "out.xlsx".to_owned()], options)?;
+        match ran.is_success() {
+            true => Ok(()),
+            false => Err(ran.stderr_text().into()),
+        }
+    })
+}
+
+fn time_build(skill: &Skill, policy: &Policy, host: &HostEnv) -> Result<Duration, Box<dyn Error>> {
+    let start = Instant::now();
+    let files = read_skill_files(skill)?;
+    let mut builder = EnvironmentBuilder::new(policy, host)?;
+    builder.variables = std::env::vars_os().collect();
+    for plan in builder.plan(&files)? {
+        let set = builder.resolve(&plan)?;
+        if !builder.is_built(&set) {
+            builder.build(&plan, &set, &skill.name())?;
+        }
+    }
+    Ok(start.elapsed())
+}
+
+/// Returns the time of the first and the second `uv run` with an empty cache, if `uv` is installed.
+fn time_uv(script: &Path, work: &Path, dir: &Path) -> Result<Option<(Duration, Duration)>, Box<dyn Error>> {
+    let once = || -> io::Result<Duration> {
+        let start = Instant::now();
+        let mut command = Command::new("uv");
+        command.args(["run", "--no-project"]).arg(script).args(["0.csv", "uv.xlsx"]);
+        command.env("UV_CACHE_DIR", dir.join("uv-cache")).current_dir(work).stderr(Stdio::null());
+        match command.status()?.success() {
+            true => Ok(start.elapsed()),
+            false => Err(io::Error::other("uv failed")),
+        }
+    };
+    match once() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        first => Ok(Some((first?, once()?))),
+    }
+}
+
+fn print_tiers(
+    title: &str,
+    bare: Duration,
+    once: impl Fn(Protection) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    let mut out = io::stdout();
+    writeln!(out, "\n{title}\nbare      {bare:>8.2?}")?;
+    for (name, protection) in TIERS {
+        match once(protection) {
+            Ok(()) => {
+                let time = median(|| drop(once(protection)));
                 writeln!(out, "{name:9} {time:>8.2?}  {:>8.2?} more", time.saturating_sub(bare))?;
             }
             Err(error) => writeln!(out, "{name:9} {error}")?,
         }
     }
-    std::fs::remove_dir_all(dir)?;
     Ok(())
 }
 

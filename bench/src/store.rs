@@ -97,7 +97,7 @@ async fn write_replies(store: &Arc<dyn Store>) -> Result<Duration, Any> {
     let mut writers = Vec::new();
     for _ in 0..REPLIES {
         let chat = store.create_chat(NewChat::default()).await?;
-        let (_, turn) = store.ask(&chat.id, TEXT).await?;
+        let (_, turn) = store.ask(&chat.id, TEXT.into()).await?;
         writers.push(TurnWriter::new(store.clone(), turn));
     }
     let start = Instant::now();

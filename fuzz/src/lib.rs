@@ -14,6 +14,7 @@
 //! | [`markdown()`] | Markdown rendered as HTML |
 //! | [`route_index()`] | damaged routing indexes |
 //! | [`route_vectors()`] | damaged routing vectors |
+//! | [`dependencies()`] | imports, inline metadata and requirements files of scripts |
 //! | [`audit()`] | the files of a skill, under several names |
 //!
 //! Each function panics if a property is violated. The tests replay the seeds of `seeds/` on stable Rust.
@@ -21,6 +22,7 @@
 mod archive;
 mod audit;
 mod config;
+mod dependencies;
 mod jsonc;
 mod markdown;
 mod mcp_uri;
@@ -35,6 +37,7 @@ mod yaml;
 pub use archive::archive;
 pub use audit::audit;
 pub use config::config;
+pub use dependencies::dependencies;
 pub use jsonc::jsonc;
 pub use markdown::markdown;
 pub use mcp_uri::mcp_uri;

@@ -78,3 +78,8 @@ fn route_index() {
 fn route_vectors() {
     replay("route_vectors", crate::route_vectors);
 }
+
+#[test]
+fn dependencies() {
+    replay("dependencies", crate::dependencies);
+}
