@@ -280,14 +280,8 @@ fn documented_commands_and_options_exist() {
 #[test]
 fn registry_worked_examples_of_scripts() {
     let env = TestEnv::bare().variable("PATH", "/usr/local/bin:/usr/bin:/bin").variable("NO_COLOR", "1");
+    env.let_other_users_read();
     env.file("~/.prowess/config.toml", "environments.directory = \"~/environments\"\n");
-    // Scripts that root starts run as another user, who must be able to read the packages.
-    for dir in env.path("~/").ancestors().take(3) {
-        if dir.starts_with(std::env::temp_dir().canonicalize().unwrap()) {
-            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-            fs::set_permissions(dir, mode).unwrap();
-        }
-    }
     for (info, content) in blocks(&text("docs/scripts.md")) {
         if let Some((_, path)) = info.split_once(' ').filter(|(_, path)| path.contains('/')) {
             env.file(path, content);

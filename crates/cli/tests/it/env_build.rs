@@ -1,7 +1,5 @@
 //! Environments that are built before a script runs, and how they are shown.
 
-use std::os::unix::fs::PermissionsExt;
-
 use insta::{assert_snapshot, with_settings};
 use prowess_testing::package_index::{LocalIndex, wheel};
 
@@ -39,8 +37,7 @@ pub fn index(helper: &str) -> LocalIndex {
 /// Returns an environment whose environments are in its home directory.
 pub fn test_env(index: &LocalIndex) -> TestEnv {
     let env = TestEnv::bare().variable("PATH", "/usr/bin:/bin").variable("NO_COLOR", "1");
-    // Scripts that root starts run as another user.
-    std::fs::set_permissions(env.path(".."), std::fs::Permissions::from_mode(0o755)).unwrap();
+    env.let_other_users_read();
     use_index(&env, index);
     env
 }

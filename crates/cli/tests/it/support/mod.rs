@@ -7,6 +7,7 @@ pub mod terminal;
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -44,6 +45,11 @@ impl TestEnv {
     pub fn variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// Lets other users read the files, because scripts that root starts run as another user.
+    pub fn let_other_users_read(&self) {
+        fs::set_permissions(self.temp_dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
     }
 
     fn base(&self) -> PathBuf {
@@ -109,7 +115,6 @@ impl TestEnv {
 
     /// Creates a command on `PATH`.
     pub fn program(&self, name: &str) -> &Self {
-        use std::os::unix::fs::PermissionsExt;
         let path = self.base().join("bin").join(name);
         fs::write(&path, "").unwrap();
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
