@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use prowess::resources::SkillFiles;
 
+use crate::system_paths;
+
 /// The directory of a run. It is removed on drop.
 #[derive(Debug)]
 pub(super) struct RunDir {
@@ -52,6 +54,7 @@ impl RunDir {
         run_dir.copy_files(files)?;
         run_dir.create_python_modules()?;
         run_dir.create_for_user(&run_dir.scratch)?;
+        run_dir.create_for_user(&run_dir.scratch.join(system_paths::SETTINGS_DIR))?;
         if let Some(user) = user {
             std::os::unix::fs::chown(&run_dir.dir, Some(user), Some(user))?;
         }

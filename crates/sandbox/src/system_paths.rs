@@ -77,6 +77,10 @@ const MACHINE_FILES: &[&str] = &[
 /// Devices without data.
 pub(crate) const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
+/// The directory of settings in the home directory of a script. It exists from the start and has a variable of its own,
+/// because LibreOffice neither creates it nor uses `HOME` if the user has no name.
+pub(crate) const SETTINGS_DIR: &str = ".config";
+
 /// Returns `true` if the path is in a system directory.
 pub(crate) fn is_system(path: &Path) -> bool {
     SYSTEM_DIRS.iter().any(|dir| path.starts_with(dir))

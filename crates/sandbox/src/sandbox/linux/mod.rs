@@ -176,6 +176,8 @@ fn bubblewrap_arguments(task: &SandboxTask<'_>, features: BubblewrapFeatures) ->
         // The kernel limits the size and knows the usage, which the script cannot hide.
         let size = task.limits.scratch_bytes.saturating_add(SCRATCH_MARGIN).to_string();
         add(&["--perms", "0700", SIZE, &size, "--tmpfs", &scratch]);
+        let settings = Path::new(&*scratch).join(system_paths::SETTINGS_DIR);
+        add(&["--perms", "0700", "--dir", &settings.to_string_lossy()]);
     } else {
         add(&["--bind", &task.scratch.to_string_lossy(), &scratch]);
     }
@@ -233,9 +235,9 @@ fn build_order(
         list.push(copy.inside(copies).to_owned());
     }
     let home = scratch.as_os_str().to_owned().into_vec();
-    // Programs such as LibreOffice create their settings only in a directory that exists.
-    let names = ["HOME", "TMPDIR", "XDG_CONFIG_HOME"];
-    let mut environment: Vec<_> = names.map(|name| (name.to_owned(), home.clone())).to_vec();
+    let settings = scratch.join(system_paths::SETTINGS_DIR).into_os_string().into_vec();
+    let directories = [("HOME", home.clone()), ("TMPDIR", home), ("XDG_CONFIG_HOME", settings)];
+    let mut environment: Vec<_> = directories.map(|(name, path)| (name.to_owned(), path)).to_vec();
     environment.extend(task.environment.iter().map(|(name, value)| (name.clone(), value.clone().into_vec())));
     SandboxOrder {
         program: task.program.clone(),
