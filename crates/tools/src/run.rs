@@ -1,5 +1,6 @@
 //! Runs scripts for a model.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::sync::Arc;
 
@@ -57,7 +58,8 @@ impl ScriptRunner {
             options.on_output = Some(Box::new(|stream, bytes| on_output(stream, bytes)));
         }
         let new_files = to_changes(&inputs);
-        options.workspace = prepare_workspace(call_options.workspace.as_ref(), inputs)?;
+        let max = options.limits.workspace_bytes;
+        options.workspace = prepare_workspace(call_options.workspace.as_ref(), inputs, max)?;
         let ask = consent_callback(call_options);
         let (consent, warning) = self.decisions.consent(skill, script, &options, ask.as_deref())?;
         options.consent = consent;
@@ -104,9 +106,11 @@ pub(crate) struct ScriptCall<'a> {
 
 /// Returns the workspace of a script, or `None` to follow the policy. Changes nothing: the user may not allow the script.
 /// Inputs take the place of files of the conversation with the same path, but never of files in a directory of the user.
+/// `max` is the maximum size of all files, which are held in memory.
 fn prepare_workspace(
     workspace: Option<&ConversationWorkspace>,
     inputs: Vec<InputFile>,
+    max: u64,
 ) -> Result<Option<Workspace>, ToolError> {
     Ok(match workspace {
         None if inputs.is_empty() => None,
@@ -118,13 +122,21 @@ fn prepare_workspace(
             Some(Workspace::DirectoryWithInputs(dir.clone(), inputs))
         }
         Some(ConversationWorkspace::Files(files)) => {
+            let replaced: BTreeSet<&str> = inputs.iter().map(InputFile::path).collect();
+            let mut listed = files.list().map_err(workspace_error)?;
+            listed.retain(|file| !replaced.contains(file.path.as_str()));
+            let bytes = listed.iter().fold(0, |sum: u64, file| sum.saturating_add(file.size));
+            if bytes > max {
+                let message = format!(
+                    "the files of this conversation have {bytes} bytes; scripts can use {max} (run.workspace-bytes)"
+                );
+                return Err(ToolError::new(ErrorCode::TooLarge, message));
+            }
             let mut all = inputs;
-            for file in files.list().map_err(workspace_error)? {
-                if all.iter().all(|input| input.path() != file.path) {
-                    let bytes = files.read(&file.path).map_err(workspace_error)?;
-                    let input = InputFile::new(&file.path, bytes);
-                    all.push(input.map_err(|error| ToolError::new(error.code(), error.to_string()))?);
-                }
+            for file in listed {
+                let content = files.read(&file.path).map_err(workspace_error)?;
+                let input = InputFile::new(&file.path, content);
+                all.push(input.map_err(|error| ToolError::new(error.code(), error.to_string()))?);
             }
             Some(Workspace::Temporary(all))
         }
@@ -249,3 +261,27 @@ fn render_output(data: &Value, ran: &ScriptResult, not_kept: Option<&ToolError>)
 
 /// The maximum number of written and removed files in the text for the model.
 const LISTED_MAX: usize = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::MemoryWorkspace;
+
+    #[test]
+    fn files_that_scripts_cannot_use_are_not_read() {
+        let files = MemoryWorkspace::default();
+        files.apply(WorkspaceChanges::write("a", b"12345", "")).unwrap();
+        let workspace = ConversationWorkspace::Files(Arc::new(files));
+        let input = |text: &str| vec![InputFile::new("a", text.as_bytes().to_vec()).unwrap()];
+        let error = prepare_workspace(Some(&workspace), vec![], 4).unwrap_err();
+        insta::assert_snapshot!(
+            error.message,
+            @"the files of this conversation have 5 bytes; scripts can use 4 (run.workspace-bytes)"
+        );
+        // An input takes the place of the file.
+        let prepared = prepare_workspace(Some(&workspace), input("1"), 4).unwrap();
+        assert_eq!(prepared, Some(Workspace::Temporary(input("1"))));
+        let prepared = prepare_workspace(Some(&workspace), vec![], 5).unwrap();
+        assert_eq!(prepared, Some(Workspace::Temporary(input("12345"))));
+    }
+}
