@@ -24,16 +24,7 @@ pub enum TurnEvent {
         arguments: Value,
     },
     /// A script waits for the consent of the user.
-    Consent {
-        /// The id of the tool call.
-        id: String,
-        /// The skill.
-        skill: String,
-        /// The script.
-        script: String,
-        /// What the script may access.
-        access: Vec<AccessRow>,
-    },
+    Consent(ConsentQuestion),
     /// The tool returned a result.
     ToolResult {
         /// The id of the call.
@@ -67,8 +58,26 @@ pub enum TurnEvent {
     },
 }
 
+/// A question whether a script may run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ConsentQuestion {
+    /// The id of the tool call.
+    pub id: String,
+    /// The random id that an answer must name; `None` if the question is asked elsewhere, such as in a terminal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// The skill.
+    pub skill: String,
+    /// The script.
+    pub script: String,
+    /// What the script may access.
+    pub access: Vec<AccessRow>,
+}
+
 /// What a script may read, write or reach.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AccessRow {
     /// The kind of access: `reads`, `writes`, `network`, `variables`, `sandbox`.
     pub title: String,

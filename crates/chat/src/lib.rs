@@ -13,6 +13,6 @@ pub mod provider;
 pub mod store;
 pub mod turn;
 
-pub use event::{AccessRow, TurnEvent};
+pub use event::{AccessRow, ConsentQuestion, TurnEvent};
 pub use message::{Message, MessageState, Part, Role, TokenUsage};
 pub use outcome::{EndReason, TurnOutcome};

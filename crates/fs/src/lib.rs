@@ -34,8 +34,8 @@ pub use fingerprint::{Fingerprint, Stat, unix_millis, unix_now};
 pub use lock::{LockGuard, lock, lock_path, remove_unless_locked, try_lock};
 pub use parallel::parallel_map;
 pub use process::{
-    TerminalMode, has_exited, kill_group, raise_open_files_limit, set_own_group, terminal_columns,
-    wait_readable,
+    TerminalMode, discard_typed, has_exited, kill_group, raise_open_files_limit, set_own_group,
+    terminal_columns, wait_readable,
 };
 pub use read::{
     ReadError, ensure_regular, read_at, read_bounded, read_resolved, read_whole, read_with_fingerprint,

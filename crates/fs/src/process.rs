@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, setrlimit, test_kill_process,
 };
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use rustix::termios::{OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcgetwinsize, tcsetattr};
 
 /// Makes a command start in its own process group, so that it can be killed with all its children, and has no
 /// controlling terminal.
@@ -53,6 +53,11 @@ pub fn raise_open_files_limit() -> io::Result<()> {
 /// Returns the number of columns of a terminal, or 0 if it is unknown or not a terminal.
 pub fn terminal_columns(terminal: &impl AsFd) -> usize {
     tcgetwinsize(terminal).map_or(0, |size| size.ws_col.into())
+}
+
+/// Discards what was typed on a terminal and not read yet, so that it does not answer a later question.
+pub fn discard_typed(terminal: &impl AsFd) -> io::Result<()> {
+    Ok(tcflush(terminal, QueueSelector::IFlush)?)
 }
 
 /// The mode of the terminal on standard input.

@@ -6,6 +6,7 @@ pub mod host;
 pub mod http;
 mod malformed;
 mod manifest;
+mod owner;
 mod page;
 mod server;
 pub mod stdio;

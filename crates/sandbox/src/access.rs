@@ -9,7 +9,7 @@ use super::error::RunError;
 use super::gate;
 use super::options::{NetworkAccess, Protection, RunOptions};
 use super::prepare::environment_of_script;
-use super::workspace::Workspace;
+use super::workspace::{InputFile, Workspace};
 
 prowess::format::named_enum! {
     /// The answer to the question whether a script may run.
@@ -53,12 +53,14 @@ impl AccessSummary {
         }
         let (read, write) = match (&options.workspace, options.policy.run.directory) {
             (Some(Workspace::Directory(dir)), _) => (vec![show(dir)], show(dir)),
-            (Some(Workspace::Temporary(inputs)), _) if !inputs.is_empty() => {
-                let names = inputs.iter().map(|input| escape_for_display(input.path.as_str()).into_owned());
-                (names.collect(), "a temporary workspace".to_owned())
+            (Some(Workspace::DirectoryWithInputs(dir, inputs)), _) => {
+                ([vec![show(dir)], input_names(inputs)].concat(), show(dir))
+            }
+            (Some(Workspace::Temporary(inputs)), _) => {
+                (input_names(inputs), "a temporary workspace".to_owned())
             }
             (None, ScriptDirectory::Skill) => (Vec::new(), "temporary files".to_owned()),
-            _ => (Vec::new(), "a temporary workspace".to_owned()),
+            (None, ScriptDirectory::Workspace) => (Vec::new(), "a temporary workspace".to_owned()),
         };
         let granted = options.read.iter().map(|path| show(path));
         let read = ["the skill".to_owned(), "system files".to_owned()].into_iter().chain(read).chain(granted);
@@ -88,11 +90,24 @@ impl AccessSummary {
         }
     }
 
+    /// Replaces the description of what the script may write.
+    #[must_use]
+    pub fn with_writes(mut self, text: &str) -> Self {
+        for (_, writes) in self.rows.iter_mut().filter(|(title, _)| *title == "writes") {
+            text.clone_into(writes);
+        }
+        self
+    }
+
     /// Sets the tree hash of the skill's files.
     #[must_use]
     pub fn with_tree(self, tree: &str) -> Self {
         Self { tree: tree.to_owned(), ..self }
     }
+}
+
+fn input_names(inputs: &[InputFile]) -> Vec<String> {
+    inputs.iter().map(|input| escape_for_display(input.path()).into_owned()).collect()
 }
 
 /// Returns the packages that a script uses.

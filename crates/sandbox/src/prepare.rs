@@ -22,8 +22,8 @@ use super::sandbox::{
     unused_user,
 };
 use super::workspace::{
-    Changes, CopiedTree, CopyLimits, FinishedWorkspace, Workspace, check_workspace, copy_dir, copy_file,
-    remove_abandoned_staging, resolve_read_grants, write_inputs,
+    Changes, CopiedTree, CopyLimits, FinishedWorkspace, Workspace, add_inputs, check_workspace, copy_dir,
+    copy_file, remove_abandoned_staging, resolve_read_grants, write_inputs,
 };
 use super::{Limits, RunOutcome, allowed_tools, gate, locate, watch};
 
@@ -211,10 +211,13 @@ fn copy_user_files(
                 files.copied = Some(write_inputs(inputs, &copy, &mut limits)?);
                 (copy.clone(), copy.clone())
             }
-            Workspace::Directory(dir) => {
+            Workspace::Directory(dir) | Workspace::DirectoryWithInputs(dir, _) => {
                 let resolved = check_workspace(dir, options.env)?;
                 remove_abandoned_staging(&resolved);
-                let copied = copy_dir(&resolved, &copy, &mut limits)?;
+                let mut copied = copy_dir(&resolved, &copy, &mut limits)?;
+                if let Workspace::DirectoryWithInputs(_, inputs) = workspace {
+                    add_inputs(&mut copied, inputs, &resolved, &copy, &mut limits)?;
+                }
                 if copied.skipped > 0 {
                     files.remarks.push(format!(
                         "{} symlinks and special files of the workspace are not visible to the script",

@@ -49,7 +49,10 @@ export interface CallPart {
 }
 
 export interface Question {
+  /** The id of the tool call. */
   id: string;
+  /** The id that an answer names; missing if the question cannot be answered on the page. */
+  question?: string;
   skill: string;
   script: string;
   access: { title: string; text: string }[];

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use axum::{Json, Router, middleware};
 use prowess::ErrorCode;
+use prowess_mcp::http::OwnerRequest;
 use serde_json::Value;
 use tower::ServiceExt;
 use utoipa::OpenApi;
@@ -15,7 +16,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::guard::{self, Guard, GuardState};
+use crate::guard::{self, Access, Guard, GuardState};
 use crate::problem::Problem;
 use crate::{about, chats, compress, events, operations, page, render, settings, skills, transfer};
 
@@ -71,7 +72,11 @@ pub(crate) fn router(app: App, guard: Guard) -> Router {
 }
 
 /// Forwards MCP requests to the MCP server of the current skills.
-async fn mcp(State(app): State<App>, request: Request) -> Response {
+async fn mcp(State(app): State<App>, access: Access, mut request: Request) -> Response {
+    // Others must not decide that scripts run, nor name directories of this machine.
+    if app.turns.asks_consent() && access == Access::Admin {
+        request.extensions_mut().insert(OwnerRequest);
+    }
     let Ok(response) = app.reloadable.current().mcp.clone().oneshot(request).await;
     response
 }

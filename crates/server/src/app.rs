@@ -7,13 +7,10 @@ use std::sync::atomic::AtomicUsize;
 use prowess_chat::store::Store;
 use tokio_util::sync::CancellationToken;
 
-use crate::limits::{ConcurrencyLimit, Limits};
+use crate::limits::{ConcurrencyLimit, Limits, TransferLimit};
 use crate::metrics::Metrics;
 use crate::reloadable::Reloadable;
 use crate::turns::Turns;
-
-/// The maximum number of files that are uploaded or downloaded at once. Each is held in memory.
-const FILE_TRANSFERS_MAX: usize = 32;
 
 /// State shared by all requests. Cheap to clone.
 #[derive(Clone)]
@@ -27,8 +24,8 @@ pub(crate) struct AppState {
     pub(crate) limits: Limits,
     /// Open event streams.
     pub(crate) streams: ConcurrencyLimit,
-    /// Uploads and downloads of files, which are held in memory.
-    pub(crate) transfers: ConcurrencyLimit,
+    /// Uploads, downloads and imports, which are held in memory.
+    pub(crate) transfers: TransferLimit,
     /// The number of open connections.
     pub(crate) connections: AtomicUsize,
     pub(crate) metrics: Arc<Metrics>,
@@ -53,7 +50,7 @@ impl App {
             turns,
             limits,
             streams,
-            transfers: ConcurrencyLimit::new("file transfers", FILE_TRANSFERS_MAX),
+            transfers: TransferLimit::default(),
             connections,
             metrics,
             stop,

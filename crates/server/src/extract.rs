@@ -134,6 +134,12 @@ pub(crate) async fn read_body(request: Request, max: usize) -> Result<Vec<u8>, P
     }
 }
 
+/// Returns the size of a body if its header says it, else `max`. No more than `max` bytes are kept.
+pub(crate) fn expected_length(headers: &HeaderMap, max: u64) -> u64 {
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    length.and_then(|length| length.parse().ok()).map_or(max, |length: u64| length.min(max))
+}
+
 /// Describes an error that occurred while a body was received.
 fn receive_error(error: &(dyn Error + 'static)) -> Problem {
     match std::iter::successors(Some(error), |&error| error.source()).find(|error| error.is::<BodyTimeout>())

@@ -28,8 +28,8 @@ pub struct ServerOptions {
     pub limits: Limits,
     /// How long turns may continue while the server stops, before they are interrupted and marked.
     pub grace: Duration,
-    /// Whether users of the page may decide that scripts run. Only for a server that one person uses: a lasting answer is saved
-    /// in the configuration.
+    /// Whether administrators may decide that scripts run, on the page and in MCP clients. Only for a server that other machines
+    /// cannot reach: the script runs as the user who runs the server, and a lasting answer is saved in that user's configuration.
     pub ask_consent: bool,
 }
 

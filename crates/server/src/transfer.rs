@@ -11,6 +11,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::Stream;
+use prowess::ErrorCode;
 use prowess_chat::Message;
 use prowess_chat::store::transfer::{ExportSelection, export, parse_export};
 use prowess_chat::store::{ChatFile, Store, StoreError, Topic};
@@ -19,7 +20,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::extract::{self, Path};
-use crate::problem::ApiResult;
+use crate::problem::{ApiResult, Problem};
 use crate::render::run_blocking;
 
 /// The maximum size of an imported file.
@@ -132,7 +133,19 @@ pub(crate) async fn import_chats(
     request: Request,
 ) -> ApiResult<(StatusCode, Json<ImportedChatsResponse>)> {
     extract::check_json(request.headers())?;
-    let bytes = extract::read_body(request, FILE_MAX).await?;
+    // The file, its text and its parsed chats are in memory at once.
+    let expected = extract::expected_length(request.headers(), FILE_MAX as u64);
+    let _permit = app.transfers.acquire(expected.saturating_mul(3))?;
+    let bytes = extract::read_body(request, FILE_MAX).await.map_err(|problem| match problem.code {
+        ErrorCode::TooLarge => {
+            let detail = format!(
+                "the file is larger than {} MiB; import it on the machine of the server with `prowess chats import FILE`",
+                FILE_MAX / (1024 * 1024)
+            );
+            Problem::new(ErrorCode::TooLarge, detail)
+        }
+        _ => problem,
+    })?;
     let chats = run_blocking(move || parse_export(&bytes)).await??;
     let from: Vec<_> = chats.iter().map(|chat| chat.id.clone()).collect();
     let to = app.store.add_chats(chats).await?;

@@ -24,7 +24,7 @@ use tokio_util::task::TaskTracker;
 use crate::limits::{ConcurrencyLimit, ConcurrencyPermit};
 use crate::metrics::Metrics;
 use crate::problem::Problem;
-use crate::questions::{ChatConsent, OpenQuestions};
+use crate::questions::ChatConsent;
 
 /// The log target, which operators filter by.
 const LOG: &str = "prowess_server::chats::turns";
@@ -56,10 +56,8 @@ struct SharedTurns {
     ending: CancellationToken,
     store: Arc<dyn Store>,
     metrics: Arc<Metrics>,
-    /// Whether users may decide that scripts run.
+    /// Whether administrators may decide that scripts run.
     ask_consent: bool,
-    /// The questions that wait for an answer.
-    questions: Arc<OpenQuestions>,
 }
 
 /// A turn that this process runs.
@@ -79,14 +77,14 @@ pub(crate) struct StartedTurn {
 impl Turns {
     /// Creates an empty table for at most `max` concurrent turns.
     pub(crate) fn new(max: usize, store: Arc<dyn Store>, metrics: Arc<Metrics>, ask_consent: bool) -> Self {
-        let (running, ending, questions) = (Mutex::default(), CancellationToken::new(), Arc::default());
-        let shared = Arc::new(SharedTurns { running, ending, store, metrics, ask_consent, questions });
+        let (running, ending) = (Mutex::default(), CancellationToken::new());
+        let shared = Arc::new(SharedTurns { running, ending, store, metrics, ask_consent });
         Self { shared, tasks: TaskTracker::new(), limit: ConcurrencyLimit::new("turns", max) }
     }
 
-    /// Returns the questions about scripts that wait for an answer.
-    pub(crate) fn questions(&self) -> &OpenQuestions {
-        &self.shared.questions
+    /// Returns whether administrators of this server may decide that scripts run.
+    pub(crate) fn asks_consent(&self) -> bool {
+        self.shared.ask_consent
     }
 
     /// Stores a message and starts a turn that answers it.
@@ -214,6 +212,8 @@ pub(crate) struct TurnRequest {
     pub(crate) files: Vec<String>,
     /// The limits of the files that scripts write.
     pub(crate) file_limits: ChatFileLimits,
+    /// Whether to ask if a script may run; only if the sender of the message may decide that.
+    pub(crate) ask_consent: bool,
 }
 
 /// Runs a turn from start to end, in its own task.
@@ -221,7 +221,7 @@ async fn run_turn(
     shared: Arc<SharedTurns>,
     agent: Agent,
     chat: String,
-    TurnRequest { text, replaces, files, file_limits }: TurnRequest,
+    TurnRequest { text, replaces, files, file_limits, ask_consent }: TurnRequest,
     _permit: ConcurrencyPermit,
     started: oneshot::Sender<Result<StartedTurn, StoreError>>,
 ) {
@@ -253,7 +253,7 @@ async fn run_turn(
     let registration = shared.register(&turn);
     // The client may have disconnected.
     let _ = started.send(Ok(StartedTurn { turn: turn.clone(), events }));
-    let consent = shared.ask_consent.then(|| ChatConsent::connect(&chat, &shared.questions));
+    let consent = ask_consent.then(|| ChatConsent::connect(store, &turn));
     let input = TurnInput {
         chat: &chat,
         history: &history.messages,

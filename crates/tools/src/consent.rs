@@ -89,8 +89,11 @@ impl ConsentDecisions {
             }
             ConsentAnswer::Never => {
                 insert(&self.denied, &entry);
-                save(answer, &entry);
-                denied()
+                let unsaved = save(answer, &entry);
+                denied().map_err(|mut error| {
+                    error.message.extend(unsaved.map(|unsaved| format!("; {unsaved}")));
+                    error
+                })
             }
         }
     }

@@ -18,6 +18,9 @@ const INPUTS_MAX: usize = 50;
 /// The maximum size of an input.
 const INPUT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
+/// The maximum size of all inputs together, because they are held in memory.
+const ALL_BYTES_MAX: u64 = 128 * 1024 * 1024;
+
 /// Returns the schema of the parameter.
 pub(crate) fn schema() -> Value {
     let text = |description: &str| json!({"type": "string", "description": description});
@@ -47,7 +50,8 @@ pub(crate) fn parse(value: Option<&Value>, roots: &[PathBuf]) -> Result<Vec<Inpu
         Some(Value::Array(items)) => items,
         Some(_) => return Err(invalid("inputs must be a list of objects")),
     };
-    let mut inputs = Vec::new();
+    let mut inputs: Vec<InputFile> = Vec::new();
+    let mut all_bytes = 0;
     for (index, item) in items.iter().enumerate() {
         let number = index + 1;
         let Value::Object(fields) = item else { return Err(invalid("inputs must be a list of objects")) };
@@ -55,6 +59,14 @@ pub(crate) fn parse(value: Option<&Value>, roots: &[PathBuf]) -> Result<Vec<Inpu
             .map_err(|error| ToolError::new(error.code, format!("input {number}: {}", error.message)))?;
         let input = InputFile::new(&name, bytes)
             .map_err(|error| ToolError::new(error.code(), format!("input {number}: {error}")))?;
+        all_bytes += input.bytes().len() as u64;
+        if all_bytes > ALL_BYTES_MAX {
+            let message = format!("the inputs have more than {ALL_BYTES_MAX} bytes together");
+            return Err(ToolError::new(ErrorCode::TooLarge, message));
+        }
+        if inputs.iter().any(|other| other.path() == input.path()) {
+            return Err(invalid(format!("input {number}: another input has the same name")));
+        }
         inputs.push(input);
     }
     Ok(inputs)
@@ -187,5 +199,25 @@ mod tests {
             result(json!("x"), &[]),
         ];
         insta::assert_snapshot!(results.join("\n"));
+    }
+
+    #[test]
+    fn inputs_have_different_names_and_a_limit_together() {
+        let error = |value: Value, roots: &[PathBuf]| {
+            let error = parse(Some(&value), roots).unwrap_err();
+            format!("{} {}", error.code, error.message)
+        };
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        std::fs::File::create(root.join("large")).unwrap().set_len(INPUT_BYTES_MAX).unwrap();
+        let large: Vec<_> = (0..5).map(|n| json!({"path": "large", "name": n.to_string()})).collect();
+        let errors = [
+            error(json!([{"name": "a", "text": "1"}, {"name": "a", "text": "2"}]), &[]),
+            error(json!(large), &[root]),
+        ];
+        insta::assert_snapshot!(errors.join("\n"), @r"
+        INVALID_PARAM input 2: another input has the same name
+        TOO_LARGE the inputs have more than 134217728 bytes together
+        ");
     }
 }

@@ -1,13 +1,18 @@
 //! Runs scripts for a model.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use prowess::contained::strip_escapes;
 use prowess::{ErrorCode, Registry, Skill};
-use prowess_sandbox::{Cancel, InputFile, RunOptions, SandboxHelper, ScriptResult, Workspace, run};
+use prowess_sandbox::{
+    AccessSummary, Cancel, InputFile, RunError, RunOptions, SandboxHelper, ScriptResult, Workspace,
+    check_consent, run,
+};
 use serde_json::{Value, json};
 
-use crate::consent::ConsentDecisions;
+use crate::consent::{ConsentCallback, ConsentDecisions};
 use crate::envelope::{CallStatus, Envelope, ToolError};
 use crate::session::CallOptions;
 use crate::workspace::{
@@ -52,20 +57,43 @@ impl ScriptRunner {
         if let Some(on_output) = &call_options.on_output {
             options.on_output = Some(Box::new(|stream, bytes| on_output(stream, bytes)));
         }
-        options.workspace = prepare_workspace(call_options.workspace.as_ref(), inputs)?;
-        let ask = call_options.ask_consent.as_deref();
-        let (consent, warning) = self.decisions.consent(skill, script, &options, ask)?;
+        let new_files = to_changes(&inputs);
+        let max = options.limits.workspace_bytes;
+        options.workspace = prepare_workspace(call_options.workspace.as_ref(), inputs, max)?;
+        let ask = consent_callback(call_options);
+        let (consent, warning) = self.decisions.consent(skill, script, &options, ask.as_deref())?;
         options.consent = consent;
-        let mut ran = run(skill, script, args, options).map_err(|error| {
-            let hint = hint_suffix(error.hint().as_deref(), skill);
-            ToolError::new(error.code(), format!("{error}{hint}"))
-        })?;
-        ran.remarks.extend(warning);
-        if let Some(ConversationWorkspace::Files(files)) = &call_options.workspace {
-            apply_changes(files.as_ref(), &ran)?;
+        if let Some(ConversationWorkspace::Files(files)) = &call_options.workspace
+            && new_files != WorkspaceChanges::default()
+        {
+            // A script that is not allowed changes nothing. Inputs are part of the conversation from now on.
+            check_consent(skill, &options).map_err(|error| run_error(&error, skill))?;
+            files.apply(new_files).map_err(workspace_error)?;
         }
-        Ok(run_envelope(skill, script, &ran))
+        let mut ran = run(skill, script, args, options).map_err(|error| run_error(&error, skill))?;
+        ran.remarks.extend(warning);
+        let kept = match &call_options.workspace {
+            Some(ConversationWorkspace::Files(files)) => apply_changes(files.as_ref(), &ran),
+            Some(ConversationWorkspace::Directory(_)) | None => Ok(()),
+        };
+        Ok(run_envelope(skill, script, &ran, kept.err()))
     }
+}
+
+/// Returns the callback that asks the user, with a precise description of what the script changes.
+fn consent_callback(call_options: &CallOptions) -> Option<Arc<ConsentCallback>> {
+    let ask = call_options.ask_consent.clone()?;
+    match call_options.workspace {
+        Some(ConversationWorkspace::Files(_)) => Some(Arc::new(move |access: &AccessSummary| {
+            ask(&access.clone().with_writes("the files of this conversation"))
+        })),
+        Some(ConversationWorkspace::Directory(_)) | None => Some(ask),
+    }
+}
+
+fn run_error(error: &RunError, skill: &Skill) -> ToolError {
+    let hint = hint_suffix(error.hint().as_deref(), skill);
+    ToolError::new(error.code(), format!("{error}{hint}"))
 }
 
 /// A call of `skills.run`.
@@ -76,44 +104,53 @@ pub(crate) struct ScriptCall<'a> {
     pub(crate) inputs: Vec<InputFile>,
 }
 
-/// Returns the workspace of a script, or `None` to follow the policy. Inputs replace files of the conversation with the
-/// same path.
+/// Returns the workspace of a script, or `None` to follow the policy. Changes nothing: the user may not allow the script.
+/// Inputs take the place of files of the conversation with the same path, but never of files in a directory of the user.
+/// `max` is the maximum size of all files, which are held in memory.
 fn prepare_workspace(
     workspace: Option<&ConversationWorkspace>,
     inputs: Vec<InputFile>,
+    max: u64,
 ) -> Result<Option<Workspace>, ToolError> {
-    match workspace {
-        None if inputs.is_empty() => Ok(None),
-        None => Ok(Some(Workspace::Temporary(inputs))),
+    Ok(match workspace {
+        None if inputs.is_empty() => None,
+        None => Some(Workspace::Temporary(inputs)),
         Some(ConversationWorkspace::Directory(dir)) if inputs.is_empty() => {
-            Ok(Some(Workspace::Directory(dir.clone())))
+            Some(Workspace::Directory(dir.clone()))
         }
-        Some(ConversationWorkspace::Directory(_)) => Err(ToolError::new(
-            ErrorCode::InvalidParam,
-            "inputs are not available, because scripts work in a directory of the user; pass paths in it as args",
-        )),
+        Some(ConversationWorkspace::Directory(dir)) => {
+            Some(Workspace::DirectoryWithInputs(dir.clone(), inputs))
+        }
         Some(ConversationWorkspace::Files(files)) => {
+            let replaced: BTreeSet<&str> = inputs.iter().map(InputFile::path).collect();
+            let mut listed = files.list().map_err(workspace_error)?;
+            listed.retain(|file| !replaced.contains(file.path.as_str()));
+            let bytes = listed.iter().fold(0, |sum: u64, file| sum.saturating_add(file.size));
+            if bytes > max {
+                let message = format!(
+                    "the files of this conversation have {bytes} bytes; scripts can use {max} (run.workspace-bytes)"
+                );
+                return Err(ToolError::new(ErrorCode::TooLarge, message));
+            }
             let mut all = inputs;
-            // Written first, so that they are part of the conversation.
-            let written = all.iter().map(|input| WorkspaceWrite {
-                path: input.path().to_owned(),
-                content: input.bytes().to_vec(),
-                media_type: String::new(),
-            });
-            let changes = WorkspaceChanges { written: written.collect(), removed: Vec::new() };
-            if !changes.written.is_empty() {
-                files.apply(changes).map_err(workspace_error)?;
+            for file in listed {
+                let content = files.read(&file.path).map_err(workspace_error)?;
+                let input = InputFile::new(&file.path, content);
+                all.push(input.map_err(|error| ToolError::new(error.code(), error.to_string()))?);
             }
-            for file in files.list().map_err(workspace_error)? {
-                if all.iter().all(|input| input.path() != file.path) {
-                    let bytes = files.read(&file.path).map_err(workspace_error)?;
-                    let input = InputFile::new(&file.path, bytes);
-                    all.push(input.map_err(|error| ToolError::new(error.code(), error.to_string()))?);
-                }
-            }
-            Ok(Some(Workspace::Temporary(all)))
+            Some(Workspace::Temporary(all))
         }
-    }
+    })
+}
+
+/// Returns the changes that add inputs to the files of a conversation.
+fn to_changes(inputs: &[InputFile]) -> WorkspaceChanges {
+    let write = |input: &InputFile| WorkspaceWrite {
+        path: input.path().to_owned(),
+        content: input.bytes().to_vec(),
+        media_type: String::new(),
+    };
+    WorkspaceChanges { written: inputs.iter().map(write).collect(), removed: Vec::new() }
 }
 
 /// Applies the changes of a script to the files of the conversation.
@@ -143,8 +180,8 @@ pub(crate) fn hint_suffix(hint: Option<&str>, skill: &Skill) -> String {
     hint.map_or_else(String::new, |hint| format!("; {}", hint.replace(&dir, "the skill's directory")))
 }
 
-/// Converts the result of a run. The output of a failed script is included.
-fn run_envelope(skill: &Skill, script: &str, ran: &ScriptResult) -> Envelope {
+/// Converts the result of a run. The output of a failed script is included. `not_kept` says why its files were not kept.
+fn run_envelope(skill: &Skill, script: &str, ran: &ScriptResult, not_kept: Option<ToolError>) -> Envelope {
     let mut data = ran.to_json();
     if let Value::Object(data) = &mut data {
         data.remove("schema");
@@ -155,13 +192,20 @@ fn run_envelope(skill: &Skill, script: &str, ran: &ScriptResult) -> Envelope {
                 strip_escapes(text, 0);
             }
         }
+        if not_kept.is_some() {
+            data.insert("artifacts".to_owned(), json!([]));
+            data.insert("removed".to_owned(), json!([]));
+        }
     }
-    let text = render_output(&data, ran);
+    let text = render_output(&data, ran, not_kept.as_ref());
     let failed = |code, message| Envelope {
         status: CallStatus::Error,
         error: Some(ToolError::new(code, message)),
         ..Envelope::success(data.clone(), text.clone())
     };
+    if let Some(ToolError { code, message }) = not_kept {
+        return failed(code, format!("the files of the script are not kept: {message}"));
+    }
     if ran.timed_out {
         return failed(ErrorCode::Timeout, format!("the script was {}", ran.describe_end()));
     }
@@ -175,7 +219,7 @@ fn run_envelope(skill: &Skill, script: &str, ran: &ScriptResult) -> Envelope {
 }
 
 /// Renders the text for the model: both streams and, unless the script succeeded, how it ended.
-fn render_output(data: &Value, ran: &ScriptResult) -> String {
+fn render_output(data: &Value, ran: &ScriptResult, not_kept: Option<&ToolError>) -> String {
     let output = |stream: &str| data[stream].as_str().unwrap_or_default();
     let mut text = output("stdout").to_owned();
     let mut part = |title: &str, body: &str| {
@@ -188,15 +232,26 @@ fn render_output(data: &Value, ran: &ScriptResult) -> String {
     if !output("stderr").is_empty() {
         part("[standard error]\n", output("stderr"));
     }
-    for artifact in ran.artifacts().iter().take(LISTED_MAX) {
+    let (artifacts, removed) = match not_kept {
+        None => (ran.artifacts(), ran.removed()),
+        Some(error) => {
+            part("", &format!("[the files of the script are not kept: {}]\n", error.message));
+            (&[][..], &[][..])
+        }
+    };
+    for artifact in artifacts.iter().take(LISTED_MAX) {
         part("", &format!("[wrote {} ({} bytes, {})]\n", artifact.path, artifact.size, artifact.media_type));
     }
-    let omitted = ran.artifacts().len().saturating_sub(LISTED_MAX);
+    let omitted = artifacts.len().saturating_sub(LISTED_MAX);
     if omitted > 0 {
         part("", &format!("[wrote {omitted} more files]\n"));
     }
-    for path in ran.removed().iter().take(LISTED_MAX) {
+    for path in removed.iter().take(LISTED_MAX) {
         part("", &format!("[removed {path}]\n"));
+    }
+    let omitted = removed.len().saturating_sub(LISTED_MAX);
+    if omitted > 0 {
+        part("", &format!("[removed {omitted} more files]\n"));
     }
     if !ran.is_success() {
         part("", &format!("[{}]\n", ran.describe_end()));
@@ -206,3 +261,27 @@ fn render_output(data: &Value, ran: &ScriptResult) -> String {
 
 /// The maximum number of written and removed files in the text for the model.
 const LISTED_MAX: usize = 50;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::MemoryWorkspace;
+
+    #[test]
+    fn files_that_scripts_cannot_use_are_not_read() {
+        let files = MemoryWorkspace::default();
+        files.apply(WorkspaceChanges::write("a", b"12345", "")).unwrap();
+        let workspace = ConversationWorkspace::Files(Arc::new(files));
+        let input = |text: &str| vec![InputFile::new("a", text.as_bytes().to_vec()).unwrap()];
+        let error = prepare_workspace(Some(&workspace), vec![], 4).unwrap_err();
+        insta::assert_snapshot!(
+            error.message,
+            @"the files of this conversation have 5 bytes; scripts can use 4 (run.workspace-bytes)"
+        );
+        // An input takes the place of the file.
+        let prepared = prepare_workspace(Some(&workspace), input("1"), 4).unwrap();
+        assert_eq!(prepared, Some(Workspace::Temporary(input("1"))));
+        let prepared = prepare_workspace(Some(&workspace), vec![], 5).unwrap();
+        assert_eq!(prepared, Some(Workspace::Temporary(input("12345"))));
+    }
+}

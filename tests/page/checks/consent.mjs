@@ -37,18 +37,33 @@ export const consent = (browser, check, prowess) => [
       const page = await browser.open(context, env.url);
       await attach(page);
       await send(page, "Make it loud.");
-      const question = page.getByRole("group", { name: "May scripts/upper.sh of upper run?" });
+      const question = page.getByRole("group", { name: "Allow upper to run scripts/upper.sh?" });
       await question.waitFor();
       const access = await question.locator("dl").innerText();
-      assert.match(access, /Reads\s+the skill, system files, in\.txt\s+Writes\s+a temporary workspace\s+Network\s+no access/);
+      assert.match(access, /Reads\s+the skill, system files, in\.txt\s+Writes\s+the files of this conversation\s+Network\s+no access/);
       await browser.checkAccessibility(page, "a question about a script");
       // The question is still there after a reload, and in another tab.
       await page.reload();
       await question.waitFor();
       const other = await browser.open(context, page.url());
-      const otherQuestion = other.getByRole("group", { name: "May scripts/upper.sh of upper run?" });
+      const otherQuestion = other.getByRole("group", { name: "Allow upper to run scripts/upper.sh?" });
       await otherQuestion.waitFor();
-      await question.getByRole("button", { name: "Allow once" }).press("Enter");
+      // The first answer counts. Other answers, also to another question, have no effect.
+      const chat = page.url().split("/").at(-1);
+      const { consent: asked } = await env.api(`/api/chats/${chat}`);
+      const forged = await fetch(`${env.url}api/chats/${chat}/consents/${asked.id}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ decision: "always" }),
+      });
+      assert.equal(forged.status, 404);
+      await other.route("**/consents/*", async (route) => {
+        const answered = page.waitForResponse("**/consents/*");
+        await question.getByRole("button", { name: "Allow once" }).press("Enter");
+        assert.equal((await answered).status(), 204);
+        await route.continue();
+      });
+      await otherQuestion.getByRole("button", { name: "Always allow" }).click();
       await waitForReply(page);
       await otherQuestion.waitFor({ state: "detached" });
       const card = page.locator(".card file-card", { hasText: "upper.txt" });
@@ -71,7 +86,7 @@ export const consent = (browser, check, prowess) => [
       // A change of the skill ends the permission.
       writeFileSync(join(env.userSkills, "upper/notes.md"), "New.");
       await send(page, "After a change.");
-      await question.getByRole("button", { name: "Never" }).click();
+      await question.getByRole("button", { name: "Never allow" }).click();
       await waitForReply(page, 5);
       assert.match(readFileSync(config, "utf8"), /denied-skills = \["upper"\]/);
       return page;

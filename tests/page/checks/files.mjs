@@ -51,7 +51,10 @@ export const importChat = async (env) => {
   const artifacts = Object.entries(FILES).map(([path, file]) => infoOf(path, file));
   const gone = { path: "out/gone.txt", size: 1, media_type: "text/plain", digest: digest("x") };
   const changed = { ...artifacts[2], digest: digest("older") };
-  const summary = { exit_code: 0, stdout: "done\n", text: "done\n", artifacts: [...artifacts, gone], removed: ["old.csv"] };
+  // An export is untrusted: its paths must not become other addresses.
+  const outside = { path: "../../../../api/export", size: 1, media_type: "text/plain", digest: digest("x") };
+  const written = [...artifacts, gone, outside];
+  const summary = { exit_code: 0, stdout: "done\n", text: "done\n", artifacts: written, removed: ["old.csv"] };
   summary.artifacts[2] = changed;
   const messages = [
     { id: "m1", role: "user", at: 1, state: "complete", parts: [{ type: "text", text: "Make a report." }] },
@@ -142,10 +145,45 @@ export const files = (env, browser, check) => [
     const names = await page.locator(".prompt-box .file-chip:not(.failed) .chip-name").allInnerTexts();
     assert.deepEqual(names, ["a.txt", "a (2).txt"]);
     await browser.checkAccessibility(page, "a file that was refused");
+    // A message is not sent without a file that belongs to it.
+    await send(page, "Look at these.");
+    await waitForText(page.locator(".notice.error"), "A file was not uploaded. Remove it before you send your message.");
+    assert.equal(await page.locator("#prompt").inputValue(), "Look at these.");
+    assert.equal(await page.locator(".message.user").count(), 0);
+    await page.getByRole("button", { name: "Remove bad:name.txt" }).click();
     await page.locator(".files-fold > summary").click();
     await page.getByRole("button", { name: "Delete a (2).txt" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await waitForText(page.locator(".files-count"), "1 file, 3 B");
+    return page;
+  }),
+
+  check("too many files, empty files, pasted pictures and an empty drop", async () => {
+    const page = await browser.open(await browser.newContext(), env.url);
+    await page.locator("#prompt").waitFor();
+    const many = Array.from({ length: 101 }, (_, n) => ({ name: `${n}.txt`, text: "x" }));
+    await drop(page, ".chat-view", many);
+    const notice = page.locator(".notice.error");
+    await waitForText(notice, "A message can have at most 100 files. Attach fewer, or pack them into an archive.");
+    assert.equal(await page.locator(".file-chip").count(), 0);
+    await drop(page, ".chat-view", [{ name: "empty.txt", text: "" }]);
+    await waitForText(page.locator(".files-count"), "1 file, 0 B");
+    assert.equal(await notice.isVisible(), false);
+    const paste = (types) =>
+      page.evaluate((given) => {
+        const data = new DataTransfer();
+        data.items.add(new File([new Uint8Array([137, 80, 78, 71])], "image.png", { type: "image/png" }));
+        for (const type of given) data.setData(type, "text");
+        const event = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+        document.querySelector("#prompt").dispatchEvent(event);
+      }, types);
+    await paste([]);
+    // A file manager adds the name of the file, an office program the text that was copied.
+    await paste(["text/plain"]);
+    await paste(["text/plain", "text/html"]);
+    await waitForText(page.locator(".files-count"), "3 files, 8 B");
+    const names = await page.locator(".prompt-box .chip-name").allInnerTexts();
+    assert.deepEqual(names, ["empty.txt", "image.png", "image (2).png"]);
     return page;
   }),
 
@@ -166,13 +204,14 @@ export const files = (env, browser, check) => [
       const json = fileCard(page, "out/data.json");
       await json.locator("summary").click();
       await waitForText(json.locator("pre"), /"b": \[/);
-      await waitForText(json.locator(".badge"), "changed since");
+      await waitForText(json.locator(".badge"), "changed since then");
       const html = fileCard(page, "out/page.html");
       await html.locator("summary").click();
       await waitForText(html.locator("pre"), "<script>alert(1)</script>");
       assert.equal(await fileCard(page, "out/book.bin").locator("summary").count(), 0);
       await waitForText(fileCard(page, "out/gone.txt").locator(".badge"), "deleted");
-      await waitForText(page.locator(".artifacts-note"), "Deleted by the script: old.csv");
+      await waitForText(page.locator(".artifacts-note").last(), "Deleted by the script: old.csv");
+      assert.equal(await page.getByText("api/export").count(), 0);
       const [download] = await Promise.all([
         page.waitForEvent("download"),
         fileCard(page, "out/prices.csv").getByRole("link", { name: "Download out/prices.csv" }).click(),

@@ -46,6 +46,19 @@ export const units = (check) => [
     assert.equal(numbered("a.csv", 1), "a.csv");
   }),
 
+  check("a new file never gets the path of a file or of a folder", async () => {
+    const { freePath } = await page("lib/upload.js");
+    const taken = new Set(["a.csv", "a (2).csv", "data/x.csv", "notes"]);
+    const paths = ["a.csv", "b.csv", "data", "data/x.csv", "notes/y.csv", "notes"].map((path) => freePath(path, taken));
+    assert.deepEqual(paths, ["a (3).csv", "b.csv", "data (2)", "data/x (2).csv", "notes (2)/y.csv", "notes (2)"]);
+  }),
+
+  check("paths of results cannot leave their chat", async () => {
+    const { isInnerPath } = await page("lib/api.js");
+    for (const path of ["", "..", "../a", "a/../../b", "a//b", "/a", "a/.", "."]) assert.equal(isInnerPath(path), false, path);
+    for (const path of ["a", "a/b c.txt", "...", "%2e%2e/a"]) assert.equal(isInnerPath(path), true, path);
+  }),
+
   check("the rendered rows are the visible ones", async () => {
     const { heightOf, rowsBetween, topOf } = await page("lib/window.js");
     for (const open of [-1, 0, 3, 9]) {

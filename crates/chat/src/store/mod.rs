@@ -41,6 +41,7 @@ mod media_type;
 mod notifications;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod questions;
 mod recorder;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod sql;
@@ -65,13 +66,16 @@ pub use files::{ChatFile, FileChanges, FileOrigin, NewFile};
 pub use follow::{ChatFollower, FollowedEvent};
 pub use limits::{ATTACHMENTS_MAX, CHATS_MAX, MESSAGES_MAX, NAMES_MAX, STORED_MESSAGE_MAX, TITLE_MAX};
 pub use notifications::{Announcements, Subscription, Topic};
+pub use questions::QuestionState;
 pub use recorder::{ChatHistory, StoreRecorder, derive_title};
 pub use stored_event::{STRING_MAX, to_stored_event};
 pub use turn::{EventPage, NumberedEvent, StoredTurn};
 pub use workspace::ChatWorkspace;
 pub use writer::TurnWriter;
 
-use crate::{Message, TurnEvent, TurnOutcome};
+use prowess_sandbox::ConsentAnswer;
+
+use crate::{ConsentQuestion, Message, TurnEvent, TurnOutcome};
 
 /// Timeouts and connection limits of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,6 +223,29 @@ pub trait Store: Send + Sync + 'static {
         changes: FileChanges,
         limits: ChatFileLimits,
     ) -> Result<Vec<ChatFile>, StoreError>;
+
+    /// Opens a question of a turn under a new random id, which it returns. It takes the place of an earlier question of the
+    /// chat, and is open until it has an answer or the turn ends.
+    async fn open_question(
+        &self,
+        turn: &StoredTurn,
+        question: &ConsentQuestion,
+    ) -> Result<String, StoreError>;
+
+    /// Returns the open question of a chat.
+    async fn question(&self, chat: &str) -> Result<Option<ConsentQuestion>, StoreError>;
+
+    /// Answers the open question with this id, and wakes the process that runs the turn. Returns `false` if it is not open:
+    /// only the first answer counts.
+    async fn answer_question(
+        &self,
+        chat: &str,
+        question: &str,
+        answer: ConsentAnswer,
+    ) -> Result<bool, StoreError>;
+
+    /// Returns the state of the question with this id.
+    async fn question_state(&self, chat: &str, question: &str) -> Result<QuestionState, StoreError>;
 
     /// Checks that the database responds.
     async fn check(&self) -> Result<(), StoreError>;

@@ -29,6 +29,8 @@ pub enum Topic {
 pub(crate) enum StoreNotice {
     /// The chat has events up to this number.
     Events(String, u64),
+    /// A question of the chat was answered.
+    Answer(String),
     /// An announcement.
     Topic(Topic),
 }
@@ -66,6 +68,12 @@ impl Subscribers {
                     sender.send_if_modified(|latest| std::mem::replace(latest, (*latest).max(*seq)) < *seq);
                 }
             }
+            StoreNotice::Answer(chat) => {
+                let chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(sender) = chats.get(chat) {
+                    sender.send_modify(|_| {});
+                }
+            }
             // An error means that there are no subscribers.
             StoreNotice::Topic(topic) => drop(self.topics.send(*topic)),
         }
@@ -80,14 +88,14 @@ impl Subscribers {
     }
 }
 
-/// Notifies about new events in a chat.
+/// Notifies about new events and answers in a chat.
 #[derive(Debug)]
 pub struct Subscription {
     receiver: watch::Receiver<u64>,
 }
 
 impl Subscription {
-    /// Waits until there may be new events. Never returns after the store is closed. Cancel safe.
+    /// Waits until there may be new events or an answer. Never returns after the store is closed. Cancel safe.
     pub async fn changed(&mut self) {
         if self.receiver.changed().await.is_err() {
             std::future::pending::<()>().await;
@@ -124,6 +132,9 @@ mod tests {
         first.changed().await;
         hub.publish(&StoreNotice::Events("a".into(), 2));
         assert!(!first.receiver.has_changed().unwrap() && !other.receiver.has_changed().unwrap());
+        hub.publish(&StoreNotice::Answer("a".into()));
+        first.changed().await;
+        assert!(!other.receiver.has_changed().unwrap());
         hub.publish_missed();
         first.changed().await;
         other.changed().await;

@@ -14,14 +14,20 @@ use tokio_util::sync::CancellationToken;
 
 use super::end::TurnError;
 use super::journal::TurnJournal;
-use crate::event::{AccessRow, TurnEvent};
+use crate::event::{AccessRow, ConsentQuestion, TurnEvent};
 
 /// Gets the answers of the user about scripts.
 #[async_trait]
 pub trait ConsentSource: Send + Sync {
-    /// Returns the answer to a question that was recorded as [`TurnEvent::Consent`]. `call` is the id of the tool call. The
-    /// future is dropped if the turn is cancelled.
-    async fn answer(&self, call: &str, access: &AccessSummary) -> ConsentAnswer;
+    /// Opens a question before it is recorded as [`TurnEvent::Consent`], so that it can be answered as soon as it is shown.
+    /// Returns the id that an answer must name; `None` if clients that follow the chat cannot answer it.
+    async fn open(&self, question: &ConsentQuestion) -> Option<String> {
+        let _ = question;
+        None
+    }
+
+    /// Returns the answer to a question that was opened and recorded. The future is dropped if the turn is cancelled.
+    async fn answer(&self, question: &ConsentQuestion, access: &AccessSummary) -> ConsentAnswer;
 }
 
 /// A question of a tool call.
@@ -65,14 +71,22 @@ impl Questions {
                 Some(question) = self.receiver.recv() => question,
             };
             let Question { access, reply } = question;
-            recorded = recorded.and(journal.consent(to_event(call, &access)).await);
             let answer = match &recorded {
-                // The question was not recorded, so no client shows it.
+                // An earlier question was not recorded: the turn ends.
                 Err(_) => ConsentAnswer::NotNow,
-                Ok(()) => tokio::select! {
-                    answer = self.source.answer(call, &access) => answer,
-                    () = cancel.cancelled() => ConsentAnswer::NotNow,
-                },
+                Ok(()) => {
+                    let mut question = to_question(call, &access);
+                    question.question = self.source.open(&question).await;
+                    recorded = journal.consent(TurnEvent::Consent(question.clone())).await;
+                    match &recorded {
+                        // No client shows the question.
+                        Err(_) => ConsentAnswer::NotNow,
+                        Ok(()) => tokio::select! {
+                            answer = self.source.answer(&question, &access) => answer,
+                            () = cancel.cancelled() => ConsentAnswer::NotNow,
+                        },
+                    }
+                }
             };
             // The call has ended if it no longer waits.
             let _ = reply.send(answer);
@@ -80,11 +94,12 @@ impl Questions {
     }
 }
 
-fn to_event(call: &str, access: &AccessSummary) -> TurnEvent {
+fn to_question(call: &str, access: &AccessSummary) -> ConsentQuestion {
     let row =
         |(title, text): &(&'static str, String)| AccessRow { title: (*title).to_owned(), text: text.clone() };
-    TurnEvent::Consent {
+    ConsentQuestion {
         id: call.to_owned(),
+        question: None,
         skill: access.skill.clone(),
         script: access.script.clone(),
         access: access.rows.iter().map(row).collect(),

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use prowess::Preset;
 use prowess_chat::turn::{Agent, ConsentSource, MemoryRecorder, TurnInput};
-use prowess_chat::{EndReason, TurnEvent};
+use prowess_chat::{ConsentQuestion, EndReason, TurnEvent};
 use prowess_config::ChatProvider;
 use prowess_sandbox::{AccessSummary, ConsentAnswer};
 use prowess_testing::model::ModelServer;
 use prowess_testing::model::wire_format::{call, text};
 use prowess_testing::script_env::helper;
 use prowess_tools::{MemoryWorkspace, ScriptRunner, WorkspaceChanges, WorkspaceFiles};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{StartConversation, TestEnv};
@@ -27,7 +27,7 @@ struct Answers {
 
 #[async_trait]
 impl ConsentSource for Answers {
-    async fn answer(&self, _: &str, access: &AccessSummary) -> ConsentAnswer {
+    async fn answer(&self, _: &ConsentQuestion, access: &AccessSummary) -> ConsentAnswer {
         self.asked.lock().unwrap().push(access.clone());
         match self.answer {
             Some(answer) => answer,
@@ -46,7 +46,14 @@ struct Outcome {
 
 /// Runs a turn in which the model calls a script twice.
 async fn run_turn(answer: Option<ConsentAnswer>) -> Outcome {
-    let arguments = json!({"name": "a", "script": "scripts/copy.sh", "args": ["in.txt", "out.txt"]});
+    run_turn_with(answer, json!([])).await
+}
+
+/// Runs a turn in which the model calls a script twice with inputs.
+async fn run_turn_with(answer: Option<ConsentAnswer>, inputs: Value) -> Outcome {
+    let arguments = json!({
+        "name": "a", "script": "scripts/copy.sh", "args": ["in.txt", "out.txt"], "inputs": inputs
+    });
     let steps = [
         vec![call("c1", "skills_run", arguments.clone())],
         vec![call("c2", "skills_run", arguments)],
@@ -116,14 +123,14 @@ async fn a_script_that_the_user_allows_works_on_the_files_of_the_chat() {
     assert_eq!(outcome.workspace.read("out.txt").unwrap(), b"TEXT");
     assert!(outcome.requests[0].contains("skills_run"), "the tool is offered, because the user can be asked");
     assert!(outcome.requests[1].contains("[wrote out.txt (4 bytes, text/plain)]"), "{}", outcome.requests[1]);
-    let TurnEvent::Consent { skill, script, access, .. } = &outcome.events[1] else {
+    let TurnEvent::Consent(ConsentQuestion { skill, script, access, .. }) = &outcome.events[1] else {
         panic!("{:?}", outcome.events)
     };
     let rows: Vec<_> = access.iter().map(|row| format!("{}: {}", row.title, row.text)).collect();
     insta::assert_snapshot!(format!("{skill} {script}\n{}", rows.join("\n")), @r"
     a scripts/copy.sh
     reads: the skill, system files, in.txt
-    writes: a temporary workspace
+    writes: the files of this conversation
     network: no access
     ");
 }
@@ -144,6 +151,19 @@ async fn a_script_that_the_user_does_not_allow_does_not_run() {
     assert_eq!(outcome.end, Ok(EndReason::Finished));
     assert!(kinds(&outcome.events).iter().all(|kind| !kind.starts_with("success")), "{:?}", outcome.events);
     assert!(outcome.workspace.read("out.txt").is_err());
+}
+
+#[tokio::test]
+async fn inputs_of_the_model_replace_files_only_if_the_user_allows_the_script() {
+    let inputs = json!([{"name": "in.txt", "text": "replaced"}]);
+    for refusal in [ConsentAnswer::NotNow, ConsentAnswer::Never] {
+        let outcome = run_turn_with(Some(refusal), inputs.clone()).await;
+        assert_eq!(outcome.workspace.read("in.txt").unwrap(), b"text", "{refusal}");
+        assert_eq!(outcome.workspace.list().unwrap().len(), 1);
+    }
+    let outcome = run_turn_with(Some(ConsentAnswer::Once), inputs).await;
+    assert_eq!(outcome.workspace.read("in.txt").unwrap(), b"replaced");
+    assert_eq!(outcome.workspace.read("out.txt").unwrap(), b"REPLACED");
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use prowess_chat::ConsentQuestion;
 use prowess_chat::turn::ConsentSource;
 use prowess_sandbox::{AccessSummary, ConsentAnswer};
 
@@ -24,6 +25,8 @@ pub(super) fn ask(access: &AccessSummary) -> io::Result<ConsentAnswer> {
 }
 
 fn print_question(access: &AccessSummary) -> io::Result<()> {
+    // Only what is typed after the question is an answer to it.
+    prowess_fs::discard_typed(&io::stdin())?;
     let mut err = io::stderr();
     writeln!(err, "{} ({}) wants to run {}", access.skill, access.location, access.script)?;
     for (title, text) in &access.rows {
@@ -65,7 +68,7 @@ impl Drop for AbandonOnDrop {
 
 #[async_trait]
 impl ConsentSource for TerminalConsent {
-    async fn answer(&self, _: &str, access: &AccessSummary) -> ConsentAnswer {
+    async fn answer(&self, _: &ConsentQuestion, access: &AccessSummary) -> ConsentAnswer {
         let abandoned = Arc::new(AtomicBool::new(false));
         let _abandon = AbandonOnDrop(Arc::clone(&abandoned));
         let access = access.clone();

@@ -135,7 +135,7 @@ fn options(args: &ServeArgs, output: &mut Output) -> Result<ServerOptions, Failu
         guard,
         limits,
         grace: Duration::from_secs(args.grace),
-        // A server on this machine is used by the person who started it.
+        // Administrators of a server that only this machine can reach are asked about scripts.
         ask_consent: args.addr.ip().is_loopback(),
     })
 }

@@ -53,6 +53,15 @@ fn a_confirmed_script_runs_once() {
     assert!(code == 0 && !seen.contains("Allow it?"), "{seen}");
 }
 
+/// Lines that were typed before the question, perhaps for another program, do not answer it.
+#[test]
+fn what_was_typed_before_the_question_is_not_an_answer() {
+    let env = env();
+    let mut session = TerminalSession::start(&env, &["run", "s", "typing.py"]);
+    let (seen, code) = session.answer("y").answer("a").until("not now: ").answer("").end();
+    assert!(code == 1 && !seen.contains("asked"), "{seen}");
+}
+
 /// A lasting answer is written into the configuration, and ends when the files of the skill change.
 #[test]
 fn a_lasting_answer_is_saved_and_ends_with_a_change() {

@@ -9,7 +9,7 @@
 //! | `sessions`, `calls`, `streams` | sessions of older revisions, and resuming interrupted streams |
 //!
 //! Invariants: a request with an unknown `Host` or `Origin` is rejected; without a token, only the user who runs
-//! the server is served. Each session of the protocol is a separate [`Connection`]; revisions without sessions get
+//! the server is served. With a token, clients may belong to others, and are not asked about scripts. Each session of the protocol is a separate [`Connection`]; revisions without sessions get
 //! one per request.
 
 mod calls;
@@ -33,6 +33,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+pub use crate::owner::OwnerRequest;
 use crate::{Connection, McpServer};
 pub use connections::Connections;
 use guard::{RequestGuard, check_request};
@@ -113,9 +114,12 @@ pub async fn serve(
 }
 
 /// Serves only the user who runs this process, and root.
-async fn require_same_user(Extension(peer): Extension<Peer>, request: Request, next: Next) -> Response {
+async fn require_same_user(Extension(peer): Extension<Peer>, mut request: Request, next: Next) -> Response {
     match peer.is_same_user().await {
-        true => next.run(request).await,
+        true => {
+            request.extensions_mut().insert(OwnerRequest);
+            next.run(request).await
+        }
         false => (
             StatusCode::UNAUTHORIZED,
             "this server belongs to another user of this machine; start it with --token-file to share it\n",
@@ -124,7 +128,7 @@ async fn require_same_user(Extension(peer): Extension<Peer>, request: Request, n
     }
 }
 
-/// Returns the router for [`MCP_PATH`], for use in a larger server. Must be called inside a runtime, which ends the
+/// Returns the router for [`MCP_PATH`], for use in a larger server, which marks the requests of its owner as [`OwnerRequest`]. Must be called inside a runtime, which ends the
 /// sessions when `stop` is cancelled.
 pub fn router(server: &McpServer, options: HttpOptions, stop: CancellationToken) -> Router {
     let sessions = Arc::new(ResumableSessions::new());

@@ -31,6 +31,7 @@ use super::subscriptions::{NotificationSink, PendingSubscription, Subscriptions,
 use super::workspace::ConnectionWorkspace;
 use super::{Shared, complete, consent, errors, prompts, resources, scripts, skills, tools};
 use crate::extension;
+use crate::owner::is_owner_request;
 
 /// The supported revisions of the protocol.
 const VERSIONS: &[ProtocolVersion] =
@@ -119,10 +120,23 @@ impl Connection {
         self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns a copy of the session for listing tools: `skills_run` is listed if the user of the client can be asked.
+    /// Returns `true` if a request comes from the user who runs the server. Only that user is asked about scripts and roots.
+    pub(super) fn is_owner(&self, context: &RequestContext<RoleServer>) -> bool {
+        match self.transport {
+            Transport::Stream => true,
+            Transport::Http => is_owner_request(&context.extensions),
+        }
+    }
+
+    /// Returns `true` if the client can ask the user who runs the server.
+    pub(super) fn can_ask(&self, context: &RequestContext<RoleServer>) -> bool {
+        self.is_owner(context) && consent::supports_forms(context.client_capabilities().as_ref())
+    }
+
+    /// Returns a copy of the session for listing tools: `skills_run` is listed if the user can be asked.
     pub(super) fn session_for_listing(&self, context: &RequestContext<RoleServer>) -> Session {
         let mut session = self.session();
-        if consent::supports_forms(context.client_capabilities().as_ref()) {
+        if self.can_ask(context) {
             session.call_options.ask_consent = Some(Arc::new(|_: &AccessSummary| ConsentAnswer::NotNow));
         }
         session

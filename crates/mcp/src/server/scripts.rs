@@ -58,7 +58,7 @@ pub(super) enum RunCallOutcome {
 
 /// How the user of a client is asked.
 enum QuestionChannel {
-    /// The client cannot ask its user.
+    /// The client cannot ask its user, or its user is not the one who runs the server.
     Unavailable,
     /// While the call waits.
     Elicitation(mpsc::Receiver<Question>),
@@ -86,12 +86,12 @@ pub(super) async fn call(
     {
         session.call_options.workspace = None;
     }
+    // The roots of other users are not directories of this machine that they may read.
     let could_use_roots = roots::has_path_input(&request.arguments)
+        && connection.is_owner(context)
         && context.client_capabilities().is_some_and(|capabilities| capabilities.roots.is_some());
     let needs_roots = could_use_roots && policy.run.client_roots;
-    let is_offered =
-        BuiltinTool::for_policy(policy, consent::supports_forms(context.client_capabilities().as_ref()))
-            .contains(&BuiltinTool::Run);
+    let is_offered = BuiltinTool::for_policy(policy, connection.can_ask(context)).contains(&BuiltinTool::Run);
     if needs_roots {
         let listed = match (has_server_requests(context), request.answers.get(ROOTS_KEY)) {
             (true, _) => roots::fetch(context).await,
@@ -146,7 +146,7 @@ fn open_channel(
     request: RunRequest,
     context: &RequestContext<RoleServer>,
 ) -> QuestionChannel {
-    if !consent::supports_forms(context.client_capabilities().as_ref()) {
+    if !connection.can_ask(context) {
         return QuestionChannel::Unavailable;
     }
     if has_server_requests(context) {

@@ -37,9 +37,11 @@ pub(super) async fn list(
 ) -> Result<ListToolsResult, ErrorData> {
     let session = connection.session_for_listing(context);
     let cursor = request.and_then(|request| request.cursor);
+    let changes_user_files = connection.workspace.is_directory();
     let listed = connection.run_blocking(move |shared| {
+        let definitions = shared.toolbox.definitions_in(&session).into_iter();
         let mut tools: Vec<_> =
-            shared.toolbox.definitions_in(&session).into_iter().map(to_mcp_tool).collect();
+            definitions.map(|definition| to_mcp_tool(definition, changes_user_files)).collect();
         // The built-in tools come first, unless pagination requires sorting by name.
         if tools.len() > PAGE_SIZE || cursor.is_some() {
             tools.sort_by(|a, b| a.name.cmp(&b.name));
@@ -63,8 +65,8 @@ fn tool_name(tool: &rmcp::model::Tool) -> &str {
     &tool.name
 }
 
-/// Converts a tool definition.
-fn to_mcp_tool(definition: ToolDefinition) -> rmcp::model::Tool {
+/// Converts a tool definition. `changes_user_files` says that scripts work in a directory of the user.
+fn to_mcp_tool(definition: ToolDefinition, changes_user_files: bool) -> rmcp::model::Tool {
     let builtin = BuiltinTool::from_name(&definition.name);
     let Value::Object(input) = definition.input_schema else {
         return rmcp::model::Tool::new(definition.name, definition.description, Map::new());
@@ -73,12 +75,11 @@ fn to_mcp_tool(definition: ToolDefinition) -> rmcp::model::Tool {
         if builtin.is_some() { replace_dotted_names(definition.description) } else { definition.description };
     let tool = rmcp::model::Tool::new(definition.name.replace('.', "_"), description, input);
     let Some(builtin) = builtin else { return tool };
-    let annotations = ToolAnnotations::new().read_only(builtin != BuiltinTool::Run).destructive(false);
+    let is_run = builtin == BuiltinTool::Run;
+    let annotations = ToolAnnotations::new().read_only(!is_run).destructive(is_run && changes_user_files);
     tool.with_title(schemas::tool_title(builtin))
         .with_raw_output_schema(Arc::new(schemas::output_schema(builtin)))
-        .with_annotations(
-            annotations.idempotent(builtin != BuiltinTool::Run).open_world(builtin == BuiltinTool::Run),
-        )
+        .with_annotations(annotations.idempotent(!is_run).open_world(is_run))
 }
 
 /// Calls a tool.

@@ -150,8 +150,9 @@ impl Collector<'_> {
     }
 
     fn finish(mut self) -> Changes {
-        let removed: Vec<_> =
-            self.before.files.keys().filter(|path| !self.found.files.contains(*path)).cloned().collect();
+        let is_removed =
+            |path: &&PathBuf| !self.found.files.contains(*path) && !self.before.only_copied.contains(*path);
+        let removed: Vec<_> = self.before.files.keys().filter(is_removed).cloned().collect();
         for path in removed {
             if let Some(inner) = self.check_name(&path) {
                 self.changes.removed.push(inner.as_str().to_owned());

@@ -74,6 +74,8 @@ pub(crate) struct CopiedTree {
     pub(crate) dirs: BTreeSet<PathBuf>,
     /// The copies of symlinks.
     pub(super) links: BTreeMap<PathBuf, Fingerprint>,
+    /// The files that exist only in the copy of a directory.
+    pub(super) only_copied: BTreeSet<PathBuf>,
     /// The number of symlinks that lead outside, FIFOs, sockets and devices, which were not copied.
     pub(crate) skipped: u32,
 }
@@ -119,6 +121,43 @@ pub(crate) fn write_inputs(
     limits: &mut CopyLimits,
 ) -> Result<CopiedTree, ScriptFilesError> {
     let mut tree = CopiedTree::default();
+    write_into(&mut tree, inputs, target, limits)?;
+    Ok(tree)
+}
+
+/// Writes inputs into the copy of a directory. They must not have the name of anything in the directory.
+pub(crate) fn add_inputs(
+    tree: &mut CopiedTree,
+    inputs: &[InputFile],
+    source: &Path,
+    target: &Path,
+    limits: &mut CopyLimits,
+) -> Result<(), ScriptFilesError> {
+    for input in inputs {
+        let inner = Path::new(input.path());
+        // The directory may also have links and special files, which were not copied.
+        let is_taken = |path: &Path| match source.join(path).symlink_metadata() {
+            Ok(found) => path == inner || !found.is_dir(),
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+        };
+        // From the outside, so that no link is followed.
+        let mut paths: Vec<&Path> = inner.ancestors().filter(|path| !path.as_os_str().is_empty()).collect();
+        paths.reverse();
+        if let Some(taken) = paths.into_iter().find(|path| is_taken(path)) {
+            return Err(ScriptFilesError::InputExists { path: taken.display().to_string() });
+        }
+    }
+    write_into(tree, inputs, target, limits)?;
+    tree.only_copied.extend(inputs.iter().map(|input| PathBuf::from(input.path())));
+    Ok(())
+}
+
+fn write_into(
+    tree: &mut CopiedTree,
+    inputs: &[InputFile],
+    target: &Path,
+    limits: &mut CopyLimits,
+) -> Result<(), ScriptFilesError> {
     for InputFile { path, bytes } in inputs {
         let inner = Path::new(path.as_str());
         let full = target.join(inner);
@@ -147,7 +186,7 @@ pub(crate) fn write_inputs(
             written.and_then(|()| Ok(Fingerprint::from_stat(&Stat::from_fd(&file)?))).map_err(unwritable)?;
         tree.files.insert(inner.to_owned(), CopiedFile { source: None, copy });
     }
-    Ok(tree)
+    Ok(())
 }
 
 struct Copier<'c> {

@@ -52,6 +52,12 @@ pub enum ScriptFilesError {
         /// The path.
         path: String,
     },
+    /// An input has the path of something in the directory of the user.
+    #[error("the workspace already has {path}, which an input must not replace")]
+    InputExists {
+        /// The path.
+        path: String,
+    },
     /// A file was changed by another program during the run.
     #[error(
         "{path} was changed by another program while the script ran, so nothing was changed in the workspace"
@@ -79,7 +85,7 @@ impl ScriptFilesError {
             Self::Refused { .. } => ErrorCode::AccessDenied,
             Self::TooLarge { .. } => ErrorCode::TooLarge,
             Self::InvalidInput { .. } | Self::DuplicateInput { .. } => ErrorCode::InvalidParam,
-            Self::Conflict { .. } => ErrorCode::Conflict,
+            Self::InputExists { .. } | Self::Conflict { .. } => ErrorCode::Conflict,
         }
     }
 
@@ -91,6 +97,9 @@ impl ScriptFilesError {
             }
             Self::TooLarge { key, .. } => {
                 Some(format!("choose a smaller directory, or raise {key} in ~/.prowess/config.toml"))
+            }
+            Self::InputExists { .. } => {
+                Some("give the input another name, or leave it out to use the existing file".to_owned())
             }
             Self::Conflict { .. } => Some("run the script again".to_owned()),
             Self::Unreadable { .. }

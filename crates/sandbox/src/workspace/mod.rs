@@ -24,7 +24,7 @@ pub use grants::check_workspace;
 
 pub(super) use apply::remove_abandoned_staging;
 pub(super) use collect::Changes;
-pub(super) use copy_in::{CopiedTree, CopyLimits, copy_dir, copy_file, write_inputs};
+pub(super) use copy_in::{CopiedTree, CopyLimits, add_inputs, copy_dir, copy_file, write_inputs};
 pub(super) use grants::resolve_read_grants;
 pub(super) use paths::PathMap;
 
@@ -37,6 +37,9 @@ pub enum Workspace {
     Temporary(Vec<InputFile>),
     /// A directory of the user. The changes of the script are applied to it after the script has ended by itself.
     Directory(PathBuf),
+    /// A directory of the user, as [`Self::Directory`], with more files. They exist only for the script, under names that
+    /// nothing in the directory has; those that the script changes are applied like files that it creates.
+    DirectoryWithInputs(PathBuf, Vec<InputFile>),
 }
 
 impl Default for Workspace {
@@ -45,7 +48,7 @@ impl Default for Workspace {
     }
 }
 
-/// A file that is put into a temporary workspace.
+/// A file that is put into a workspace.
 ///
 /// ```
 /// use prowess_sandbox::InputFile;

@@ -2,7 +2,7 @@
 
 import { Unreachable } from "../lib/api.js";
 import { h, make } from "../lib/dom.js";
-import { dropped } from "../lib/files.js";
+import { dropped, TooManyFiles } from "../lib/files.js";
 import { firstLine } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { address, go } from "../lib/route.js";
@@ -29,6 +29,9 @@ const NEAR = 80;
 const titleOf = (text) =>
   firstLine(text.replace(/^\/(\S+)\s*/, (whole, name) => (text.trim() === `/${name}` ? name : ""))) ||
   firstLine(text);
+
+/** The maximum number of files of a message, as on the server. */
+const FILES_MAX = 100;
 
 /** How long after user input a scroll event is attributed to it. */
 const BY_HAND = 1_000;
@@ -357,8 +360,15 @@ export class ChatView extends HTMLElement {
       this.#hint.hidden = true;
       if (!hasFiles(event) || !event.dataTransfer) return;
       event.preventDefault();
-      const found = await dropped(event.dataTransfer).catch(() => null);
-      if (found) await this.#attach(found.files);
+      try {
+        const found = await dropped(event.dataTransfer, FILES_MAX);
+        if (!found) throw new Error(t.files.nothing);
+        await this.#attach(found.files);
+      } catch (error) {
+        const many = error instanceof TooManyFiles;
+        const unreadable = error instanceof DOMException;
+        this.#say(many ? new Error(t.files.tooMany(FILES_MAX)) : unreadable ? new Error(t.files.unreadable) : error);
+      }
     });
   }
 
@@ -366,8 +376,9 @@ export class ChatView extends HTMLElement {
   async #attach(files) {
     this.#say(null);
     try {
+      if (this.#box.files.count + files.length > FILES_MAX) throw new Error(t.files.tooMany(FILES_MAX));
       const chat = this.#chat ?? (await this.#begin(""));
-      this.#box.files.add(chat.id, files, chat.fileMax);
+      this.#box.files.add(chat.id, files, chat.fileMax, () => chat.files.map((file) => file.path));
     } catch (error) {
       this.#say(error);
     }
@@ -393,6 +404,9 @@ export class ChatView extends HTMLElement {
     try {
       chat ??= await this.#begin(titleOf(text));
       await this.#box.files.settled();
+      // A message must not be sent without a file that belongs to it.
+      const { failed } = this.#box.files;
+      if (failed > 0) throw new Error(t.files.notUploaded(failed));
       this.#stick = true;
       await chat.send(text, this.#box.files.paths);
       this.#box.files.clear();

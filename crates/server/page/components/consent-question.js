@@ -1,9 +1,10 @@
 // The question whether a script may run: what it may read, write and reach, and the possible answers.
 
-import { api, at } from "../lib/api.js";
+import { api, at, Problem } from "../lib/api.js";
 import { h } from "../lib/dom.js";
 import { visible } from "../lib/hidden.js";
 import { t } from "../lib/text.js";
+import { app } from "../state/app.js";
 
 /** @typedef {import("../types.js").Question} Question */
 
@@ -17,6 +18,22 @@ export const consentQuestion = (chat, question) => {
     h("dt", {}, titles[title] ?? visible(title)),
     h("dd", {}, visible(text)),
   ]);
+  const [skill, script] = [visible(question.skill), visible(question.script)];
+  return h(
+    "div",
+    { class: "consent", role: "group", "aria-label": t.consent.label(skill, script) },
+    // Announced, because the reply waits for the answer.
+    h("p", { class: "consent-ask", role: "alert" }, t.consent.ask(skill, script)),
+    h("dl", { class: "consent-access" }, ...rows),
+    ...answers(chat, question.question),
+  );
+};
+
+/** The buttons, or where the question can be answered. @param {string} chat @param {string | undefined} id */
+const answers = (chat, id) => {
+  const note = (/** @type {string} */ text) => h("p", { class: "card-note" }, text);
+  if (!id) return [note(t.consent.elsewhere)];
+  if (!app.about?.admin) return [note(t.consent.adminOnly)];
   const problem = h("p", { class: "card-error", role: "alert", hidden: true });
   const buttons = DECISIONS.map((decision) => {
     const kind = decision === "once" ? "button primary" : "button";
@@ -24,23 +41,22 @@ export const consentQuestion = (chat, question) => {
     button.addEventListener("click", () => decide(decision));
     return button;
   });
-  const decide = async (/** @type {string} */ decision) => {
+  const row = h("div", { class: "consent-answers" }, ...buttons);
+  const decide = async (/** @type {typeof DECISIONS[number]} */ decision) => {
     for (const button of buttons) button.disabled = true;
     problem.hidden = true;
     try {
-      await api.post(at.consent(chat, question.id), { decision });
+      await api.post(at.consent(chat, id), { decision });
+      row.replaceWith(h("p", { class: "card-note", role: "status" }, t.consent.given[decision]));
+      // The buttons are gone, and the focus with them.
+      dispatchEvent(new Event("prowess:write"));
     } catch (error) {
-      problem.textContent = t.problem(/** @type {any} */ (error));
+      // Another tab was faster, or the reply has ended.
+      const closed = error instanceof Problem && error.status === 404;
+      problem.textContent = closed ? t.consent.closed : t.problem(/** @type {any} */ (error));
       problem.hidden = false;
-      for (const button of buttons) button.disabled = false;
+      for (const button of buttons) button.disabled = closed;
     }
   };
-  return h(
-    "div",
-    { class: "consent", role: "group", "aria-label": t.consent.label(visible(question.script), visible(question.skill)) },
-    h("p", { class: "consent-ask" }, t.consent.ask(visible(question.skill), visible(question.script))),
-    h("dl", { class: "consent-access" }, ...rows),
-    h("div", { class: "consent-answers" }, ...buttons),
-    problem,
-  );
+  return [row, problem];
 };

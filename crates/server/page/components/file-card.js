@@ -36,6 +36,8 @@ export const previewOf = (file) => {
 export class FileCard extends HTMLElement {
   /** @type {FileInfo | null} */
   #file = null;
+  /** The file as it is now, if that is known. @type {FileInfo | null} */
+  #now = null;
   #chat = "";
   #state = h("span", { class: "badge warn", hidden: true });
 
@@ -75,6 +77,7 @@ export class FileCard extends HTMLElement {
 
   /** The file as it is now, or `null` if it was deleted. @param {FileInfo | null} now */
   set current(now) {
+    this.#now = now;
     const text = now === null ? t.files.deleted : now.digest === this.#file?.digest ? "" : t.files.changed;
     this.#state.textContent = text;
     this.#state.hidden = text === "";
@@ -123,6 +126,8 @@ export class FileCard extends HTMLElement {
       const frame = h("iframe", { class: "file-pdf", src: inline, title: visible(file.path) });
       return [frame, h("p", { class: "file-link" }, link)];
     }
+    // The file may have grown since the message was written.
+    if (this.#now && this.#now.size > TEXT_MAX) return [h("p", { class: "card-note" }, t.files.noPreview)];
     const text = await (await request(address)).text();
     return kind === "table" ? this.#table(text, file) : this.#text(text, file);
   }

@@ -7,10 +7,10 @@ import { size } from "../lib/format.js";
 import { visible } from "../lib/hidden.js";
 import { icon } from "../lib/icons.js";
 import { t } from "../lib/text.js";
-import { numbered, upload } from "../lib/upload.js";
+import { freePath, upload } from "../lib/upload.js";
 
-/** How many names are tried if files with the same name exist. */
-const NAMES_MAX = 50;
+/** How often another name is tried if a file with the same name was added meanwhile. */
+const ATTEMPTS_MAX = 5;
 
 /** @typedef {{ path: string, state: "waiting" | "done" | "failed", item: HTMLElement, stop: AbortController }} Chip */
 
@@ -33,6 +33,16 @@ export class FileChips extends HTMLElement {
     return this.#chips.filter((chip) => chip.state === "done").map((chip) => chip.path);
   }
 
+  /** The number of files that could not be uploaded. */
+  get failed() {
+    return this.#chips.filter((chip) => chip.state === "failed").length;
+  }
+
+  /** The number of files, uploaded or not. */
+  get count() {
+    return this.#chips.length;
+  }
+
   /** Waits until no file is being uploaded. */
   async settled() {
     await this.#queue;
@@ -41,6 +51,7 @@ export class FileChips extends HTMLElement {
   clear() {
     for (const chip of this.#chips) chip.stop.abort();
     this.#chips = [];
+    this.#list.replaceChildren();
     this.#changed();
   }
 
@@ -49,41 +60,43 @@ export class FileChips extends HTMLElement {
    * @param {string} chat
    * @param {{ path: string, file: File }[]} files
    * @param {number} max the maximum size of a file
+   * @param {() => string[]} known the paths of the files that the chat has
    */
-  add(chat, files, max) {
-    for (const { path, file } of files) this.#add(chat, path, file, max);
+  add(chat, files, max, known) {
+    for (const { path, file } of files) this.#add(chat, path, file, max, known);
     return this.#queue;
   }
 
-  /** @param {string} chat @param {string} path @param {File} file @param {number} max */
-  #add(chat, path, file, max) {
-    const name = h("span", { class: "chip-name" }, visible(path));
-    const progress = h("progress", { class: "file-progress", max: 1, value: 0, "aria-label": t.files.uploading(path) });
+  /** @param {string} chat @param {string} path @param {File} file @param {number} max @param {() => string[]} known */
+  #add(chat, path, file, max, known) {
+    const shown = visible(path);
+    const name = h("span", { class: "chip-name" }, shown);
+    const progress = h("progress", { class: "file-progress", max: 1, value: 0, "aria-label": t.files.uploading(shown) });
     const note = h("span", { class: "file-note" }, size(file.size));
-    const remove = h(
-      "button",
-      { class: "chip-close", type: "button", title: t.files.detach(path), "aria-label": t.files.detach(path) },
-      icon("close"),
-    );
+    const label = { title: t.files.detach(shown), "aria-label": t.files.detach(shown) };
+    const remove = h("button", { class: "chip-close", type: "button", ...label }, icon("close"));
     const item = h("li", { class: "chip file-chip" }, icon("file"), name, note, progress, remove);
     /** @type {Chip} */
     const chip = { path, state: "waiting", item, stop: new AbortController() };
     remove.addEventListener("click", () => {
       chip.stop.abort();
       this.#chips = this.#chips.filter((other) => other !== chip);
+      item.remove();
       this.#changed();
       this.dispatchEvent(new CustomEvent("removed", { detail: chip.state === "done" ? chip.path : null }));
     });
     this.#chips.push(chip);
+    this.#list.append(item);
     this.#changed();
     const work = async () => {
       if (chip.stop.signal.aborted) return;
       try {
         if (file.size > max) throw new Problem(413, { detail: t.files.tooLarge(size(max)) });
-        chip.path = await this.#upload(chat, path, file, progress, chip.stop.signal);
+        const report = (/** @type {number} */ part) => (progress.value = part);
+        chip.path = await this.#upload(chat, path, file, known(), report, chip.stop.signal);
         chip.state = "done";
         name.textContent = visible(chip.path);
-        this.#said.textContent = t.files.added(chip.path);
+        this.#said.textContent = t.files.added(visible(chip.path));
         this.dispatchEvent(new Event("uploaded"));
       } catch (error) {
         if (chip.stop.signal.aborted) return;
@@ -91,7 +104,7 @@ export class FileChips extends HTMLElement {
         item.classList.add("failed");
         const text = t.problem(/** @type {any} */ (error));
         note.textContent = visible(text);
-        this.#said.textContent = `${visible(path)}: ${visible(text)}`;
+        this.#said.textContent = `${shown}: ${visible(text)}`;
       } finally {
         progress.remove();
         this.#changed();
@@ -102,22 +115,25 @@ export class FileChips extends HTMLElement {
 
   /**
    * Uploads a file under its name, or a numbered one if it is taken.
-   * @param {string} chat @param {string} path @param {File} file @param {HTMLProgressElement} progress @param {AbortSignal} signal
+   * @param {string} chat @param {string} path @param {File} file @param {string[]} known
+   * @param {(part: number) => void} report @param {AbortSignal} signal
    */
-  async #upload(chat, path, file, progress, signal) {
-    for (let number = 1; ; number++) {
-      const name = numbered(path, number);
+  async #upload(chat, path, file, known, report, signal) {
+    const taken = new Set([...known, ...this.paths]);
+    for (let attempt = 1; ; attempt++) {
+      const name = freePath(path, taken);
       try {
-        const written = await upload(at.chatFile(chat, name), file, (part) => (progress.value = part), signal);
+        const written = await upload(at.chatFile(chat, name), file, report, signal);
         return String(written.file.path);
       } catch (error) {
-        if (!(error instanceof Problem && error.status === 409) || number === NAMES_MAX) throw error;
+        // A script or another tab was faster.
+        if (!(error instanceof Problem && error.status === 409) || attempt === ATTEMPTS_MAX) throw error;
+        taken.add(name);
       }
     }
   }
 
   #changed() {
-    this.#list.replaceChildren(...this.#chips.map((chip) => chip.item));
     this.hidden = this.#chips.length === 0;
     this.dispatchEvent(new Event("change"));
   }

@@ -10,6 +10,9 @@ import { FileCard } from "./file-card.js";
 
 /** @typedef {import("../types.js").ChatFile} ChatFile */
 
+/** The number of files that are listed. */
+const LISTED_MAX = 500;
+
 export class FilesPanel extends HTMLElement {
   #summary = h("summary", {}, icon("folder"), h("span", { class: "files-count" }));
   #list = h("ul", { class: "files-list" });
@@ -35,8 +38,9 @@ export class FilesPanel extends HTMLElement {
     const bytes = files.reduce((sum, file) => sum + file.size, 0);
     const count = this.#summary.querySelector(".files-count");
     if (count) count.textContent = t.files.count(files.length, size(bytes));
+    const omitted = files.length - LISTED_MAX;
     this.#list.replaceChildren(
-      ...files.map((file) => {
+      ...files.slice(0, LISTED_MAX).map((file) => {
         const card = make(FileCard);
         const ask = async () => {
           const text = t.files.removeText(visible(file.path));
@@ -46,6 +50,7 @@ export class FilesPanel extends HTMLElement {
         card.show(chat, file, { open: false, remove: ask });
         return h("li", {}, card);
       }),
+      ...(omitted > 0 ? [h("li", { class: "muted" }, t.files.notListed(omitted))] : []),
     );
   }
 

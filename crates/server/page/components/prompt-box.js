@@ -6,6 +6,9 @@ import { t } from "../lib/text.js";
 import { FileChips } from "./file-chips.js";
 import { SkillMenu } from "./skill-menu.js";
 
+/** A file with its name; pasted content may have none. @param {File} file */
+const named = (file) => ({ path: file.name || "file", file });
+
 export class PromptBox extends HTMLElement {
   #area = h("textarea", {
     class: "prompt-area",
@@ -114,7 +117,7 @@ export class PromptBox extends HTMLElement {
   }
 
   #chosen() {
-    const files = [...(this.#input.files ?? [])].map((file) => ({ path: file.name, file }));
+    const files = [...(this.#input.files ?? [])].map(named);
     this.#input.value = "";
     if (files.length > 0) this.#tell("attach", files);
     this.focus();
@@ -122,9 +125,11 @@ export class PromptBox extends HTMLElement {
 
   /** @param {ClipboardEvent} event */
   #pasted(event) {
-    const files = [...(event.clipboardData?.files ?? [])].map((file) => ({ path: file.name, file }));
-    // Office programs also put a picture of copied text into the clipboard.
-    if (files.length === 0 || event.clipboardData?.types.includes("text/plain")) return;
+    const files = [...(event.clipboardData?.files ?? [])].map(named);
+    const types = event.clipboardData?.types ?? [];
+    // Office programs also put a picture of copied text into the clipboard; file managers put the names of copied files there.
+    const isText = types.includes("text/plain") && (types.includes("text/html") || types.includes("text/rtf"));
+    if (files.length === 0 || isText) return;
     event.preventDefault();
     this.#tell("attach", files);
   }

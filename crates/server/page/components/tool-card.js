@@ -1,7 +1,7 @@
 // A tool call and its result. Chats do not store texts of skills: an opened card loads them from the skill, and shows a note
 // if they differ from what the model received.
 
-import { api, at } from "../lib/api.js";
+import { api, at, isInnerPath } from "../lib/api.js";
 import { h, make } from "../lib/dom.js";
 import { digestOf, size } from "../lib/format.js";
 import { visible } from "../lib/hidden.js";
@@ -110,7 +110,7 @@ export class ToolCard extends HTMLElement {
   /** The files that a script created, changed and removed. @param {Record<string, any>} data */
   #files(data) {
     const list = (/** @type {any} */ value) => (Array.isArray(value) ? value : []);
-    const isFile = (/** @type {any} */ file) => typeof file?.path === "string";
+    const isFile = (/** @type {any} */ file) => typeof file?.path === "string" && isInnerPath(file.path);
     const files = list(data.artifacts).filter(isFile);
     const cards = files.slice(0, FILES_MAX).map((file) => {
       const { path, media_type: type, digest } = file;

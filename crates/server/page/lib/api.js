@@ -61,6 +61,13 @@ export const withQuery = (path, query = {}) => {
   return text ? `${path}?${text}` : path;
 };
 
+/**
+ * Whether a path stays inside a skill or a chat. Results of tools are untrusted, and a browser resolves `..` in an address, however
+ * it is written.
+ * @param {string} path
+ */
+export const isInnerPath = (path) => path.split("/").every((step) => step !== "" && step !== "." && step !== "..");
+
 /** A path inside a skill or a chat, each step written so that it stays one. @param {string} path */
 const steps = (path) => path.split("/").map(encodeURIComponent).join("/");
 
@@ -69,8 +76,8 @@ export const at = {
   chat: (id) => `/api/chats/${encodeURIComponent(id)}`,
   /** @param {string} id */
   chatFiles: (id) => `/api/chats/${encodeURIComponent(id)}/files`,
-  /** @param {string} id @param {string} call */
-  consent: (id, call) => `/api/chats/${encodeURIComponent(id)}/consents/${encodeURIComponent(call)}`,
+  /** @param {string} id @param {string} question */
+  consent: (id, question) => `/api/chats/${encodeURIComponent(id)}/consents/${encodeURIComponent(question)}`,
   /** @param {string} id @param {string} path */
   chatFile: (id, path) => `/api/chats/${encodeURIComponent(id)}/files/${steps(path)}`,
   /** @param {string} id */

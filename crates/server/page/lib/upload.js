@@ -35,3 +35,20 @@ export const numbered = (path, number) => {
   const found = /^(.*[^/])(\.[^./]+)$/.exec(path);
   return found ? `${found[1]} (${number})${found[2]}` : `${path} (${number})`;
 };
+
+/**
+ * The path for a new file: the wanted one, with numbers where it is taken. A folder gets a number if a file has its name.
+ * @param {string} path
+ * @param {Set<string>} taken the paths of the files
+ */
+export const freePath = (path, taken) => {
+  const isFolder = (/** @type {string} */ name) => [...taken].some((other) => other.startsWith(`${name}/`));
+  const steps = path.split("/");
+  return steps.reduce((above, step, index) => {
+    const isUsed = (/** @type {string} */ name) => taken.has(name) || (index === steps.length - 1 && isFolder(name));
+    for (let number = 1; ; number++) {
+      const name = above + (index > 0 ? "/" : "") + numbered(step, number);
+      if (!isUsed(name)) return name;
+    }
+  }, "");
+};

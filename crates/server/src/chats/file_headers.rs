@@ -35,7 +35,7 @@ pub(super) fn file_headers(file: &ChatFile, display: ContentDisplay) -> HeaderMa
     let policy = if inline == Some(PDF) { PDF_VIEWER } else { SANDBOX };
     let (kind, media_type) = match inline {
         Some(media_type) => ("inline", media_type.to_owned()),
-        None => ("attachment", with_charset(&file.media_type)),
+        None => ("attachment", saved_type(&file.media_type).to_owned()),
     };
     let mut headers = HeaderMap::new();
     let mut insert = |name: HeaderName, value: &str, fallback: &'static str| {
@@ -73,11 +73,16 @@ fn inline_type(media_type: &str) -> Option<&'static str> {
     }
 }
 
-/// Text is UTF-8: other content is not detected as text.
-fn with_charset(media_type: &str) -> String {
-    match media_type.starts_with("text/") {
-        true => format!("{media_type}; charset=utf-8"),
-        false => media_type.to_owned(),
+/// Returns the type of a file that is saved. Types that a page can load as code or as a style sheet are not sent: the policy of
+/// the page allows scripts of its own origin, and a file must never be one of them. The name of the file tells programs its type.
+fn saved_type(media_type: &str) -> &str {
+    const BINARY: &str = "application/octet-stream";
+    match inline_type(media_type) {
+        // Text is UTF-8: other content is not detected as text.
+        Some(PLAIN_TEXT) => PLAIN_TEXT,
+        Some(_) => media_type,
+        None if media_type.starts_with("audio/") || media_type.starts_with("video/") => media_type,
+        None => BINARY,
     }
 }
 
@@ -135,6 +140,9 @@ mod tests {
             "text/csv",
             "application/json",
             "text/javascript",
+            "text/css",
+            "application/wasm",
+            "video/mp4",
             "application/pdf",
             "application/octet-stream",
             "broken\r\nX: y",
@@ -151,13 +159,16 @@ mod tests {
         });
         insta::assert_snapshot!(lines.join("\n"), @r"
         image/png: inline image/png | sandbox; default-src 'none'; frame-ancestors 'self'
-        image/svg+xml: attachment image/svg+xml | sandbox; default-src 'none'; frame-ancestors 'self'
-        text/html: attachment text/html; charset=utf-8 | sandbox; default-src 'none'; frame-ancestors 'self'
-        application/xhtml+xml: attachment application/xhtml+xml | sandbox; default-src 'none'; frame-ancestors 'self'
-        application/xml: attachment application/xml | sandbox; default-src 'none'; frame-ancestors 'self'
+        image/svg+xml: attachment application/octet-stream | sandbox; default-src 'none'; frame-ancestors 'self'
+        text/html: attachment application/octet-stream | sandbox; default-src 'none'; frame-ancestors 'self'
+        application/xhtml+xml: attachment application/octet-stream | sandbox; default-src 'none'; frame-ancestors 'self'
+        application/xml: attachment application/octet-stream | sandbox; default-src 'none'; frame-ancestors 'self'
         text/csv: inline text/plain; charset=utf-8 | sandbox; default-src 'none'; frame-ancestors 'self'
         application/json: inline text/plain; charset=utf-8 | sandbox; default-src 'none'; frame-ancestors 'self'
-        text/javascript: attachment text/javascript; charset=utf-8 | sandbox; default-src 'none'; frame-ancestors 'self'
+        text/javascript: attachment application/octet-stream | sandbox; default-src 'none'; frame-ancestors 'self'
+        text/css: attachment application/octet-stream | sandbox; default-src 'none'; frame-ancestors 'self'
+        application/wasm: attachment application/octet-stream | sandbox; default-src 'none'; frame-ancestors 'self'
+        video/mp4: attachment video/mp4 | sandbox; default-src 'none'; frame-ancestors 'self'
         application/pdf: inline application/pdf | default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'
         application/octet-stream: attachment application/octet-stream | sandbox; default-src 'none'; frame-ancestors 'self'
         broken\r\nX: y: attachment application/octet-stream | sandbox; default-src 'none'; frame-ancestors 'self'

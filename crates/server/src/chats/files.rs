@@ -1,21 +1,25 @@
 //! The files of a chat: lists, uploads, downloads and deletes them.
 
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::{StreamExt, stream};
+use futures_util::stream;
 use prowess_chat::store::{ChatFile, FileChanges, FileOrigin, NewFile};
 use prowess_config::ChatFileLimits;
 use serde::{Deserialize, Serialize};
+use tokio::time::sleep;
 use utoipa::{IntoParams, ToSchema};
 
 use super::file_headers::{ContentDisplay, file_headers, is_known_etag};
 use crate::app::App;
-use crate::extract::{Flag, Path, QueryString, read_body};
-use crate::limits::ConcurrencyPermit;
+use crate::extract::{Flag, Path, QueryString, expected_length, read_body};
+use crate::limits::{BodyTimeout, TransferPermit, body_deadline};
 use crate::problem::{ApiResult, Problem};
 
 /// The size of a chunk of a download.
@@ -108,8 +112,8 @@ pub(crate) async fn upload(
     NewFile::new(&path, vec![], FileOrigin::Uploaded)?;
     app.store.chat(&chat).await?;
     let must_be_new = request.headers().get(header::IF_NONE_MATCH).is_some_and(|tag| tag == "*");
-    let _permit = app.transfers.acquire()?;
     let limits = limits(&app);
+    let _permit = app.transfers.acquire(expected_length(request.headers(), limits.file_bytes))?;
     let content = read_body(request, usize::try_from(limits.file_bytes).unwrap_or(usize::MAX)).await?;
     let file = NewFile::new(&path, content, FileOrigin::Uploaded)?;
     let changes = if must_be_new { FileChanges::add(file) } else { FileChanges::write(file) };
@@ -143,22 +147,42 @@ pub(crate) async fn download(
     if is_known_etag(&request_headers, &file) {
         return Ok((StatusCode::NOT_MODIFIED, file_headers(&file, display)).into_response());
     }
-    let permit = app.transfers.acquire()?;
+    let permit = app.transfers.acquire(file.size)?;
     let (file, content) = app.store.read_file(&chat, &path).await?;
     let mut headers = file_headers(&file, display);
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(content.len()));
-    Ok((headers, body(content, permit)).into_response())
+    // As long as a request body of this size may take.
+    let deadline = body_deadline(app.limits.body_timeout, content.len() as u64);
+    Ok((headers, body(content, permit, deadline)).into_response())
 }
 
-/// Returns a body that holds its permit until it was sent: the content stays in memory while a client is slow.
-fn body(content: Vec<u8>, permit: ConcurrencyPermit) -> Body {
-    let content = Bytes::from(content);
-    let starts = (0..content.len()).step_by(CHUNK_BYTES);
-    let chunks: Vec<Bytes> =
-        starts.map(|start| content.slice(start..content.len().min(start + CHUNK_BYTES))).collect();
-    Body::from_stream(stream::iter(chunks).map(move |chunk| {
-        let _held = &permit;
-        Ok::<_, std::convert::Infallible>(chunk)
+/// A file that is being sent. It is dropped when it was sent, or when that takes too long: a client that does not read must not
+/// hold memory and a permit forever.
+struct OutgoingFile(Mutex<Option<(Bytes, TransferPermit)>>);
+
+impl OutgoingFile {
+    /// Returns the chunk that starts here, if there is one; an error if the file was dropped.
+    fn chunk(&self, start: usize) -> Option<Result<Bytes, BodyTimeout>> {
+        let content = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((content, _)) = &*content else { return Some(Err(BodyTimeout)) };
+        let end = content.len().min(start + CHUNK_BYTES);
+        (start < end).then(|| Ok(content.slice(start..end)))
+    }
+}
+
+/// Returns a body that holds its permit until it was sent, or until the deadline.
+fn body(content: Vec<u8>, permit: TransferPermit, deadline: Duration) -> Body {
+    let file = Arc::new(OutgoingFile(Mutex::new(Some((Bytes::from(content), permit)))));
+    let sent = Arc::downgrade(&file);
+    tokio::spawn(async move {
+        sleep(deadline).await;
+        if let Some(file) = sent.upgrade() {
+            file.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        }
+    });
+    Body::from_stream(stream::unfold((file, 0), |(file, start)| async move {
+        let chunk = file.chunk(start)?;
+        Some((chunk, (file, start + CHUNK_BYTES)))
     }))
 }
 
@@ -171,4 +195,30 @@ pub(crate) async fn remove(
 ) -> ApiResult<StatusCode> {
     app.store.change_files(&chat, FileChanges::remove(&path), limits(&app)).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::TransferLimit;
+    use futures_util::StreamExt;
+
+    #[tokio::test]
+    async fn a_client_that_does_not_read_loses_the_file_and_its_permit() {
+        let limit = TransferLimit::default();
+        let permit = || limit.acquire(1024 * 1024 * 1024).unwrap();
+        let content: Vec<u8> = (0..CHUNK_BYTES * 2 + 1).map(|n| n as u8).collect();
+        let mut sent = body(content.clone(), permit(), Duration::from_secs(600)).into_data_stream();
+        let mut received = Vec::new();
+        while let Some(chunk) = sent.next().await {
+            received.extend_from_slice(&chunk.unwrap());
+        }
+        assert_eq!(received, content);
+        drop(sent);
+        let mut stalled = body(content, permit(), Duration::from_millis(1)).into_data_stream();
+        while limit.acquire(1).is_err() {
+            sleep(Duration::from_millis(1)).await;
+        }
+        assert!(stalled.next().await.unwrap().is_err(), "a partial file does not look complete");
+    }
 }

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use prowess_chat::store::{CHATS_MAX, Chat, MESSAGES_MAX, MessagePage, NewChat, Topic};
-use prowess_chat::{Message, MessageState};
+use prowess_chat::{ConsentQuestion, Message, MessageState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -13,7 +13,6 @@ use crate::app::App;
 use crate::extract::{JsonBody, OptionalJsonBody, Path, QueryString};
 use crate::markdown;
 use crate::problem::{ApiResult, Problem};
-use crate::questions::ConsentQuestion;
 use crate::render::run_blocking;
 
 /// The default number of chats per page.
@@ -100,7 +99,7 @@ pub(crate) struct ChatResponse {
     messages: Messages,
     /// The `before` value for earlier messages; null if there are none.
     before: Option<u64>,
-    /// The question whether a script may run, if the turn waits for an answer on this server.
+    /// The question whether a script may run, if the turn waits for an answer.
     consent: Option<ConsentQuestion>,
 }
 
@@ -131,7 +130,10 @@ pub(crate) async fn get(
         ),
         Some(_) => return Err(Problem::invalid("html must be 0 or 1")),
     };
-    let consent = app.turns.questions().get(&id);
+    let consent = match chat.writing {
+        Some(_) => app.store.question(&id).await?,
+        None => None,
+    };
     Ok(Json(ChatResponse { schema: 1, chat, messages, before: page.before, consent }))
 }
 

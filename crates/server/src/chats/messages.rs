@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 use super::stream;
 use crate::app::App;
 use crate::extract::{JsonBody, Path};
+use crate::guard::Access;
 use crate::problem::{ApiResult, Problem};
 use crate::turns::TurnRequest;
 
@@ -37,6 +38,7 @@ pub(crate) struct NewMessage {
     responses((status = 200, body = stream::StreamEvent, content_type = "text/event-stream"), (status = 409, body = Problem)))]
 pub(crate) async fn send(
     State(app): State<App>,
+    access: Access,
     Path(id): Path<String>,
     JsonBody(message): JsonBody<NewMessage>,
 ) -> ApiResult<Response> {
@@ -51,7 +53,9 @@ pub(crate) async fn send(
     let loaded = app.reloadable.current();
     let (agent, file_limits) = (loaded.agent.clone(), loaded.configuration.chat.files);
     let NewMessage { text, replaces, files } = message;
-    let started = app.turns.begin(agent, id, TurnRequest { text, replaces, files, file_limits }).await?;
+    let ask_consent = app.turns.asks_consent() && access == Access::Admin;
+    let started =
+        app.turns.begin(agent, id, TurnRequest { text, replaces, files, file_limits, ask_consent }).await?;
     Ok(stream::turn_response(&app, started, permit))
 }
 

@@ -14,6 +14,11 @@ const BYTES_PER_SECOND: u64 = 16 * 1024;
 #[error("the body did not arrive in time")]
 pub(crate) struct BodyTimeout;
 
+/// Returns how long a body of this size may take: `timeout`, plus one second for every 16 KiB.
+pub(crate) fn body_deadline(timeout: Duration, bytes: u64) -> Duration {
+    timeout + Duration::from_millis(bytes.saturating_mul(1000) / BYTES_PER_SECOND)
+}
+
 /// Returns a body that fails unless it arrives within `timeout`, plus one second for every 16 KiB.
 pub(crate) fn with_timeout(body: Body, timeout: Duration) -> Body {
     if body.is_end_stream() {
@@ -22,7 +27,7 @@ pub(crate) fn with_timeout(body: Body, timeout: Duration) -> Body {
     let state = (Some(body.into_data_stream()), Instant::now() + timeout, 0_u64);
     Body::from_stream(futures_util::stream::unfold(state, |(body, base, received)| async move {
         let mut body = body?;
-        let deadline = base + Duration::from_millis(received.saturating_mul(1000) / BYTES_PER_SECOND);
+        let deadline = base + body_deadline(Duration::ZERO, received);
         match timeout_at(deadline, body.next()).await {
             Ok(Some(Ok(bytes))) => {
                 let received = received + bytes.len() as u64;

@@ -6,6 +6,7 @@
 //! | `per_address` | the number of connections of one address |
 //! | `body_timeout` | the time that a request body may take |
 //! | `concurrency` | the number of concurrent turns and event streams |
+//! | `transfers` | the number and the size of files that are sent and received at once |
 //!
 //! Invariants: a rejected client learns when to retry, and no client input makes a table grow without bound.
 
@@ -13,13 +14,15 @@ mod body_timeout;
 mod concurrency;
 mod per_address;
 mod rate;
+mod transfers;
 
 use std::time::Duration;
 
-pub(crate) use body_timeout::{BodyTimeout, with_timeout};
+pub(crate) use body_timeout::{BodyTimeout, body_deadline, with_timeout};
 pub(crate) use concurrency::{ConcurrencyLimit, ConcurrencyPermit};
 pub(crate) use per_address::ConnectionsPerAddress;
 pub(crate) use rate::{ClientKey, RateLimiter};
+pub(crate) use transfers::{TransferLimit, TransferPermit};
 
 /// The limits of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -79,7 +79,7 @@ async fn files_are_uploaded_listed_downloaded_and_deleted(test_store: &mut TestS
     ];
     let shown = headers.map(|name| format!("{name}: {}", header(&response, name))).join("\n");
     insta::allow_duplicates! { insta::assert_snapshot!(shown, @r#"
-    content-type: text/csv; charset=utf-8
+    content-type: text/plain; charset=utf-8
     content-disposition: attachment; filename="_bersicht _x_.csv"; filename*=UTF-8''%C3%9Cbersicht%20%22x%22.csv
     content-security-policy: sandbox; default-src 'none'; frame-ancestors 'self'
     x-content-type-options: nosniff
@@ -92,6 +92,15 @@ async fn files_are_uploaded_listed_downloaded_and_deleted(test_store: &mut TestS
     let path = format!("/api/chats/{chat}/files/data/%C3%9Cbersicht%20%22x%22.csv?inline=1");
     let unchanged = site.request(Method::GET, &path).header("if-none-match", etag).send().await.unwrap();
     assert_eq!(unchanged.status(), StatusCode::NOT_MODIFIED);
+    // A file of the chat cannot be loaded as a script or a style sheet of the page.
+    for name in ["code.js", "image.svg", "page.html"] {
+        uploaded(&site, &chat, name, "alert(1)").await;
+        assert_eq!(
+            header(&get(&site, &chat, name).await, "content-type"),
+            "application/octet-stream",
+            "{name}"
+        );
+    }
     // HTML is never displayed.
     let html = get(&site, &chat, "page.html?inline=1").await;
     assert!(header(&html, "content-disposition").starts_with("attachment"));

@@ -4,6 +4,7 @@
 
 mod chats;
 mod conformance;
+mod consent;
 mod failures;
 mod files;
 mod guard;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use prowess::ErrorCode;
 use prowess::resources::guess_mime_type;
@@ -24,7 +24,14 @@ use super::{WorkspaceChanges, WorkspaceError, WorkspaceFile, WorkspaceFiles};
 pub struct MemoryWorkspace {
     bytes_max: u64,
     files_max: usize,
-    files: Mutex<BTreeMap<String, (WorkspaceFile, Vec<u8>)>>,
+    files: Mutex<BTreeMap<String, StoredFile>>,
+}
+
+/// A file with its content, which is cheap to clone.
+#[derive(Clone)]
+struct StoredFile {
+    entry: WorkspaceFile,
+    content: Arc<Vec<u8>>,
 }
 
 impl Default for MemoryWorkspace {
@@ -42,12 +49,12 @@ impl fmt::Debug for MemoryWorkspace {
 impl WorkspaceFiles for MemoryWorkspace {
     fn list(&self) -> Result<Vec<WorkspaceFile>, WorkspaceError> {
         let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(files.values().map(|(file, _)| file.clone()).collect())
+        Ok(files.values().map(|file| file.entry.clone()).collect())
     }
 
     fn read(&self, path: &str) -> Result<Vec<u8>, WorkspaceError> {
         let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = files.get(path).map(|(_, content)| content.clone());
+        let found = files.get(path).map(|file| file.content.to_vec());
         found.ok_or_else(|| {
             WorkspaceError::NotFound(prowess::format::hidden::escape_for_display(path).into_owned())
         })
@@ -66,15 +73,19 @@ impl WorkspaceFiles for MemoryWorkspace {
                     format!("cannot use {path} as the name of a file: {reason}"),
                 );
             }
-            let file = WorkspaceFile {
+            let entry = WorkspaceFile {
                 path: write.path.clone(),
                 size: write.content.len() as u64,
                 media_type: guess_mime_type(&write.path, &write.content).to_owned(),
                 digest: prowess::digest(&write.content),
             };
-            next.insert(write.path, (file, write.content));
+            next.insert(write.path, StoredFile { entry, content: Arc::new(write.content) });
         }
-        let bytes: u64 = next.values().map(|(file, _)| file.size).sum();
+        if let Some(path) = find_file_and_directory(&next) {
+            let path = prowess::format::hidden::escape_for_display(path);
+            return refused(ErrorCode::Conflict, format!("{path} cannot be both a file and a directory"));
+        }
+        let bytes: u64 = next.values().map(|file| file.entry.size).sum();
         if bytes > self.bytes_max || next.len() > self.files_max {
             let message = format!(
                 "the workspace of the conversation is limited to {} bytes and {} files",
@@ -85,6 +96,13 @@ impl WorkspaceFiles for MemoryWorkspace {
         *files = next;
         Ok(())
     }
+}
+
+/// Returns the path of a file that is also the directory of another file.
+fn find_file_and_directory<T>(files: &BTreeMap<String, T>) -> Option<&str> {
+    let parents = |path: &'_ String| path.match_indices('/').map(|(end, _)| end).collect::<Vec<_>>();
+    let is_file = |parent: &&str| files.contains_key(*parent);
+    files.keys().find_map(|path| parents(path).into_iter().filter_map(|end| path.get(..end)).find(is_file))
 }
 
 #[cfg(test)]
@@ -104,5 +122,10 @@ mod tests {
         assert_eq!(files.list().unwrap().len(), 1);
         assert_eq!(files.read("b").unwrap(), b"12345");
         assert_eq!(files.read("a").unwrap_err().code(), ErrorCode::NotFound);
+        // Scripts could not work in such a workspace any more.
+        let mut changes = WorkspaceChanges::write("b/c", b"", "");
+        assert_eq!(code(changes.clone()), ErrorCode::Conflict);
+        changes.removed.push("b".to_owned());
+        files.apply(changes).unwrap();
     }
 }

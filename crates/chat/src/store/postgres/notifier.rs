@@ -111,9 +111,9 @@ async fn serve(
     }
 }
 
-/// Takes all queued notices, with one for each chat.
+/// Takes all queued notices, with one of each kind for each chat.
 fn drain(first: StoreNotice, queue: &mut mpsc::Receiver<StoreNotice>, lost: bool) -> Vec<String> {
-    let (mut chats, mut topics) = (HashMap::new(), HashSet::new());
+    let (mut chats, mut answered, mut topics) = (HashMap::new(), HashSet::new(), HashSet::new());
     if lost {
         topics.insert(Topic::Missed);
     }
@@ -124,11 +124,14 @@ fn drain(first: StoreNotice, queue: &mut mpsc::Receiver<StoreNotice>, lost: bool
                 let latest = chats.entry(chat).or_insert(seq);
                 *latest = seq.max(*latest);
             }
+            StoreNotice::Answer(chat) => drop(answered.insert(chat)),
             StoreNotice::Topic(topic) => drop(topics.insert(topic)),
         }
         next = queue.try_recv().ok();
     }
     let chats = chats.into_iter().map(|(chat, seq)| StoreNotice::Events(chat, seq));
-    let notices = chats.chain(topics.into_iter().map(StoreNotice::Topic));
+    let notices = chats
+        .chain(answered.into_iter().map(StoreNotice::Answer))
+        .chain(topics.into_iter().map(StoreNotice::Topic));
     notices.filter_map(|notice| serde_json::to_string(&notice).ok()).collect()
 }

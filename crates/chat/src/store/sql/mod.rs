@@ -8,6 +8,7 @@ mod chats;
 mod events;
 mod files;
 mod messages;
+mod questions;
 pub(crate) mod schema;
 mod skill_uses;
 mod store;

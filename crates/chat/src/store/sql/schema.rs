@@ -4,7 +4,7 @@ use super::super::StoreError;
 use super::{SqlTransaction, values};
 
 /// The statements of each version. A released version must never change.
-pub(crate) const VERSIONS: [&[&str]; 2] = [TABLES, FILES];
+pub(crate) const VERSIONS: [&[&str]; 3] = [TABLES, FILES, QUESTIONS];
 
 const TABLES: &[&str] = &[
     // `messages` is the number of messages and so the position of the next one; `seq` is the number of the last event;
@@ -79,6 +79,17 @@ const FILES: &[&str] = &[
         content BYTEA NOT NULL,
         PRIMARY KEY (chat, path, position),
         FOREIGN KEY (chat, path) REFERENCES prowess_files (chat, path) ON DELETE CASCADE)",
+];
+
+/// Version 3: the questions of turns about scripts.
+const QUESTIONS: &[&str] = &[
+    // The last question of each chat. It is open while it has no answer and `message` is the current turn.
+    "CREATE TABLE prowess_questions (
+        chat TEXT PRIMARY KEY NOT NULL REFERENCES prowess_chats (id) ON DELETE CASCADE,
+        id TEXT NOT NULL,
+        message TEXT NOT NULL,
+        body TEXT NOT NULL,
+        answer TEXT)",
 ];
 
 /// Migrates the tables. The caller holds an exclusive lock, and the version table exists.

@@ -4,19 +4,21 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use prowess_config::ChatFileLimits;
+use prowess_sandbox::ConsentAnswer;
 
 use super::super::files::{file_not_found, parse_path};
 use super::super::limits::{check_attachments, check_name, check_names, check_text, check_title, is_id};
 use super::super::notifications::{Announcements, StoreNotice, Subscription, Topic};
 use super::super::transfer::ExportedChat;
 use super::super::{
-    Chat, ChatFile, ChatPage, EventPage, FileChanges, MessagePage, NewChat, NumberedEvent, SkillUse, Store,
-    StoreError, StoredTurn, TurnOutcome, UserMessage, to_stored_event,
+    Chat, ChatFile, ChatPage, EventPage, FileChanges, MessagePage, NewChat, NumberedEvent, QuestionState,
+    SkillUse, Store, StoreError, StoredTurn, TurnOutcome, UserMessage, to_stored_event,
 };
 use super::{
-    BackgroundTasks, Durability, SqlDriver, chats, events, files, messages, skill_uses, transaction, turns,
+    BackgroundTasks, Durability, SqlDriver, chats, events, files, messages, questions, skill_uses,
+    transaction, turns,
 };
-use crate::{Message, TurnEvent};
+use crate::{ConsentQuestion, Message, TurnEvent};
 
 /// A store in a SQL database.
 pub(crate) struct SqlStore<D> {
@@ -311,6 +313,45 @@ impl<D: SqlDriver> Store for SqlStore<D> {
             self.driver.purge_deleted().await;
         }
         Ok(written)
+    }
+
+    async fn open_question(
+        &self,
+        turn: &StoredTurn,
+        question: &ConsentQuestion,
+    ) -> Result<String, StoreError> {
+        let (turn, question) = (turn.clone(), question.clone());
+        let body = transaction(move |tx| Box::pin(questions::open(tx, turn, question)));
+        self.driver.write(Durability::ProcessCrash, body).await
+    }
+
+    async fn question(&self, chat: &str) -> Result<Option<ConsentQuestion>, StoreError> {
+        let chat = checked_id(chat)?;
+        self.driver.read(transaction(|tx| Box::pin(questions::get(tx, chat)))).await
+    }
+
+    async fn answer_question(
+        &self,
+        chat: &str,
+        question: &str,
+        answer: ConsentAnswer,
+    ) -> Result<bool, StoreError> {
+        let id = checked_id(chat)?;
+        if !is_id(question) {
+            return Ok(false);
+        }
+        let question = question.to_owned();
+        let body = transaction(move |tx| Box::pin(questions::answer(tx, id, question, answer)));
+        let answered = self.driver.write(Durability::ProcessCrash, body).await?;
+        if answered {
+            self.notify(StoreNotice::Answer(chat.to_owned()));
+        }
+        Ok(answered)
+    }
+
+    async fn question_state(&self, chat: &str, question: &str) -> Result<QuestionState, StoreError> {
+        let (chat, question) = (checked_id(chat)?, checked_id(question)?);
+        self.driver.read(transaction(|tx| Box::pin(questions::state(tx, chat, question)))).await
     }
 
     async fn check(&self) -> Result<(), StoreError> {

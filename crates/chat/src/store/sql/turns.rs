@@ -231,7 +231,10 @@ pub(super) async fn set_skills(
 }
 
 /// Returns why a turn cannot be written to.
-async fn write_error(tx: &mut dyn SqlTransaction, turn: &StoredTurn) -> Result<StoreError, StoreError> {
+pub(super) async fn write_error(
+    tx: &mut dyn SqlTransaction,
+    turn: &StoredTurn,
+) -> Result<StoreError, StoreError> {
     let rows = tx.query("SELECT id FROM prowess_chats WHERE id = $1", values![turn.chat.as_str()]).await?;
     Ok(if rows.is_empty() { StoreError::ChatNotFound } else { StoreError::TurnEnded })
 }

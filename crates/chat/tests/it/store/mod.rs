@@ -8,6 +8,7 @@ mod crashes;
 mod failures;
 mod files;
 mod migrations;
+mod questions;
 mod recording;
 mod subscriptions;
 mod support;

@@ -178,6 +178,7 @@ impl InteractiveChat<'_> {
     /// Adds a local file to the chat, for the next message.
     fn add_file(&mut self, path: &Path) -> Result<(), Failure> {
         let path = expand_home(path, self.context.host_env.home.as_deref());
+        files::check_count(self.attached.len() + 1)?;
         let local = files::read_local_file(&path, self.setup.file_limits)?;
         let added = self.runtime.block_on(async {
             let chat = ensure_chat(&mut self.chat, &self.setup).await?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use prowess_chat::store::{ChatFile, FileChanges, FileOrigin, NewFile, Store, StoreError};
+use prowess_chat::store::{ATTACHMENTS_MAX, ChatFile, FileChanges, FileOrigin, NewFile, Store, StoreError};
 use prowess_config::ChatFileLimits;
 use prowess_fs::SymlinkMode;
 use serde_json::Value;
@@ -58,6 +58,39 @@ pub(in crate::commands) fn read_local_file(
     // Refuse a name before a chat is created for it.
     NewFile::new(&name, vec![], FileOrigin::Uploaded).map_err(store_failure)?;
     Ok(LocalFile { name, content })
+}
+
+/// Checks that a message may have this many files, before any of them is read.
+pub(super) fn check_count(count: usize) -> Result<(), Failure> {
+    match count <= ATTACHMENTS_MAX {
+        true => Ok(()),
+        false => Err(Failure::new(
+            ErrorCode::TooLarge,
+            format!("a message can have at most {ATTACHMENTS_MAX} files"),
+        )
+        .hint("pack the files into an archive, or send them with several messages")),
+    }
+}
+
+/// Reads local files of limited size together: nothing is stored unless all of them can be.
+pub(super) fn read_local_files(paths: &[PathBuf], limits: ChatFileLimits) -> Result<Vec<LocalFile>, Failure> {
+    check_count(paths.len())?;
+    let mut files = Vec::with_capacity(paths.len());
+    let mut bytes = 0_u64;
+    for path in paths {
+        let file = read_local_file(path, limits)?;
+        bytes = bytes.saturating_add(file.content.len() as u64);
+        if bytes > limits.workspace_bytes {
+            let max = format_size(limits.workspace_bytes);
+            return Err(Failure::new(
+                ErrorCode::TooLarge,
+                format!("the files are larger than {max} together"),
+            )
+            .hint("raise chat.workspace-bytes in the configuration"));
+        }
+        files.push(file);
+    }
+    Ok(files)
 }
 
 /// Adds a local file to a chat. If another file has its name, it gets a number; the same content is not added twice.

@@ -25,7 +25,6 @@ mod tool_calls;
 mod turn;
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use prowess_chat::EndReason;
@@ -44,7 +43,7 @@ use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::signals;
-use files::{LocalFile, add_file, read_local_file};
+use files::{LocalFile, add_file};
 use setup::{ChatSetup, ContinueHint, SelectedChat};
 use turn::TurnEnd;
 
@@ -81,7 +80,7 @@ async fn answer_once(
     let setup = ChatSetup::new(context, global, args, ContinueHint::NewProcess).await?;
     let selected = SelectedChat::select(args, &setup).await?;
     // Nothing is stored unless all files can be read.
-    let local = read_files(&setup, &args.files)?;
+    let local = files::read_local_files(&args.files, setup.file_limits)?;
     let chat = selected.get_or_create(&setup).await?;
     let attached = add_files(&setup, &chat, local).await?;
     if output.json() {
@@ -119,11 +118,6 @@ async fn answer_once(
     }
     let stopped_by = stops.received.map(|signal| signals::exit_code_for(signal.as_raw_value()));
     Ok(stopped_by.unwrap_or_else(check_failed))
-}
-
-/// Reads the local files of `--file` or `/file`.
-fn read_files(setup: &ChatSetup, paths: &[PathBuf]) -> Result<Vec<LocalFile>, Failure> {
-    paths.iter().map(|path| read_local_file(path, setup.file_limits)).collect()
 }
 
 /// Adds local files to a chat, and returns their paths in it.

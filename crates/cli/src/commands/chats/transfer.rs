@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{chat_failure, store_failure};
 use crate::failure::{ErrorCode, Failure};
-use crate::output::{Output, clean, clean_path, pluralize};
+use crate::output::{Output, TextStyle, clean, clean_path, format_size, pluralize};
 use crate::report::json::EscapingWriter;
 
 pub(super) async fn export(
@@ -45,10 +45,23 @@ pub(super) async fn export(
         // Do not leave a partial file.
         let _ = std::fs::remove_file(path);
     })?;
+    if std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > IMPORT_MAX) {
+        output.styled_note(TextStyle::Caution, &oversized_warning(path, id));
+    }
     if output.json() {
         return Ok(output.write_json(&json!({"schema": 1, "exported": count, "file": path}))?);
     }
     Ok(output.line(format!("exported {} to {}", pluralize(count, "chat"), clean_path(path)))?)
+}
+
+/// Returns the warning about a file that cannot be imported.
+fn oversized_warning(path: &Path, id: Option<&str>) -> String {
+    let remedy = match id {
+        None => "export single chats with `prowess chats export ID`".to_owned(),
+        Some(id) => format!("save large files with `prowess chats save {} PATH` instead", clean(id)),
+    };
+    let (path, max) = (clean_path(path), format_size(IMPORT_MAX));
+    format!("warning: {path} is larger than {max} and cannot be imported; {remedy}")
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
@@ -99,4 +112,18 @@ pub(super) async fn import(store: &dyn Store, bytes: &[u8], output: &mut Output)
         output.note("the file contains no chats");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_warning_about_a_file_that_cannot_be_imported() {
+        let warnings = [None, Some("0190")].map(|id| oversized_warning(Path::new("all.json"), id));
+        insta::assert_snapshot!(warnings.join("\n"), @r"
+        warning: all.json is larger than 512 MiB and cannot be imported; export single chats with `prowess chats export ID`
+        warning: all.json is larger than 512 MiB and cannot be imported; save large files with `prowess chats save 0190 PATH` instead
+        ");
+    }
 }

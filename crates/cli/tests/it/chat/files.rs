@@ -74,6 +74,34 @@ fn refused_files() {
 }
 
 #[test]
+fn too_many_files_are_refused_before_they_are_read() {
+    let (server, env) = model_answering("Fine.");
+    env.file(
+        "~/.prowess/config.toml",
+        format!("{}workspace-bytes = 15\n", env.text("~/.prowess/config.toml")),
+    );
+    env.file("a.txt", "1234567890").file("b.txt", "1234567890").file("empty.txt", "");
+    let message = |files: &[&str]| {
+        let options = files.iter().flat_map(|file| ["--file", file]);
+        let result = env.run(&["chat", "x"].into_iter().chain(options).collect::<Vec<_>>());
+        assert_eq!(result.out, "");
+        result.err
+    };
+    let refused = [message(&["missing.txt"; 101]), message(&["a.txt", "b.txt"])];
+    assert_snapshot!(refused.join(""), @r"
+    error: a message can have at most 100 files
+    hint: pack the files into an archive, or send them with several messages
+    error: the files are larger than 15 bytes together
+    hint: raise chat.workspace-bytes in the configuration
+    ");
+    assert_eq!(server.requests().len(), 0);
+    // The same file a hundred times is one file, and an empty file is a file.
+    let result = env.run(&["chat", "x", "--file", "empty.txt", "--file", "empty.txt"]);
+    assert_eq!(result.code, 0, "{}", result.err);
+    assert_eq!(messages(&env)[0]["parts"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn files_of_an_interactive_chat() {
     let _steady = bind_filters();
     let (server, env) = model_answering("Fine.");

@@ -24,7 +24,9 @@ pub(super) fn home() -> TestHome {
         ("fail.sh", "#!/bin/sh\necho half >part.txt\nexit 3\n"),
         ("list.sh", "#!/bin/sh\nfind . -type f | sort\n"),
         ("remove.sh", "#!/bin/sh\nrm in.txt\n"),
+        ("edit.sh", "#!/bin/sh\nrm gone.txt\necho z >>extra/more.txt\n"),
         ("many.sh", "#!/bin/sh\nfor i in $(seq 1 260); do echo $i >f$i; done\n"),
+        ("full.sh", "#!/bin/sh\nfor i in $(seq 1 501); do echo $i >f$i; done\necho counted\n"),
         ("pwd.sh", "#!/bin/sh\nls SKILL.md\n"),
     ] {
         home.write_file(&format!("{SKILLS_DIR}/s/scripts/{name}"), script);
@@ -296,6 +298,20 @@ async fn scripts_may_run_in_the_directory_of_the_skill() {
     assert_eq!(links(&result).len(), 3);
 }
 
+#[tokio::test]
+async fn files_that_exceed_a_limit_are_not_kept_and_the_output_is() {
+    let home = home();
+    let mut client = StdioTestClient::connected(&home.server_with_scripts(), "2025-11-25").await;
+    let result = client.result("tools/call", run("full.sh", Value::Null)).await;
+    assert_eq!((&result["isError"], links(&result).len()), (&json!(true), 0));
+    insta::assert_snapshot!(result["content"][0]["text"].as_str().unwrap(), @r"
+    counted
+    [the files of the script are not kept: the workspace of the conversation is limited to 67108864 bytes and 500 files]
+    ");
+    let listed = client.result("resources/list", json!({})).await;
+    assert_eq!(listed["resources"].as_array().unwrap().len(), 1);
+}
+
 fn shared_dir(home: &TestHome) -> (PathBuf, McpServerOptions) {
     home.write_file("~/work/in.txt", "hello\n").write_file("~/work/.env", "SECRET=1\n");
     home.write_file("~/work/.git/config", "[core]\n").write_file("~/secret.txt", "secret\n");
@@ -314,6 +330,9 @@ async fn a_directory_of_the_user_is_the_workspace() {
     assert_eq!(std::fs::read_to_string(dir.join("out/copy.txt")).unwrap(), "hello\n");
     let uri = link(&result, "out/copy.txt");
     assert_eq!(client.result("resources/read", json!({"uri": uri})).await["contents"][0]["text"], "hello\n");
+    let tools = client.result("tools/list", json!({})).await["tools"].take();
+    let run_tool = tools.as_array().unwrap().iter().find(|tool| tool["name"] == "skills_run").unwrap();
+    assert_eq!(run_tool["annotations"]["destructiveHint"], true, "scripts may replace files of the user");
     let listed = client.result("resources/list", json!({})).await;
     let names: Vec<_> = listed["resources"].as_array().unwrap().iter().map(|file| &file["name"]).collect();
     assert_eq!(names, ["s", "bin", "in.txt", "out/50% a#b?.txt", "out/copy.txt"]);
@@ -322,8 +341,46 @@ async fn a_directory_of_the_user_is_the_workspace() {
     let mut reply = site.stateless_request(1, "resources/read", json!({"uri": uri})).send().await;
     assert_eq!(reply.message().await["result"]["contents"][0]["text"], "hello\n");
     site.stop().await;
-    let refused = client.result("tools/call", run("list.sh", text_input())).await;
-    insta::assert_snapshot!(refused["content"][0]["text"].as_str().unwrap(), @"inputs are not available, because scripts work in a directory of the user; pass paths in it as args");
+}
+
+#[tokio::test]
+async fn inputs_are_next_to_the_files_of_the_user_for_one_call() {
+    let home = home();
+    let (dir, options) = shared_dir(&home);
+    prowess_fs::create_symlink(&home.path("~/secret.txt"), &dir.join("link.txt")).unwrap();
+    let mut client = StdioTestClient::connected(&home.server_with_options(options), "2025-11-25").await;
+    let inputs = json!([{"name": "extra/more.txt", "text": "x\n"}, {"name": "gone.txt", "text": "y\n"}]);
+    for _ in 0..2 {
+        let result = client.result("tools/call", run("list.sh", inputs.clone())).await;
+        let stdout = result["structuredContent"]["stdout"].as_str().unwrap();
+        assert_eq!(stdout, "./.env\n./.git/config\n./extra/more.txt\n./gone.txt\n./in.txt\n");
+        assert!(!dir.join("extra").exists() && !dir.join("gone.txt").exists(), "they are not written");
+    }
+    // Nothing of the user is replaced, not even a link that the script cannot see.
+    let mut refused = Vec::new();
+    for name in ["in.txt", "in.txt/x", ".git", "link.txt", "link.txt/x"] {
+        let inputs = json!([{"name": name, "text": "z"}]);
+        let result = client.result("tools/call", run("list.sh", inputs)).await;
+        assert_eq!(result["isError"], true);
+        refused.push(result["content"][0]["text"].as_str().unwrap().to_owned());
+    }
+    insta::assert_snapshot!(refused.join("\n"), @r"
+    the workspace already has in.txt, which an input must not replace; give the input another name, or leave it out to use the existing file
+    the workspace already has in.txt, which an input must not replace; give the input another name, or leave it out to use the existing file
+    input 1: cannot use .git as the name of an input: it is in a .git directory
+    the workspace already has link.txt, which an input must not replace; give the input another name, or leave it out to use the existing file
+    the workspace already has link.txt, which an input must not replace; give the input another name, or leave it out to use the existing file
+    ");
+    assert_eq!(std::fs::read_to_string(dir.join("in.txt")).unwrap(), "hello\n");
+    assert_eq!(std::fs::read_to_string(home.path("~/secret.txt")).unwrap(), "secret\n");
+    // An input that the script changes is kept, and one that it removes is not reported.
+    let result = client.result("tools/call", run("edit.sh", inputs)).await;
+    let changed = &result["structuredContent"];
+    assert_eq!(
+        (&changed["artifacts"][0]["path"], &changed["removed"]),
+        (&json!("extra/more.txt"), &json!([]))
+    );
+    assert_eq!(std::fs::read_to_string(dir.join("extra/more.txt")).unwrap(), "x\nz\n");
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Inputs from the roots of a client.
 
+use prowess_mcp::http::{AccessToken, HttpOptions};
 use serde_json::{Value, json};
 
 use super::artifacts::{home as script_home, run};
@@ -129,5 +130,22 @@ async fn the_newest_revision_requests_roots_by_returning() {
     assert_eq!(text(&ran), "from a root\n");
     let refused = call(cat("in.txt"), &Value::Null, json!({"roots": {"roots": 1}})).await;
     assert_eq!(refused["isError"], true);
+    site.stop().await;
+}
+
+#[tokio::test]
+async fn the_roots_of_other_users_are_not_read() {
+    const TOKEN: &str = "token-0123456789abcdef";
+    let home = home();
+    let options = HttpOptions { token: AccessToken::parse(TOKEN).ok(), ..HttpOptions::default() };
+    let site = HttpTestServer::start_with(&home.server_with_scripts(), options).await;
+    let mut params = cat("in.txt");
+    params["inputResponses"] = json!({"roots": roots(&home, &["~/work/a b"])});
+    let request = site.stateless_request(1, "tools/call", with_capabilities(params, &has_roots()));
+    let mut reply = request.with("Authorization", format!("Bearer {TOKEN}")).send().await;
+    insta::assert_snapshot!(
+        text(&reply.message().await["result"]),
+        @"input 1: no directory is shared, so that path cannot be used; pass text or base64"
+    );
     site.stop().await;
 }

@@ -2,6 +2,7 @@
 
 use prowess::Preset;
 use prowess::policy::ScriptPolicy;
+use prowess_mcp::http::{AccessToken, HttpOptions};
 use serde_json::{Value, json};
 
 use super::artifacts::run;
@@ -274,4 +275,27 @@ async fn an_answer_counts_only_for_the_call_it_is_about() {
     let answer = answered(hi(), &asked["requestState"], accept("once"));
     let ran = client.result("tools/call", with_capabilities(answer, &forms())).await;
     assert_eq!(outcome(&ran), "changed\n");
+}
+
+/// Sends a request of the newest revision with the token of a shared server.
+async fn call_with_token(site: &HttpTestServer, method: &str, params: Value) -> Value {
+    let request = site.stateless_request(1, method, with_capabilities(params, &forms()));
+    let mut reply = request.with("Authorization", format!("Bearer {TOKEN}")).send().await;
+    reply.expect_status(200).await;
+    reply.message().await["result"].take()
+}
+
+const TOKEN: &str = "token-0123456789abcdef";
+
+#[tokio::test]
+async fn the_clients_of_a_shared_server_cannot_allow_scripts() {
+    let home = home();
+    let options = HttpOptions { token: AccessToken::parse(TOKEN).ok(), ..HttpOptions::default() };
+    let site = HttpTestServer::start_with(&home.server_with_scripts(), options).await;
+    assert!(!has_run_tool(&call_with_token(&site, "tools/list", json!({})).await));
+    let refused = call_with_token(&site, "tools/call", hi()).await;
+    insta::assert_snapshot!(outcome(&refused), @"error: scripts are not allowed to run; the user can allow them with run.allowed-skills, run.scripts or PROWESS_ALLOW_SCRIPTS=1");
+    let forged = answered(hi(), &json!("0".repeat(32)), accept("always"));
+    assert_eq!(outcome(&call_with_token(&site, "tools/call", forged).await), outcome(&refused));
+    site.stop().await;
 }
