@@ -9,7 +9,7 @@ use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use prowess_chat::store::{ChatFile, FileChanges, FileOrigin, NewFile};
 use prowess_config::ChatFileLimits;
 use serde::{Deserialize, Serialize};
@@ -180,10 +180,12 @@ fn body(content: Vec<u8>, permit: TransferPermit, deadline: Duration) -> Body {
             file.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         }
     });
-    Body::from_stream(stream::unfold((file, 0), |(file, start)| async move {
+    let chunks = stream::unfold((file, 0), |(file, start)| async move {
         let chunk = file.chunk(start)?;
         Some((chunk, (file, start + CHUNK_BYTES)))
-    }))
+    });
+    // A body that is compressed is polled again after its end.
+    Body::from_stream(chunks.fuse())
 }
 
 /// Deletes a file.
@@ -201,7 +203,6 @@ pub(crate) async fn remove(
 mod tests {
     use super::*;
     use crate::limits::TransferLimit;
-    use futures_util::StreamExt;
 
     #[tokio::test]
     async fn a_client_that_does_not_read_loses_the_file_and_its_permit() {

@@ -92,6 +92,13 @@ async fn files_are_uploaded_listed_downloaded_and_deleted(test_store: &mut TestS
     let path = format!("/api/chats/{chat}/files/data/%C3%9Cbersicht%20%22x%22.csv?inline=1");
     let unchanged = site.request(Method::GET, &path).header("if-none-match", etag).send().await.unwrap();
     assert_eq!(unchanged.status(), StatusCode::NOT_MODIFIED);
+    // A compressed download is complete.
+    uploaded(&site, &chat, "long.txt", &"line\n".repeat(1_000)).await;
+    let path = format!("/api/chats/{chat}/files/long.txt");
+    let compressed = site.request(Method::GET, &path).header("accept-encoding", "gzip").send().await.unwrap();
+    assert_eq!(header(&compressed, "content-encoding"), "gzip");
+    assert!(compressed.bytes().await.unwrap().starts_with(&[0x1f, 0x8b]));
+    site.request(Method::DELETE, &path).send().await.unwrap();
     // A file of the chat cannot be loaded as a script or a style sheet of the page.
     for name in ["code.js", "image.svg", "page.html"] {
         uploaded(&site, &chat, name, "alert(1)").await;

@@ -122,8 +122,8 @@ mod tests {
     fn the_warning_about_a_file_that_cannot_be_imported() {
         let warnings = [None, Some("0190")].map(|id| oversized_warning(Path::new("all.json"), id));
         insta::assert_snapshot!(warnings.join("\n"), @r"
-        warning: all.json is larger than 512 MiB and cannot be imported; export single chats with `prowess chats export ID`
-        warning: all.json is larger than 512 MiB and cannot be imported; save large files with `prowess chats save 0190 PATH` instead
+        warning: all.json is larger than 512.0 MiB and cannot be imported; export single chats with `prowess chats export ID`
+        warning: all.json is larger than 512.0 MiB and cannot be imported; save large files with `prowess chats save 0190 PATH` instead
         ");
     }
 }
