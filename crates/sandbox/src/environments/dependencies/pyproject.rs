@@ -5,7 +5,7 @@ use toml::Value;
 use super::error::DependencyError;
 use super::inline_metadata::Declaration;
 use super::python_version::PythonSpecifier;
-use super::requirement::Requirement;
+use super::requirement::{PACKAGES_MAX, Requirement};
 
 /// Reads the `[project]` table; `None` if it does not list dependencies.
 pub(super) fn read_pyproject(path: &str, text: &str) -> Result<Option<Declaration>, DependencyError> {
@@ -40,6 +40,9 @@ pub(super) fn read_dependency_table(
         Some(Value::Array(items)) => items,
         Some(_) => return Err("dependencies is not a list".to_owned()),
     };
+    if items.len() > PACKAGES_MAX {
+        return Err(format!("dependencies lists more than {PACKAGES_MAX} packages"));
+    }
     let mut packages = Vec::new();
     for item in items {
         let Value::String(text) = item else {
