@@ -7,9 +7,12 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use prowess::HostEnv;
 use prowess_fs::{Dir, EntryKind, Fingerprint, Stat};
 
-use super::apply::is_staging_name;
+use super::apply::DirLock;
+use super::grants::program_dirs;
+use super::staging::{is_staging_name, remove_abandoned_staging};
 use super::{InputFile, ScriptFilesError};
 
 /// The maximum depth of directories.
@@ -72,25 +75,43 @@ pub(crate) struct CopiedFile {
 pub(crate) struct CopiedTree {
     pub(crate) files: BTreeMap<PathBuf, CopiedFile>,
     pub(crate) dirs: BTreeSet<PathBuf>,
+    /// Directories from which the user starts programs by name. Changes in them are not kept.
+    pub(super) program_dirs: BTreeSet<PathBuf>,
     /// The copies of symlinks.
     pub(super) links: BTreeMap<PathBuf, Fingerprint>,
     /// The number of symlinks that lead outside, FIFOs, sockets and devices, which were not copied.
     pub(crate) skipped: u32,
 }
 
+/// Copies the workspace of the user, whose path was resolved. Returns it open, so that changes are applied to the same
+/// directory. `target` exists and is empty.
+pub(crate) fn copy_workspace(
+    source: &Path,
+    target: &Path,
+    env: &HostEnv,
+    limits: &mut CopyLimits,
+) -> Result<(Dir, CopiedTree), ScriptFilesError> {
+    let unreadable = |error| ScriptFilesError::Unreadable { path: source.to_owned(), error };
+    let dir = Dir::open_resolved(source).map_err(|error| unreadable(error.into()))?;
+    // No other run is changing it meanwhile.
+    let lock = DirLock::acquire(&dir).map_err(unreadable)?;
+    remove_abandoned_staging(source);
+    let mut copied = copy_dir(&dir, target, limits)?;
+    drop(lock);
+    let program_dirs = program_dirs(env).into_iter();
+    copied.program_dirs =
+        program_dirs.filter_map(|dir| Some(dir.strip_prefix(source).ok()?.to_owned())).collect();
+    Ok((dir, copied))
+}
+
 /// Copies a directory. `target` exists and is empty.
 pub(crate) fn copy_dir(
-    source: &Path,
+    source: &Dir,
     target: &Path,
     limits: &mut CopyLimits,
 ) -> Result<CopiedTree, ScriptFilesError> {
-    let unreadable = |error: rustix::io::Errno| ScriptFilesError::Unreadable {
-        path: source.to_owned(),
-        error: error.into(),
-    };
-    let dir = Dir::open_resolved(source).map_err(unreadable)?;
-    let mut copier = Copier { root: source, target, limits, tree: CopiedTree::default() };
-    copier.copy_entries(&dir, Path::new(""), 0)?;
+    let mut copier = Copier { root: source.path(), target, limits, tree: CopiedTree::default() };
+    copier.copy_entries(source, Path::new(""), 0)?;
     Ok(copier.tree)
 }
 
@@ -192,7 +213,7 @@ impl Copier<'_> {
                     self.tree.files.insert(path, CopiedFile { source, copy });
                 }
                 EntryKind::Symlink => {
-                    let link = std::fs::read_link(dir.path().join(name)).map_err(unreadable(&path))?;
+                    let link = dir.read_link(name).map_err(io::Error::from).map_err(unreadable(&path))?;
                     if stays_inside(inner, &link) {
                         let copy = self.target.join(&path);
                         std::os::unix::fs::symlink(&link, &copy).map_err(unreadable(&path))?;

@@ -11,6 +11,7 @@ mod copy_in;
 mod error;
 mod grants;
 mod paths;
+mod staging;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,9 +23,8 @@ use serde::Serialize;
 pub use error::ScriptFilesError;
 pub use grants::check_workspace;
 
-pub(super) use apply::remove_abandoned_staging;
 pub(super) use collect::Changes;
-pub(super) use copy_in::{CopiedTree, CopyLimits, copy_dir, copy_file, write_inputs};
+pub(super) use copy_in::{CopiedTree, CopyLimits, copy_dir, copy_file, copy_workspace, write_inputs};
 pub(super) use grants::resolve_read_grants;
 pub(super) use paths::PathMap;
 
@@ -126,13 +126,14 @@ impl FinishedWorkspace {
     /// Copies the artifacts into a directory, which is created if necessary. Existing files are replaced, but no symlink is
     /// followed.
     pub fn copy_artifacts(&self, target: &Path) -> Result<(), ScriptFilesError> {
-        prowess_fs::create_dir_all(target)
-            .map_err(|error| ScriptFilesError::Unwritable { path: target.to_owned(), error })?;
-        apply::apply(&self.run_dir.workspace, target, &self.changes.only_artifacts(), apply::Overwrite::Any)
+        let unwritable = |error| ScriptFilesError::Unwritable { path: target.to_owned(), error };
+        prowess_fs::create_dir_all(target).map_err(unwritable)?;
+        let dir = Dir::open(target).map_err(|error| unwritable(error.into()))?;
+        apply::apply(&self.run_dir.workspace, &dir, &self.changes.only_artifacts(), apply::Overwrite::Any)
     }
 
     /// Applies all changes to the directory that was copied in.
-    pub(super) fn apply_to(&self, target: &Path, copied: &CopiedTree) -> Result<(), ScriptFilesError> {
+    pub(super) fn apply_to(&self, target: &Dir, copied: &CopiedTree) -> Result<(), ScriptFilesError> {
         apply::apply(&self.run_dir.workspace, target, &self.changes, apply::Overwrite::Unchanged(copied))
     }
 }
