@@ -70,8 +70,10 @@ impl AccessSummary {
         let read = ["the skill".to_owned(), "system files".to_owned()].into_iter().chain(read).chain(granted);
         rows.push(("reads", shorten(read.collect())));
         rows.push(("writes", write));
-        let network =
-            options.network.unwrap_or_else(|| gate::network_access(skill, options.policy, options.env));
+        let tree = || Some(files.tree.clone());
+        let network = options
+            .network
+            .unwrap_or_else(|| gate::network_access_at(skill, options.policy, options.env, &tree));
         let network = match network {
             NetworkAccess::Off => "no access",
             NetworkAccess::On => "full access, including this machine and the local network",

@@ -120,7 +120,8 @@ pub(super) fn prepare(
     if program != script_path {
         fixed_arguments.push(script_path.display().to_string());
     }
-    let network = options.network.unwrap_or_else(|| gate::network_access(skill, policy, env));
+    let tree = || Some(skill_files.tree.clone());
+    let network = options.network.unwrap_or_else(|| gate::network_access_at(skill, policy, env, &tree));
     let mut variables = base_environment(&run_dir, &program, environment.as_ref(), &programs.dirs);
     let granted = gate::granted_variables(skill, policy, env, &options.environment);
     let granted_names = granted.iter().map(|(name, _)| name.clone()).collect();

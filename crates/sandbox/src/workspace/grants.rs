@@ -26,6 +26,9 @@ pub fn check_workspace(dir: &Path, env: &HostEnv) -> Result<PathBuf, ScriptFiles
     if resolved.parent().is_none() || system_paths::is_protected(&resolved) {
         return refused("is a system directory");
     }
+    if contains_temp_dir(&resolved) {
+        return refused("contains the directory of temporary files");
+    }
     let home = env.home.as_ref().and_then(|home| std::fs::canonicalize(home).ok());
     if let Some(home) = home {
         if home.starts_with(&resolved) {
@@ -48,6 +51,12 @@ pub fn check_workspace(dir: &Path, env: &HostEnv) -> Result<PathBuf, ScriptFiles
     Ok(resolved)
 }
 
+/// Returns `true` for a directory with the files of runs, which would be copied into themselves.
+fn contains_temp_dir(dir: &Path) -> bool {
+    let temp_dirs = [std::env::temp_dir(), PathBuf::from("/tmp")].into_iter();
+    temp_dirs.filter_map(|temp| std::fs::canonicalize(temp).ok()).any(|temp| temp.starts_with(dir))
+}
+
 /// Returns the directories from which the user starts programs by name, resolved.
 pub(super) fn program_dirs(env: &HostEnv) -> Vec<PathBuf> {
     let dirs = std::env::split_paths(&env.path).filter(|dir| dir.is_absolute());
@@ -67,8 +76,12 @@ pub(crate) fn resolve_read_grants(
         let is_covered = system_paths::is_system(&target)
             || workspace.is_some_and(|workspace| target.starts_with(workspace))
             || resolved.iter().any(|other: &PathBuf| target.starts_with(other));
+        let refused = |reason| Err(ScriptFilesError::Refused { path: path.clone(), reason });
         if target.parent().is_none() {
-            return Err(ScriptFilesError::Refused { path: path.clone(), reason: "is the root directory" });
+            return refused("is the root directory");
+        }
+        if contains_temp_dir(&target) {
+            return refused("contains the directory of temporary files");
         }
         if !is_covered {
             resolved.retain(|other| !other.starts_with(&target));
@@ -250,5 +263,10 @@ mod tests {
         assert_eq!(resolved, paths(&["a"]));
         assert!(resolve_read_grants(&paths(&["absent"]), None).is_err());
         assert!(resolve_read_grants(&["/".into()], None).is_err());
+        assert!(resolve_read_grants(&["/tmp".into()], None).is_err());
+        let env = HostEnv { project: base, home: None, path: Default::default() };
+        let errors =
+            [std::env::temp_dir(), "/tmp".into()].map(|dir| check_workspace(&dir, &env).unwrap_err());
+        assert!(errors.iter().all(|error| error.to_string().contains("temporary files")), "{errors:?}");
     }
 }
