@@ -341,6 +341,7 @@ mod tests {
     fn request(port: u16, text: &str) -> String {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
         stream.write_all(text.as_bytes()).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer);
         answer

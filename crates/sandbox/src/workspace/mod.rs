@@ -16,6 +16,7 @@ mod staging;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use prowess::HostEnv;
 use prowess_archive::InnerPath;
 use prowess_fs::{Dir, read_whole};
 use serde::Serialize;
@@ -124,11 +125,21 @@ impl FinishedWorkspace {
     }
 
     /// Copies the artifacts into a directory, which is created if necessary. Existing files are replaced, but no symlink is
-    /// followed.
-    pub fn copy_artifacts(&self, target: &Path) -> Result<(), ScriptFilesError> {
+    /// followed. Directories that cannot be a workspace are refused.
+    pub fn copy_artifacts(&self, target: &Path, env: &HostEnv) -> Result<(), ScriptFilesError> {
         let unwritable = |error| ScriptFilesError::Unwritable { path: target.to_owned(), error };
         prowess_fs::create_dir_all(target).map_err(unwritable)?;
-        let dir = Dir::open(target).map_err(|error| unwritable(error.into()))?;
+        let resolved = check_workspace(target, env)?;
+        let program_dirs = grants::program_dirs(env);
+        let is_program = |path: &PathBuf| program_dirs.iter().any(|dir| path.starts_with(dir));
+        let mut paths = self.changes.artifacts.iter().map(|artifact| resolved.join(&artifact.path));
+        if let Some(path) = paths.find(is_program) {
+            return Err(ScriptFilesError::Refused {
+                path,
+                reason: "is in PATH: programs are started from it",
+            });
+        }
+        let dir = Dir::open_resolved(&resolved).map_err(|error| unwritable(error.into()))?;
         apply::apply(&self.run_dir.workspace, &dir, &self.changes.only_artifacts(), apply::Overwrite::Any)
     }
 
