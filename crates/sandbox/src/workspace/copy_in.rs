@@ -279,7 +279,7 @@ fn finish_file(file: &File, modified: Option<SystemTime>, user: Option<u32>) -> 
 pub(crate) fn create_dir(path: &Path, user: Option<u32>) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)?;
     match user {
-        Some(user) => std::os::unix::fs::chown(path, Some(user), Some(user)),
+        Some(user) => std::os::unix::fs::lchown(path, Some(user), Some(user)),
         None => Ok(()),
     }
 }
@@ -287,6 +287,17 @@ pub(crate) fn create_dir(path: &Path, user: Option<u32>) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_escape_names_of_files() {
+        let temp = tempfile::tempdir().unwrap();
+        let (source, target) = (temp.path().join("a\u{1b}[31m\nb"), temp.path().join("target"));
+        std::fs::create_dir_all(source.join("c".repeat(9))).unwrap();
+        std::fs::create_dir(&target).unwrap();
+        let mut limits = CopyLimits::new(&crate::Limits { workspace_files: 0, ..Default::default() }, None);
+        let error = copy_dir(&Dir::open(&source).unwrap(), &target, &mut limits).unwrap_err().to_string();
+        assert!(!error.contains(char::is_control) && error.contains("\\u{1b}"), "{error}");
+    }
 
     #[test]
     fn only_symlinks_that_stay_inside_are_copied() {

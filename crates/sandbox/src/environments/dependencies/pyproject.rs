@@ -72,6 +72,11 @@ mod tests {
         );
         assert_eq!(read("[project]\nname = 'x'\ndynamic = ['dependencies']\n"), Ok(None));
         assert_eq!(read("[tool.black]\nline-length = 100\n"), Ok(None));
+        // Neither nesting nor length is a problem.
+        assert!(read(&format!("[project]\ndependencies = {}", "[".repeat(100_000))).is_err());
+        assert!(read(&format!("x = {}", "{a = ".repeat(100_000))).is_err());
+        let many = format!("[project]\ndependencies = [{}]\n", "'a', ".repeat(PACKAGES_MAX + 1));
+        assert_eq!(read(&many).unwrap_err(), "pyproject.toml:1: dependencies lists more than 1000 packages");
         let errors = ["x = \n", "[project]\ndependencies = 'a'\n", "\n[project]\ndependencies = ['a b']\n"]
             .map(|text| read(text).unwrap_err());
         insta::assert_snapshot!(errors.join("\n"), @r#"

@@ -214,6 +214,19 @@ mod tests {
         "#);
     }
 
+    #[test]
+    fn large_files_are_refused() {
+        let error = |text: &str| read(&[("requirements.txt", text)]).unwrap_err();
+        let errors = [error(&"a\n".repeat(100_000)), error(&"#".repeat(3 * 1024 * 1024))];
+        insta::assert_snapshot!(errors.join("\n"), @r#"
+        requirements.txt:1001: cannot use "a": the file lists more than 1000 packages
+        requirements.txt:1: cannot use "": the file is too large
+        "#);
+        let many = "-r b.txt\n".repeat(100);
+        let files = [("requirements.txt", many.as_str()), ("b.txt", &many)];
+        assert!(read(&files).unwrap_err().contains("too many files include each other"));
+    }
+
     proptest! {
         #[test]
         fn any_text_is_parsed_or_refused(text in "[a-z=<>.;#\\\\ \n@/:-]{0,80}") {
