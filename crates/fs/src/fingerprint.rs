@@ -48,6 +48,11 @@ impl Stat {
         self.permissions() & 0o111 != 0
     }
 
+    /// Returns the ids of the user and the group that own the file.
+    pub fn owner(&self) -> (u32, u32) {
+        (self.0.st_uid as u32, self.0.st_gid as u32)
+    }
+
     /// Returns the number of hard links.
     pub fn link_count(&self) -> u64 {
         self.0.st_nlink as u64
@@ -102,6 +107,13 @@ impl Fingerprint {
     /// Returns the size in bytes.
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// Returns `true` if both belong to the same file with the same content. The time of the last change, which a rename
+    /// also sets, is not compared.
+    pub fn is_same_content(&self, other: &Self) -> bool {
+        let parts = |it: &Self| (it.device, it.inode, it.size, it.modified);
+        parts(self) == parts(other)
     }
 
     /// Returns `true` if the file was old enough at `now` (seconds since 1970) that equal times mean equal bytes.

@@ -16,6 +16,7 @@ mod process;
 mod read;
 mod rename;
 mod space;
+mod staging;
 mod system;
 mod tree_hash;
 mod walk;

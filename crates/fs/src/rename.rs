@@ -59,10 +59,34 @@ impl Dir {
         inner: &Path,
         expected: ExpectedTarget,
     ) -> Result<MoveOutcome, Errno> {
+        self.move_named(in_cwd(staged), inner, expected)
+    }
+
+    /// Renames a file beneath `source` to a path beneath this directory, on the same file system. No symlink is followed
+    /// in either directory, also if their own paths lead elsewhere by now.
+    pub fn move_from(
+        &self,
+        source: &Self,
+        staged: &Path,
+        inner: &Path,
+        expected: ExpectedTarget,
+    ) -> Result<MoveOutcome, Errno> {
+        let name = staged.file_name().ok_or(Errno::INVAL)?;
+        let parent = source.open_parent(staged)?;
+        let from = parent.as_ref().unwrap_or(source);
+        self.move_named(NameAt { dir: from.fd().as_fd(), name: Path::new(name) }, inner, expected)
+    }
+
+    fn move_named(
+        &self,
+        from: NameAt<'_>,
+        inner: &Path,
+        expected: ExpectedTarget,
+    ) -> Result<MoveOutcome, Errno> {
         let name = inner.file_name().ok_or(Errno::INVAL)?;
         let parent = self.open_parent(inner)?;
         let into = parent.as_ref().unwrap_or(self);
-        let (from, to) = (in_cwd(staged), NameAt { dir: into.fd().as_fd(), name: Path::new(name) });
+        let to = NameAt { dir: into.fd().as_fd(), name: Path::new(name) };
         let rename = || renameat(from.dir, from.name, to.dir, to.name).map(|()| MoveOutcome::Replaced);
         match expected {
             ExpectedTarget::Absent => match system::rename_noreplace(from, to) {

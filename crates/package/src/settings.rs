@@ -170,7 +170,8 @@ pub fn remember_script_decision(
     const ALLOWED: [&str; 2] = ["run", "allowed-skills"];
     const DENIED: [&str; 2] = ["run", "denied-skills"];
     let path = user_settings_file(inputs)?;
-    let skill = entry.split_once("@sha256-tree-").map_or(entry, |(skill, _)| skill);
+    // The last one: the directory of a skill can have any name.
+    let skill = entry.rsplit_once("@sha256-tree-").map_or(entry, |(skill, _)| skill);
     let is_about_skill = |item: &str| {
         item.strip_prefix(skill).is_some_and(|rest| rest.is_empty() || rest.starts_with("@sha256-tree-"))
     };

@@ -1,14 +1,19 @@
 //! What a script may access, in words for a question to the user.
 
+use std::path::PathBuf;
+
 use prowess::format::hidden::escape_for_display;
 use prowess::policy::ScriptDirectory;
+use prowess::resources::SkillFiles;
 use prowess::{Skill, short_path};
 
 use super::environments::{EnvironmentError, ResolvedPackage};
 use super::error::RunError;
 use super::gate;
 use super::options::{NetworkAccess, Protection, RunOptions};
-use super::prepare::environment_of_script;
+use super::prepare::environment_for_files;
+use super::programs::find_named_programs;
+use super::sandbox::unused_user;
 use super::workspace::{InputFile, Workspace};
 
 prowess::format::named_enum! {
@@ -37,13 +42,14 @@ pub struct AccessSummary {
     pub script: String,
     /// What it may read, write and reach, each with a title. All texts are safe to print.
     pub rows: Vec<(&'static str, String)>,
-    /// The tree hash of the skill's files, to which an answer applies; empty if it is not known yet.
+    /// The tree hash of the skill's files, to which an answer applies.
     pub tree: String,
 }
 
 impl AccessSummary {
-    /// Describes what a script may access if it runs with these options.
-    pub fn new(skill: &Skill, script: &str, options: &RunOptions<'_>) -> Self {
+    /// Describes what a script may access if it runs with these options and these files of the skill, to which an answer
+    /// applies.
+    pub fn new(skill: &Skill, files: &SkillFiles, script: &str, options: &RunOptions<'_>) -> Self {
         let show = |path: &std::path::Path| {
             escape_for_display(&short_path(path, options.env).to_string_lossy()).into_owned()
         };
@@ -66,8 +72,10 @@ impl AccessSummary {
         let read = ["the skill".to_owned(), "system files".to_owned()].into_iter().chain(read).chain(granted);
         rows.push(("reads", shorten(read.collect())));
         rows.push(("writes", write));
-        let network =
-            options.network.unwrap_or_else(|| gate::network_access(skill, options.policy, options.env));
+        let tree = || Some(files.tree.clone());
+        let network = options
+            .network
+            .unwrap_or_else(|| gate::network_access_at(skill, options.policy, options.env, &tree));
         let network = match network {
             NetworkAccess::Off => "no access",
             NetworkAccess::On => "full access, including this machine and the local network",
@@ -80,13 +88,14 @@ impl AccessSummary {
         if !granted.is_empty() {
             rows.push(("variables", shorten(granted)));
         }
-        rows.extend(packages_row(skill, script, options));
+        rows.extend(programs_row(skill, options));
+        rows.extend(packages_row(skill, files, script, options));
         Self {
             skill: escape_for_display(&skill.name()).into_owned(),
             location: show(&skill.dir()),
             script: escape_for_display(script).into_owned(),
             rows,
-            tree: String::new(),
+            tree: files.tree.clone(),
         }
     }
 
@@ -98,12 +107,18 @@ impl AccessSummary {
         }
         self
     }
+}
 
-    /// Sets the tree hash of the skill's files.
-    #[must_use]
-    pub fn with_tree(self, tree: &str) -> Self {
-        Self { tree: tree.to_owned(), ..self }
-    }
+/// Returns the programs that the skill names and that are outside of the system directories.
+fn programs_row(skill: &Skill, options: &RunOptions<'_>) -> Option<(&'static str, String)> {
+    // If no user can run scripts, the run fails with that error.
+    let user = unused_user().ok()?;
+    let shown = find_named_programs(skill, options.env, user).shown;
+    let show = |(name, path): (String, PathBuf)| {
+        let path = short_path(&path, options.env);
+        escape_for_display(&format!("{name} ({})", path.display())).into_owned()
+    };
+    (!shown.is_empty()).then(|| ("programs", shorten(shown.into_iter().map(show).collect())))
 }
 
 fn input_names(inputs: &[InputFile]) -> Vec<String> {
@@ -111,9 +126,14 @@ fn input_names(inputs: &[InputFile]) -> Vec<String> {
 }
 
 /// Returns the packages that a script uses.
-fn packages_row(skill: &Skill, script: &str, options: &RunOptions<'_>) -> Option<(&'static str, String)> {
+fn packages_row(
+    skill: &Skill,
+    files: &SkillFiles,
+    script: &str,
+    options: &RunOptions<'_>,
+) -> Option<(&'static str, String)> {
     let escape = |text: &str| escape_for_display(text).into_owned();
-    let text = match environment_of_script(skill, script, options) {
+    let text = match environment_for_files(skill, files, script, options) {
         Ok(None) => return None,
         Ok(Some(ready)) => {
             let name = |package: &ResolvedPackage| format!("{} {}", package.name, package.version);

@@ -28,9 +28,13 @@ fn is_allowed_at(skill: &Skill, policy: &Policy, env: &HostEnv, tree: &dyn Fn() 
     }
 }
 
-/// Returns `true` if the user never wants scripts of this skill to run.
+/// Returns `true` if the user never wants scripts of this skill to run. Unlike a permission, a name also counts for skills
+/// of projects.
 pub fn is_denied(skill: &Skill, policy: &Policy, env: &HostEnv) -> bool {
-    Grantee::for_skill(skill).is_listed(&policy.run.denied_skills, env, &|| current_tree(skill))
+    let grantee = Grantee::for_skill(skill);
+    let denied = &policy.run.denied_skills;
+    denied.iter().any(|entry| *entry == grantee.name || *entry == grantee.list_entry())
+        || grantee.is_listed(denied, env, &|| current_tree(skill))
 }
 
 /// Returns `true` if the user can be asked whether scripts of this skill may run, and has not answered yet.
@@ -97,7 +101,17 @@ pub fn grant_entry(skill: &Skill) -> String {
 
 /// Returns whether the user grants a skill network access.
 pub fn network_access(skill: &Skill, policy: &Policy, env: &HostEnv) -> NetworkAccess {
-    if Grantee::for_skill(skill).is_listed(&policy.run.network, env, &|| current_tree(skill)) {
+    network_access_at(skill, policy, env, &|| current_tree(skill))
+}
+
+/// Returns whether the user grants a skill network access, whose files have the tree hash that `tree` returns.
+pub(super) fn network_access_at(
+    skill: &Skill,
+    policy: &Policy,
+    env: &HostEnv,
+    tree: &dyn Fn() -> Option<String>,
+) -> NetworkAccess {
+    if Grantee::for_skill(skill).is_listed(&policy.run.network, env, tree) {
         NetworkAccess::On
     } else {
         NetworkAccess::Off

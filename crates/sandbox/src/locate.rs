@@ -68,7 +68,7 @@ fn resolve_program(file: &Path, name: &str, home: Option<&Path>) -> Option<Locat
         // A system symlink may be one of several names of a program that behaves differently by name.
         (true, true) => LocatedInterpreter { program: file.to_owned(), readable: Vec::new() },
         (false, true) => LocatedInterpreter { program: real, readable: Vec::new() },
-        (_, false) => LocatedInterpreter { readable: program_and_libraries(&real), program: real },
+        (_, false) => LocatedInterpreter { readable: program_and_libraries(&real, home), program: real },
     })
 }
 
@@ -178,14 +178,24 @@ fn version_numbers(version: &str) -> Vec<u32> {
 }
 
 /// Returns the program and its library directories: `PREFIX/lib` of `PREFIX/bin/NAME`. Not the whole prefix, which may be
-/// a home directory.
-fn program_and_libraries(program: &Path) -> Vec<PathBuf> {
+/// a home directory. If many programs share the prefix, only the library with the name of the program: `lib/python3.12`.
+fn program_and_libraries(program: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    let home = home.and_then(|home| std::fs::canonicalize(home).ok());
     let mut needs = vec![program.to_owned()];
     if let Some(prefix) = program.parent().filter(|dir| dir.ends_with("bin")).and_then(Path::parent) {
-        let libraries = ["lib", "lib64"].map(|name| prefix.join(name));
-        needs.extend(libraries.into_iter().filter(|dir| dir.is_dir()));
+        let is_shared =
+            home.as_ref().is_some_and(|home| home.starts_with(prefix) || prefix == home.join(".local"));
+        let own_name = program.file_name().filter(|_| is_shared).unwrap_or_default();
+        let libraries = ["lib", "lib64"].map(|name| prefix.join(name).join(own_name));
+        needs.extend(libraries.into_iter().filter(|dir| is_library(dir, home.as_deref())));
     }
     needs
+}
+
+/// Returns `true` for a directory that does not lead to the home directory or a directory above it.
+fn is_library(dir: &Path, home: Option<&Path>) -> bool {
+    std::fs::canonicalize(dir)
+        .is_ok_and(|real| real.is_dir() && !home.is_some_and(|home| home.starts_with(&real)))
 }
 
 #[cfg(test)]
@@ -284,6 +294,28 @@ mod tests {
         fs::create_dir_all(root.join("versions/3.1/bin")).unwrap();
         symlink(&shim, root.join("versions/3.1/bin/python3")).unwrap();
         assert_eq!(find(), Err(LocateError::UnresolvedShim));
+    }
+
+    /// A script chooses its interpreter, so that of another program must not open a directory of the user.
+    #[test]
+    fn libraries_of_other_programs_are_not_needed() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = temp.path().canonicalize().unwrap().join("home");
+        program(&home.join("bin/tool"), b"\x7fELF");
+        program(&home.join(".local/bin/python3.12"), b"\x7fELF");
+        program(&home.join("app/bin/tool2"), b"\x7fELF");
+        for dir in ["lib/private", ".local/lib/python3.12", ".local/lib/private", "app"] {
+            fs::create_dir_all(home.join(dir)).unwrap();
+        }
+        symlink(&home, home.join("app/lib")).unwrap();
+        symlink(home.parent().unwrap(), home.join("app/lib64")).unwrap();
+        let readable = |dir: &str, name: &str| {
+            locate(name, home.join(dir).as_os_str(), Some(&home), None).unwrap().readable
+        };
+        assert_eq!(readable("bin", "tool"), [home.join("bin/tool")]);
+        let python = [home.join(".local/bin/python3.12"), home.join(".local/lib/python3.12")];
+        assert_eq!(readable(".local/bin", "python3.12"), python);
+        assert_eq!(readable("app/bin", "tool2"), [home.join("app/bin/tool2")]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Measures the resource usage of a running script.
 //!
-//! Usage that cannot be measured counts as exceeded. In tier 1, the strongest protection, the scratch directory is a file
-//! system in memory: the kernel limits its size and reports its usage. Otherwise it is a directory on disk, which is
-//! walked; deleted files are found among the open files of the script's processes.
+//! Usage that cannot be measured counts as exceeded. In tier 1, the strongest protection, the scratch directory and shared
+//! memory are file systems in memory: the kernel limits their size and reports their usage. Otherwise the scratch directory
+//! is on disk and is walked; deleted files are found among the open files of the script's processes.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -75,11 +75,11 @@ impl Meter {
                 is_incomplete || ScratchUsage { bytes, ..files }.exceeds(limits)
             }
         };
-        if let Some(workspace) = self.measure_workspace() {
+        if let Some(workspace) = self.measure_workspace(limits) {
             // Deleted files on disk count once: in the scratch directory, unless that is in memory.
             let deleted = if files.in_memory { deleted } else { 0 };
-            let bytes = workspace.bytes.saturating_add(deleted);
-            let is_exceeded = exceeds_workspace(&DirUsage { bytes, ..workspace }, limits);
+            let size = workspace.size.saturating_add(deleted);
+            let is_exceeded = exceeds_workspace(&DirUsage { size, ..workspace }, limits);
             let since = &mut self.workspace_incomplete_since;
             if is_incomplete_too_long(since, workspace.incomplete, Instant::now()) || is_exceeded {
                 hit.push(RunLimit::Workspace);
@@ -97,17 +97,16 @@ impl Meter {
     pub(super) fn limits_hit_at_end(&self, running: &SandboxedProcess, limits: &Limits) -> Vec<RunLimit> {
         let mut hit = Vec::new();
         let files = ScratchUsage::measure(running, &self.scratch);
-        let largest = match running.private_scratch() {
-            Some(scratch) => measure_dir(scratch, ENTRIES_MAX).largest,
-            None => files.largest,
-        };
+        let largest =
+            running.private_dirs().iter().map(|dir| measure_dir(dir.as_fd(), ENTRIES_MAX).largest).max();
+        let largest = largest.unwrap_or(files.largest);
         if largest >= limits.file_bytes {
             hit.push(RunLimit::FileSize);
         }
         if files.incomplete || files.exceeds(limits) {
             hit.push(RunLimit::Scratch);
         }
-        let workspace = self.measure_workspace();
+        let workspace = self.measure_workspace(limits);
         if workspace.is_some_and(|usage| usage.incomplete || exceeds_workspace(&usage, limits)) {
             hit.push(RunLimit::Workspace);
         }
@@ -120,21 +119,23 @@ impl Meter {
         std::iter::once(self.scratch.as_path()).chain(workspace).collect()
     }
 
-    fn measure_workspace(&self) -> Option<DirUsage> {
+    fn measure_workspace(&self, limits: &Limits) -> Option<DirUsage> {
         let [workspace, _] = self.workspace.as_ref()?;
-        Some(measure_path(workspace))
+        // One more than allowed, so that more are noticed.
+        Some(measure_path(workspace, (limits.workspace_files as usize).saturating_add(1)))
     }
 }
 
-fn measure_path(path: &Path) -> DirUsage {
+fn measure_path(path: &Path, entries_max: usize) -> DirUsage {
     match File::open(path) {
-        Ok(dir) => measure_dir(dir.as_fd(), ENTRIES_MAX),
+        Ok(dir) => measure_dir(dir.as_fd(), entries_max),
         Err(_) => DirUsage { incomplete: true, ..DirUsage::default() },
     }
 }
 
 fn exceeds_workspace(usage: &DirUsage, limits: &Limits) -> bool {
-    usage.bytes > limits.workspace_bytes || usage.entries > limits.workspace_files as usize
+    // The size, because files are copied without holes.
+    usage.size > limits.workspace_bytes || usage.entries > limits.workspace_files as usize
 }
 
 /// Returns `true` if consecutive measurements have been incomplete for too long.
@@ -161,11 +162,11 @@ struct ScratchUsage {
 
 impl ScratchUsage {
     fn measure(running: &SandboxedProcess, scratch: &Path) -> Self {
-        if let Some(used) = running.private_scratch_usage() {
+        if let Some(used) = running.private_usage() {
             let (bytes, entries) = used.as_ref().copied().unwrap_or_default();
             return Self { entries, bytes, largest: 0, incomplete: used.is_err(), in_memory: true };
         }
-        let DirUsage { entries, bytes, largest, incomplete: unseen } = measure_path(scratch);
+        let DirUsage { entries, bytes, largest, incomplete: unseen, .. } = measure_path(scratch, ENTRIES_MAX);
         Self { entries: entries as u64, bytes, largest, incomplete: unseen, in_memory: false }
     }
 

@@ -7,6 +7,7 @@ use prowess::format::hidden;
 use prowess::policy::{AllowedTools, ScriptDirectory};
 use prowess::resources::SkillFiles;
 use prowess::{HostEnv, Skill, resources};
+use prowess_fs::Dir;
 
 use super::environments::{self, EnvironmentRequest, InterpreterPaths, ReadyEnvironment};
 use super::error::RunError;
@@ -22,8 +23,8 @@ use super::sandbox::{
     unused_user,
 };
 use super::workspace::{
-    Changes, CopiedTree, CopyLimits, FinishedWorkspace, Workspace, add_inputs, check_workspace, copy_dir,
-    copy_file, remove_abandoned_staging, resolve_read_grants, write_inputs,
+    Changes, CopiedTree, CopyLimits, FinishedWorkspace, ScriptFilesError, Workspace, add_inputs,
+    check_workspace, copy_dir, copy_file, copy_workspace, resolve_read_grants, write_inputs,
 };
 use super::{Limits, RunOutcome, allowed_tools, gate, locate, watch};
 
@@ -56,8 +57,8 @@ struct UserFiles {
     copies: Vec<FileCopy>,
     /// What was copied into the workspace, if there is one.
     copied: Option<CopiedTree>,
-    /// The directory to which changes are applied.
-    apply_to: Option<PathBuf>,
+    /// The directory to which changes are applied. It stays open, so that nothing can take its place.
+    apply_to: Option<Dir>,
     remarks: Vec<String>,
 }
 
@@ -119,7 +120,8 @@ pub(super) fn prepare(
     if program != script_path {
         fixed_arguments.push(script_path.display().to_string());
     }
-    let network = options.network.unwrap_or_else(|| gate::network_access(skill, policy, env));
+    let tree = || Some(skill_files.tree.clone());
+    let network = options.network.unwrap_or_else(|| gate::network_access_at(skill, policy, env, &tree));
     let mut variables = base_environment(&run_dir, &program, environment.as_ref(), &programs.dirs);
     let granted = gate::granted_variables(skill, policy, env, &options.environment);
     let granted_names = granted.iter().map(|(name, _)| name.clone()).collect();
@@ -154,12 +156,21 @@ pub(super) fn environment_of_script(
     script: &str,
     options: &RunOptions<'_>,
 ) -> Result<Option<ReadyEnvironment>, RunError> {
-    let files = resources::read_skill_files(skill)?;
+    environment_for_files(skill, &resources::read_skill_files(skill)?, script, options)
+}
+
+/// Returns the environment of a script with these files of the skill; `None` if it needs none.
+pub(super) fn environment_for_files(
+    skill: &Skill,
+    files: &SkillFiles,
+    script: &str,
+    options: &RunOptions<'_>,
+) -> Result<Option<ReadyEnvironment>, RunError> {
     let (script, file) = files.file(script)?;
     let runner = interpreter::detect_runner(&script, &file.bytes)?;
     let user = unused_user().map_err(|error| RunError::Sandbox(vec![error]))?;
     let located = locate_runner(&script, &runner, options.env, user)?;
-    find_environment(skill, &script, &files, &located, options)
+    find_environment(skill, &script, files, &located, options)
 }
 
 /// Returns the environment of a script, if it needs one.
@@ -213,8 +224,7 @@ fn copy_user_files(
             }
             Workspace::Directory(dir) | Workspace::DirectoryWithInputs(dir, _) => {
                 let resolved = check_workspace(dir, options.env)?;
-                remove_abandoned_staging(&resolved);
-                let mut copied = copy_dir(&resolved, &copy, &mut limits)?;
+                let (open, mut copied) = copy_workspace(&resolved, &copy, options.env, &mut limits)?;
                 if let Workspace::DirectoryWithInputs(_, inputs) = workspace {
                     add_inputs(&mut copied, inputs, &resolved, &copy, &mut limits)?;
                 }
@@ -225,7 +235,7 @@ fn copy_user_files(
                     ));
                 }
                 files.copied = Some(copied);
-                files.apply_to = Some(resolved.clone());
+                files.apply_to = Some(open);
                 (dir.clone(), resolved)
             }
         };
@@ -241,7 +251,11 @@ fn copy_user_files(
     for (number, path) in grants.into_iter().enumerate() {
         let target = run_dir.create_read_dir(number).map_err(io_error)?;
         let copy = if path.is_dir() {
-            copy_dir(&path, &target, &mut limits)?;
+            let unreadable = |error: prowess_fs::Errno| ScriptFilesError::Unreadable {
+                path: path.clone(),
+                error: error.into(),
+            };
+            copy_dir(&Dir::open_resolved(&path).map_err(unreadable)?, &target, &mut limits)?;
             target
         } else {
             copy_file(&path, &target, &mut limits)?

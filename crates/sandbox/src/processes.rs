@@ -292,6 +292,8 @@ pub(crate) struct DirUsage {
     pub(crate) entries: usize,
     /// The disk space in bytes.
     pub(crate) bytes: u64,
+    /// The size in bytes: the disk space, or the sizes of files that have holes.
+    pub(crate) size: u64,
     /// The size of the largest file.
     pub(crate) largest: u64,
     /// Whether a part could not be read.
@@ -310,7 +312,11 @@ impl DirUsage {
             return Ok(None);
         }
         self.entries += 1;
-        self.bytes += u64::try_from(stat.st_blocks).unwrap_or_default() * 512;
+        let space = u64::try_from(stat.st_blocks).unwrap_or_default() * 512;
+        self.bytes += space;
+        let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+        let size = u64::try_from(stat.st_size).unwrap_or_default();
+        self.size = self.size.saturating_add(if is_file { space.max(size) } else { space });
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -318,7 +324,7 @@ impl DirUsage {
                 Ok(Some(Dir::new(inner)?))
             }
             _ => {
-                self.largest = self.largest.max(u64::try_from(stat.st_size).unwrap_or_default());
+                self.largest = self.largest.max(size);
                 Ok(None)
             }
         }

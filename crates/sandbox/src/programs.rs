@@ -1,8 +1,9 @@
 //! Programs that a skill names and that are installed outside of the system directories.
 //!
 //! A skill names programs under `requires`, `metadata.requires`, `metadata.prowess-requires` and `compatibility`. Only
-//! programs that the user has in `PATH` become readable, with their libraries, and never a directory in the home
-//! directory that contains other things.
+//! programs that the user has in `PATH` become readable, with their libraries: those of one installed version, or those
+//! that belong to the system. Never the home directory, a directory above it, or one of the user's with other things. The
+//! user is shown these programs before a script runs.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -24,6 +25,8 @@ pub(super) struct NamedPrograms {
     pub(super) dirs: Vec<PathBuf>,
     /// The paths that they need besides the system directories.
     pub(super) readable: Vec<PathBuf>,
+    /// The names and the files of programs outside of the system directories.
+    pub(super) shown: Vec<(String, PathBuf)>,
 }
 
 /// Finds the programs that a skill names. `user` is the user that runs scripts, if it is a different one.
@@ -68,14 +71,15 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 fn add_program(name: &str, env: &HostEnv, user: Option<u32>, found: &mut NamedPrograms) {
     let Some(file) = prowess_fs::programs_on_path(name, &env.path).next() else { return };
     let Ok(real) = std::fs::canonicalize(&file) else { return };
+    let home = env.home.as_deref().and_then(|home| std::fs::canonicalize(home).ok());
     let (mut readable, program) = if is_system(&real) {
         (Vec::new(), real)
-    } else if let Some(package) = optional_package(&real) {
+    } else if let Some(package) = optional_package(&real, home.as_deref()) {
         (vec![package], real)
     } else {
         let Ok(located) = locate::locate(name, &env.path, env.home.as_deref(), user) else { return };
-        let home = env.home.as_deref().and_then(|home| std::fs::canonicalize(home).ok());
-        (own_paths(&located.program, located.readable, home.as_deref()), located.program)
+        let belongs_to_user = |path: &Path| is_own(path, user);
+        (own_paths(&located.program, located.readable, home.as_deref(), &belongs_to_user), located.program)
     };
     if user.is_some() && !others_can_access(&program) {
         return;
@@ -87,10 +91,20 @@ fn add_program(name: &str, env: &HostEnv, user: Option<u32>, found: &mut NamedPr
     if !is_system(&entry) && !readable.iter().any(|path| entry.starts_with(path)) {
         readable.push(entry.clone());
     }
+    if !readable.is_empty() {
+        found.shown.push((name.to_owned(), program));
+    }
     let dir = entry.parent().filter(|dir| !is_searched(dir)).map(Path::to_owned);
     found.dirs.extend(dir.filter(|dir| !found.dirs.contains(dir)));
     readable.retain(|path| !found.readable.contains(path));
     found.readable.extend(readable);
+}
+
+/// Returns `true` if a path belongs to the user who runs this program. Root owns most of the system, and its scripts run as
+/// another user, who can read only what everybody can.
+fn is_own(path: &Path, user: Option<u32>) -> bool {
+    user.is_none()
+        && path.metadata().is_ok_and(|metadata| prowess_fs::owner_uid(&metadata) == prowess_fs::current_uid())
 }
 
 /// Returns `true` for the directories in which programs are always found.
@@ -98,8 +112,16 @@ fn is_searched(dir: &Path) -> bool {
     ["/usr/local/bin", "/usr/bin", "/bin"].iter().any(|included| dir == Path::new(included))
 }
 
-/// Returns `/opt/NAME` for a program below it: the directory of one installed package.
-fn optional_package(program: &Path) -> Option<PathBuf> {
+/// Returns `/opt/NAME` for a program below it: the directory of one package, which the administrator installed. A home
+/// directory may be there, too, or a project of the user.
+fn optional_package(program: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    let package = package_dir(program)?;
+    let contains_home = home.is_some_and(|home| home.starts_with(&package));
+    let is_installed = package.metadata().is_ok_and(|metadata| prowess_fs::owner_uid(&metadata) == 0);
+    (is_installed && !contains_home).then_some(package)
+}
+
+fn package_dir(program: &Path) -> Option<PathBuf> {
     let inner = program.strip_prefix("/opt").ok()?;
     let mut components = inner.components();
     match (components.next()?, components.next()) {
@@ -108,9 +130,14 @@ fn optional_package(program: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Returns the paths of a program. In the home directory, libraries beside it belong to it only in the directory of one
-/// version, which a version manager has created; `~/.local/lib` belongs to many programs.
-fn own_paths(program: &Path, readable: Vec<PathBuf>, home: Option<&Path>) -> Vec<PathBuf> {
+/// Returns the paths of a program. In the home directory and in other directories of the user, libraries beside it belong to
+/// it only in the directory of one version, which a version manager has created; `~/.local/lib` belongs to many programs.
+fn own_paths(
+    program: &Path,
+    readable: Vec<PathBuf>,
+    home: Option<&Path>,
+    belongs_to_user: &dyn Fn(&Path) -> bool,
+) -> Vec<PathBuf> {
     let prefix = program.parent().and_then(Path::parent);
     let is_named = |dir: Option<&Path>, names: &[&str]| {
         dir.and_then(Path::file_name).is_some_and(|dir| names.iter().any(|name| dir == *name))
@@ -120,7 +147,8 @@ fn own_paths(program: &Path, readable: Vec<PathBuf>, home: Option<&Path>) -> Vec
         is_named(tool, &["versions", "toolchains"])
             || is_named(tool.and_then(Path::parent), &["installs", "tools", "image"])
     });
-    match home.is_some_and(|home| program.starts_with(home)) && !is_version {
+    let is_of_user = home.is_some_and(|home| program.starts_with(home)) || prefix.is_none_or(belongs_to_user);
+    match is_of_user && !is_version {
         true => readable.into_iter().filter(|path| path == program).collect(),
         false => readable,
     }
@@ -185,16 +213,19 @@ mod tests {
 
     #[test]
     fn packages_in_opt_are_units_and_home_directories_are_not() {
-        let package = |path: &str| optional_package(Path::new(path));
+        let package = |path: &str| package_dir(Path::new(path));
         assert_eq!(package("/opt/libreoffice7.6/program/soffice"), Some("/opt/libreoffice7.6".into()));
         assert_eq!(package("/opt/soffice"), None);
         assert_eq!(package("/usr/bin/soffice"), None);
+        assert_eq!(optional_package(Path::new("/opt/prowess-absent/bin/x"), None), None);
         let own = |program: &str| {
             let program = Path::new(program);
             let lib = program.parent().unwrap().parent().unwrap().join("lib");
-            let paths = own_paths(program, vec![program.to_owned(), lib], Some(Path::new("/home/me")));
-            paths.len() == 2
+            let belongs_to_user = |path: &Path| path.starts_with("/srv/project");
+            let home = Some(Path::new("/home/me"));
+            own_paths(program, vec![program.to_owned(), lib], home, &belongs_to_user).len() == 2
         };
+        assert!(!own("/srv/project/bin/tool"));
         assert!(!own("/home/me/.local/bin/tool"));
         assert!(!own("/home/me/bin/tool"));
         assert!(own("/home/me/.pyenv/versions/3.12.1/bin/python3.12"));

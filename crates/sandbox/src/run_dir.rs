@@ -56,7 +56,7 @@ impl RunDir {
         run_dir.create_for_user(&run_dir.scratch)?;
         run_dir.create_for_user(&run_dir.scratch.join(system_paths::SETTINGS_DIR))?;
         if let Some(user) = user {
-            std::os::unix::fs::chown(&run_dir.dir, Some(user), Some(user))?;
+            std::os::unix::fs::lchown(&run_dir.dir, Some(user), Some(user))?;
         }
         Ok(run_dir)
     }
@@ -98,7 +98,7 @@ impl RunDir {
     fn create_for_user(&self, path: &Path) -> io::Result<()> {
         DirBuilder::new().mode(0o700).create(path)?;
         match self.user {
-            Some(user) => std::os::unix::fs::chown(path, Some(user), Some(user)),
+            Some(user) => std::os::unix::fs::lchown(path, Some(user), Some(user)),
             None => Ok(()),
         }
     }

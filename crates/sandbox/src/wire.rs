@@ -67,8 +67,9 @@ pub(crate) struct SandboxOrder {
     /// Devices that may be read and written.
     pub(crate) devices: Vec<PathBuf>,
     pub(crate) limits: Rlimits,
-    /// Whether the first of `writable` is a separate file system, whose directory is sent before the answer.
-    pub(crate) private_scratch: bool,
+    /// Those of `writable` that are file systems of their own, the scratch directory first. They are sent as descriptors
+    /// before the answer, so that their usage can be measured.
+    pub(crate) private_dirs: Vec<PathBuf>,
     /// Whether network access is allowed.
     pub(crate) network: NetworkAccess,
     /// Whether the script is confined.
@@ -120,8 +121,8 @@ pub(crate) enum HelperMessage {
         /// The ABI version of Landlock; 0 if it is not used.
         landlock: u32,
     },
-    /// The scratch directory follows as a descriptor.
-    Scratch,
+    /// The next of the private directories follows as a descriptor.
+    PrivateDir,
     /// The restrictions could not be enforced.
     Refused(String),
     /// The program could not be started.

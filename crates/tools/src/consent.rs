@@ -72,7 +72,7 @@ impl ConsentDecisions {
             return Ok((given, None));
         }
         let Some(ask) = ask else { return Ok((Consent::Configured, None)) };
-        let answer = ask(&AccessSummary::new(skill, script, options).with_tree(&files.tree));
+        let answer = ask(&AccessSummary::new(skill, &files, script, options));
         let save = |answer, entry: &str| {
             let saved = self.save.as_ref().map(|save| save(answer, entry));
             saved.and_then(Result::err).map(|error| format!("the answer could not be saved: {error}"))

@@ -232,11 +232,13 @@ fn script_runner(context: &CommandContext, cancel: prowess_sandbox::Cancel) -> p
 /// Returns the user's lasting answers about scripts, which are saved in the user's configuration.
 fn decisions(context: &CommandContext) -> prowess_tools::ConsentDecisions {
     use prowess_package::settings::{ScriptDecision, remember_script_decision};
+    use prowess_sandbox::ConsentAnswer;
     let inputs = context.inputs.clone();
     prowess_tools::ConsentDecisions::saved_by(std::sync::Arc::new(move |answer, entry: &str| {
         let decision = match answer {
-            prowess_sandbox::ConsentAnswer::Never => ScriptDecision::Deny,
-            _ => ScriptDecision::Allow,
+            ConsentAnswer::Never => ScriptDecision::Deny,
+            ConsentAnswer::Always => ScriptDecision::Allow,
+            ConsentAnswer::Once | ConsentAnswer::NotNow => return Ok(()),
         };
         remember_script_decision(&inputs, decision, entry).map(drop).map_err(|error| error.to_string())
     }))

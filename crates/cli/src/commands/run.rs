@@ -37,7 +37,7 @@ pub(super) fn run(
     let (Some(name), Some(script)) = (&args.name, &args.script) else {
         return show_log(context, args.n as usize, output);
     };
-    check_paths(args)?;
+    check_paths(context, args)?;
     let registry = context.registry_for(global, &[name]);
     let snapshot = registry.snapshot();
     let skill = find_active(&snapshot, name)?;
@@ -74,7 +74,7 @@ pub(super) fn run(
     let ran = prowess_sandbox::run(skill, script, &args.args, options).map_err(failure)?;
     forwarder.finish();
     if let (Some(workspace), Some(dir)) = (&ran.workspace, &args.output) {
-        workspace.copy_artifacts(dir).map_err(|error| failure(error.into()))?;
+        workspace.copy_artifacts(dir, &context.host_env).map_err(|error| failure(error.into()))?;
     }
     if output.json() {
         output.write_json(&ran.to_json())?;
@@ -85,7 +85,7 @@ pub(super) fn run(
 }
 
 /// Checks the paths of the user before anything runs, so that the files of a script are not lost.
-fn check_paths(args: &RunArgs) -> Result<(), Failure> {
+fn check_paths(context: &CommandContext, args: &RunArgs) -> Result<(), Failure> {
     for path in args.workspace.iter().chain(&args.read) {
         std::fs::metadata(path)
             .map_err(|error| Failure::usage(format!("cannot read {}: {error}", clean_path(path))))?;
@@ -93,6 +93,7 @@ fn check_paths(args: &RunArgs) -> Result<(), Failure> {
     if let Some(dir) = &args.output {
         prowess_fs::create_dir_all(dir)
             .map_err(|error| Failure::usage(format!("cannot create {}: {error}", clean_path(dir))))?;
+        prowess_sandbox::check_workspace(dir, &context.host_env).map_err(|error| failure(error.into()))?;
     }
     Ok(())
 }

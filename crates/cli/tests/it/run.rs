@@ -79,6 +79,24 @@ fn the_fixture_prints_its_marker() {
     );
 }
 
+/// Files of a script are not copied to where other programs would run them.
+#[test]
+fn output_directories_are_checked() {
+    let env = allowed();
+    let home = env.path("~/").display().to_string();
+    let run = |dir: &str| env.run(&["run", SKILL, SCRIPT, "--output", dir]);
+    for (dir, reason) in [
+        (home.as_str(), "it contains your home directory"),
+        (&format!("{home}.config"), "it is in a hidden directory of your home directory"),
+        ("/etc", "it is a system directory"),
+    ] {
+        let result = run(dir);
+        assert!(result.code != 0 && result.err.contains(reason), "{dir}: {}", result.err);
+        assert!(!result.out.contains("PROWESS_SCRIPT_MARKER"), "{dir}: it did not run");
+    }
+    assert_eq!(run(&format!("{home}out")).code, 0);
+}
+
 #[test]
 fn scripts_do_not_run_until_allowed() {
     let env = env();

@@ -8,7 +8,9 @@ use prowess::format::Value;
 use prowess::{ErrorCode, HostEnv, Preset};
 use prowess_config::edit::setting::set;
 use prowess_config::{ConfigInputs, find_key, tree};
-use prowess_package::settings::{ChangeSettingsError, change_settings};
+use prowess_package::settings::{
+    ChangeSettingsError, ScriptDecision, change_settings, remember_script_decision,
+};
 
 struct TestConfig(tempfile::TempDir);
 
@@ -40,6 +42,28 @@ impl TestConfig {
 
 fn text(text: &str) -> Option<Value> {
     Some(Value::Text(text.into()))
+}
+
+/// A decision replaces earlier ones about the same skill, and none about a skill whose directory has a similar name.
+#[test]
+fn a_decision_replaces_those_about_the_same_skill() {
+    let hash = |digit: &str| format!("@sha256-tree-v1:{}", digit.repeat(64));
+    let config = TestConfig::new(&format!(
+        "run.denied-skills = [\"/p/evil\", \"pdf\"]\nrun.allowed-skills = [\"pdf-tools\", \"csv{}\"]\n",
+        hash("1")
+    ));
+    // The directory of this skill is named as if it were the permission of another one.
+    let unusual = format!("/p/evil{}{}", hash("2"), hash("3"));
+    for (decision, entry) in [
+        (ScriptDecision::Allow, unusual.clone()),
+        (ScriptDecision::Deny, "csv".to_owned()),
+        (ScriptDecision::Allow, format!("pdf{}", hash("4"))),
+    ] {
+        remember_script_decision(&config.inputs(), decision, &entry).unwrap();
+    }
+    let run = prowess_config::load(&config.inputs()).policy.run;
+    assert_eq!(run.denied_skills, ["/p/evil", "csv"]);
+    assert_eq!(run.allowed_skills, ["pdf-tools".to_owned(), unusual, format!("pdf{}", hash("4"))]);
 }
 
 #[test]

@@ -101,7 +101,7 @@ pub(super) fn resolution_key(
     let index = PackageIndex::from_settings(kind, settings);
     let mut text = format!("{kind}\n{tag}\n{}\n{}\n", index.url, requirements.lines().join("\n"));
     if let Some(node) = &requirements.node {
-        text.push_str(&prowess_fs::digest(&node.lock));
+        text.push_str(&node.digest());
     }
     prowess_fs::digest(text.as_bytes()).trim_start_matches("sha256:").to_owned()
 }
@@ -300,7 +300,8 @@ impl<'a> EnvironmentBuilder<'a> {
 
     /// Returns the packages of an earlier build.
     pub(super) fn earlier_resolution(&self, plan: &EnvironmentPlan) -> Option<ResolvedSet> {
-        let is_current = |set: &ResolvedSet| set.kind == plan.kind && set.tag == plan.info.tag;
+        let tag = plan.requirements.environment_tag(&plan.info.tag);
+        let is_current = |set: &ResolvedSet| set.kind == plan.kind && set.tag == tag;
         self.store.resolution(&plan.resolution_key(self.settings)).filter(is_current)
     }
 

@@ -4,7 +4,7 @@
 //! itself. The proxy of the user's environment is used if there is one.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -124,7 +124,9 @@ impl ProxyState {
         let mut reader = BufReader::new(client.try_clone()?);
         let head = read_head(&mut reader)?;
         if head.method == "CONNECT" {
-            let (host, port) = split_host(&head.target, 443);
+            let Some((host, port)) = split_host(&head.target, 443) else {
+                return refuse(&client, "400 Bad Request");
+            };
             let Some(server) = self.open(&client, &host, port, true)? else { return Ok(()) };
             (&client).write_all(b"HTTP/1.1 200 OK\r\n\r\n")?;
             return relay(&client, &server, self.timeout);
@@ -138,13 +140,20 @@ impl ProxyState {
             Some(at) => rest.split_at(at),
             None => (rest, "/"),
         };
-        let (host, port) = split_host(authority, 80);
+        let Some((host, port)) = split_host(authority, 80) else { return refuse(&client, "400 Bad Request") };
         let Some(server) = self.open(&client, &host, port, false)? else { return Ok(()) };
-        let target = if self.upstream.for_host(&host, false).is_some() { head.target.as_str() } else { path };
-        let mut request = format!("{} {target} HTTP/1.1\r\nConnection: close\r\n", head.method);
+        // Written again, so that the next proxy and the server cannot understand another host than the one that was checked.
+        let authority =
+            if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+        let target = match self.upstream.for_host(&host, false) {
+            Some(_) => format!("http://{authority}{path}"),
+            None => path.to_owned(),
+        };
+        let mut request =
+            format!("{} {target} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n", head.method);
         for header in &head.headers {
             let name = header.split(':').next().unwrap_or_default().to_ascii_lowercase();
-            if !matches!(name.as_str(), "connection" | "keep-alive") && !name.starts_with("proxy-") {
+            if !matches!(name.as_str(), "host" | "connection" | "keep-alive") && !name.starts_with("proxy-") {
                 request.push_str(&format!("{header}\r\n"));
             }
         }
@@ -167,14 +176,15 @@ impl ProxyState {
 
     /// Connects to a host, directly or through the user's proxy. Returns `None` after an answer to the client.
     fn open(&self, client: &TcpStream, host: &str, port: u16, is_tls: bool) -> io::Result<Option<TcpStream>> {
-        if !self.allowed.iter().any(|allowed| allowed.host == host && allowed.port == port) {
+        let Some(allowed) = self.allowed.iter().find(|allowed| allowed.host == host && allowed.port == port)
+        else {
             self.fail(ProxyFailure::Denied { host: format!("{host}:{port}") });
             refuse(client, "403 Forbidden")?;
             return Ok(None);
-        }
+        };
         let opened = match self.upstream.for_host(host, is_tls) {
-            None => connect(host, port, self.timeout),
-            Some(proxy) => connect(&proxy.host, proxy.port, self.timeout).and_then(|server| {
+            None => connect(host, port, self.timeout, |address| allowed.allows_address(address)),
+            Some(proxy) => connect(&proxy.host, proxy.port, self.timeout, |_| true).and_then(|server| {
                 if is_tls {
                     open_tunnel(&server, host, port, proxy.authorization.as_deref())?;
                 }
@@ -230,19 +240,36 @@ fn read_head(reader: &mut impl BufRead) -> io::Result<RequestHead> {
     Ok(RequestHead { method, target, headers: lines.collect() })
 }
 
-/// Splits `HOST:PORT`, in lower case and without the brackets of an IPv6 address.
-fn split_host(authority: &str, default_port: u16) -> (String, u16) {
-    let authority = authority.rsplit('@').next().unwrap_or(authority);
+/// Splits `HOST:PORT`, in lower case and without the brackets of an IPv6 address. Returns `None` for anything that programs
+/// could understand differently.
+fn split_host(authority: &str, default_port: u16) -> Option<(String, u16)> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || ".-_:[]".contains(c);
+    if authority.is_empty() || authority.len() > 300 || !authority.chars().all(is_plain) {
+        return None;
+    }
     let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if !port.contains(']') => (host, port.parse().unwrap_or(0)),
+        Some((host, port)) if !port.contains(']') => (host, port.parse().ok()?),
         _ => (authority, default_port),
     };
-    (host.trim_matches(['[', ']']).to_ascii_lowercase(), port)
+    let host = match host.strip_prefix('[') {
+        Some(inner) => inner.strip_suffix(']')?,
+        None => host,
+    };
+    (!host.contains(['[', ']'])).then(|| (host.to_ascii_lowercase(), port))
 }
 
-fn connect(host: &str, port: u16, timeout: Duration) -> io::Result<TcpStream> {
+fn connect(
+    host: &str,
+    port: u16,
+    timeout: Duration,
+    is_allowed: impl Fn(IpAddr) -> bool,
+) -> io::Result<TcpStream> {
     let mut error = io::Error::other("the host has no address");
     for address in (host, port).to_socket_addrs()? {
+        if !is_allowed(address.ip()) {
+            error = io::Error::other(format!("its address {} is not that of a public server", address.ip()));
+            continue;
+        }
         match TcpStream::connect_timeout(&address, timeout) {
             Ok(stream) => {
                 stream.set_read_timeout(Some(timeout))?;
@@ -304,11 +331,17 @@ fn relay(client: &TcpStream, server: &TcpStream, timeout: Duration) -> io::Resul
 
 #[cfg(test)]
 mod tests {
+    use super::super::package_index::HostOrigin;
     use super::*;
+
+    fn own_host(host: &str, port: u16) -> Vec<AllowedHost> {
+        vec![AllowedHost { host: host.to_owned(), port, origin: HostOrigin::Configured }]
+    }
 
     fn request(port: u16, text: &str) -> String {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
         stream.write_all(text.as_bytes()).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer);
         answer
@@ -333,16 +366,22 @@ mod tests {
     #[test]
     fn only_allowed_hosts_are_reached() {
         let server = echo_server();
-        let allowed = vec![AllowedHost { host: "127.0.0.1".to_owned(), port: server }];
-        let proxy = IndexProxy::start(allowed, UpstreamProxy::default(), Duration::from_secs(5)).unwrap();
+        let proxy = IndexProxy::start(
+            own_host("127.0.0.1", server),
+            UpstreamProxy::default(),
+            Duration::from_secs(5),
+        )
+        .unwrap();
         let answer = request(
             proxy.port(),
             &format!(
-                "GET http://127.0.0.1:{server}/simple/ HTTP/1.1\r\nHost: x\r\nProxy-Connection: keep-alive\r\n\r\n"
+                "GET http://127.0.0.1:{server}/simple/ HTTP/1.1\r\nHost: x\r\nAccept: y\r\nProxy-Connection: keep-alive\r\n\r\n"
             ),
         );
         assert!(
-            answer.ends_with("GET /simple/ HTTP/1.1\r\nConnection: close\r\nHost: x\r\n\r\n"),
+            answer.ends_with(&format!(
+                "GET /simple/ HTTP/1.1\r\nHost: 127.0.0.1:{server}\r\nConnection: close\r\nAccept: y\r\n\r\n"
+            )),
             "{answer:?}"
         );
         let answer = request(proxy.port(), &format!("CONNECT 127.0.0.1:{server} HTTP/1.1\r\n\r\n"));
@@ -351,7 +390,12 @@ mod tests {
         for (text, status) in [
             ("CONNECT example.com:443 HTTP/1.1\r\n\r\n", "403"),
             ("CONNECT 127.0.0.1:22 HTTP/1.1\r\n\r\n", "403"),
-            ("GET http://user@localhost/ HTTP/1.1\r\n\r\n", "403"),
+            ("GET http://localhost/ HTTP/1.1\r\n\r\n", "403"),
+            ("GET http://user@127.0.0.1/ HTTP/1.1\r\n\r\n", "400"),
+            ("GET http://evil.example?@127.0.0.1/ HTTP/1.1\r\n\r\n", "400"),
+            ("GET http://evil.example\\@127.0.0.1/ HTTP/1.1\r\n\r\n", "400"),
+            ("CONNECT [127.0.0.1:443 HTTP/1.1\r\n\r\n", "400"),
+            ("CONNECT 127.0.0.1:99999 HTTP/1.1\r\n\r\n", "400"),
             ("POST http://127.0.0.1/ HTTP/1.1\r\n\r\n", "405"),
             ("GET /local HTTP/1.1\r\n\r\n", "405"),
         ] {
@@ -362,11 +406,45 @@ mod tests {
         assert_eq!(proxy.failures(), denied.map(|host| ProxyFailure::Denied { host: host.to_owned() }));
     }
 
+    /// The next proxy gets the host that was checked, whatever the request said.
+    #[test]
+    fn the_proxy_of_the_user_gets_the_checked_host() {
+        let upstream = echo_server();
+        let variables = [("HTTP_PROXY".into(), format!("http://127.0.0.1:{upstream}").into())];
+        let upstream = UpstreamProxy::from_variables(&variables);
+        let proxy =
+            IndexProxy::start(own_host("index.example", 80), upstream, Duration::from_secs(5)).unwrap();
+        let answer =
+            request(proxy.port(), "GET http://Index.EXAMPLE/simple/ HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+        assert!(
+            answer.ends_with(
+                "GET http://index.example:80/simple/ HTTP/1.1\r\nHost: index.example:80\r\nConnection: close\r\n\r\n"
+            ),
+            "{answer:?}"
+        );
+    }
+
+    /// A name server that leads a public name to this machine.
+    #[test]
+    fn a_public_name_does_not_lead_to_this_machine() {
+        let server = echo_server();
+        let allowed =
+            vec![AllowedHost { host: "localhost".to_owned(), port: server, origin: HostOrigin::Public }];
+        let proxy = IndexProxy::start(allowed, UpstreamProxy::default(), Duration::from_secs(5)).unwrap();
+        let answer = request(proxy.port(), &format!("CONNECT localhost:{server} HTTP/1.1\r\n\r\n"));
+        assert!(answer.starts_with("HTTP/1.1 502"), "{answer:?}");
+        let failures = proxy.failures();
+        assert!(
+            matches!(&failures[..], [ProxyFailure::Unreachable { reason, .. }] if reason.contains("public"))
+        );
+    }
+
     #[test]
     fn an_unreachable_host_is_recorded() {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
-        let allowed = vec![AllowedHost { host: "127.0.0.1".to_owned(), port: free }];
-        let proxy = IndexProxy::start(allowed, UpstreamProxy::default(), Duration::from_secs(5)).unwrap();
+        let proxy =
+            IndexProxy::start(own_host("127.0.0.1", free), UpstreamProxy::default(), Duration::from_secs(5))
+                .unwrap();
         let answer = request(proxy.port(), &format!("CONNECT 127.0.0.1:{free} HTTP/1.1\r\n\r\n"));
         assert!(answer.starts_with("HTTP/1.1 502"), "{answer:?}");
         assert!(

@@ -33,11 +33,10 @@ pub(super) fn resolve(
         version: package.version.clone(),
         hashes: vec![package.integrity.clone()],
     });
-    ResolvedSet::new(EnvironmentKind::Node, info.tag.clone(), packages.collect()).ok_or_else(|| {
-        EnvironmentError::Tool {
-            tool: "npm",
-            lines: vec!["package-lock.json has a package without version or digest".to_owned()],
-        }
+    let tag = requirements.environment_tag(&info.tag);
+    ResolvedSet::new(EnvironmentKind::Node, tag, packages.collect()).ok_or_else(|| EnvironmentError::Tool {
+        tool: "npm",
+        lines: vec!["package-lock.json has a package without version or digest".to_owned()],
     })
 }
 

@@ -1,6 +1,7 @@
 //! Which package indexes are used, and which hosts that involves.
 
 use std::ffi::OsString;
+use std::net::IpAddr;
 
 use prowess::policy::EnvironmentSettings;
 use url::Url;
@@ -18,7 +19,43 @@ const NPM_REGISTRY: &str = "https://registry.npmjs.org";
 pub(super) struct AllowedHost {
     pub(super) host: String,
     pub(super) port: u16,
+    pub(super) origin: HostOrigin,
 }
+
+/// Why a host is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HostOrigin {
+    /// It belongs to a public index, so that it is never this machine.
+    Public,
+    /// The user named it.
+    Configured,
+}
+
+impl AllowedHost {
+    /// Returns `true` if connections to an address of the host are allowed. Whoever controls the answers of name servers
+    /// must not lead a build to services of this machine or of a cloud provider.
+    pub(super) fn allows_address(&self, address: IpAddr) -> bool {
+        if self.host.parse() == Ok(address) {
+            return true;
+        }
+        let address = address.to_canonical();
+        let is_loopback = address.is_loopback();
+        let is_special = match address {
+            IpAddr::V4(v4) => {
+                v4.is_link_local() || v4.is_broadcast() || METADATA_ADDRESSES_V4.contains(&v4.octets())
+            }
+            IpAddr::V6(v6) => v6.is_unicast_link_local() || v6.segments() == METADATA_ADDRESS_V6,
+        };
+        !address.is_unspecified()
+            && !address.is_multicast()
+            && !is_special
+            && (!is_loopback || self.origin == HostOrigin::Configured)
+    }
+}
+
+/// Addresses at which cloud providers describe a machine, besides those that are local to the link.
+const METADATA_ADDRESSES_V4: &[[u8; 4]] = &[[100, 100, 100, 200], [192, 0, 0, 192]];
+const METADATA_ADDRESS_V6: [u16; 8] = [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254];
 
 /// A package index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,9 +72,10 @@ impl PackageIndex {
             EnvironmentKind::Node => (&settings.npm_registry, NPM_REGISTRY),
         };
         let url = configured.as_deref().unwrap_or(default).trim_end_matches('/').to_owned();
-        let mut hosts: Vec<AllowedHost> = host_of_url(&url).into_iter().collect();
+        let origin = if configured.is_some() { HostOrigin::Configured } else { HostOrigin::Public };
+        let mut hosts: Vec<AllowedHost> = host_of_url(&url, origin).into_iter().collect();
         if configured.is_none() && kind == EnvironmentKind::Python {
-            hosts.push(AllowedHost { host: PYTHON_INDEX.1.to_owned(), port: 443 });
+            hosts.push(AllowedHost { host: PYTHON_INDEX.1.to_owned(), port: 443, origin });
         }
         hosts.extend(settings.hosts.iter().filter_map(|host| parse_host(host)));
         Self { url, hosts }
@@ -49,15 +87,15 @@ impl PackageIndex {
     }
 }
 
-fn host_of_url(url: &str) -> Option<AllowedHost> {
+fn host_of_url(url: &str, origin: HostOrigin) -> Option<AllowedHost> {
     let url = Url::parse(url).ok()?;
     let host = url.host_str()?.trim_matches(['[', ']']).to_ascii_lowercase();
-    Some(AllowedHost { host, port: url.port_or_known_default()? })
+    Some(AllowedHost { host, port: url.port_or_known_default()?, origin })
 }
 
 /// Parses `HOST` or `HOST:PORT`.
 fn parse_host(text: &str) -> Option<AllowedHost> {
-    host_of_url(&format!("https://{}", text.trim()))
+    host_of_url(&format!("https://{}", text.trim()), HostOrigin::Configured)
 }
 
 /// The user's own proxies.
@@ -175,6 +213,32 @@ mod tests {
         http://127.0.0.1:8000/simple 127.0.0.1:8000 files.example:443 mirror.example:8443
         "
         );
+    }
+
+    #[test]
+    fn names_do_not_lead_to_services_of_this_machine() {
+        let host = |host: &str, origin| AllowedHost { host: host.to_owned(), port: 443, origin };
+        let public = host("pypi.example", HostOrigin::Public);
+        let own = host("mirror.example", HostOrigin::Configured);
+        let allows = |host: &AllowedHost, address: &str| host.allows_address(address.parse().unwrap());
+        for address in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] {
+            assert!(!allows(&public, address) && allows(&own, address), "{address}");
+        }
+        for address in [
+            "0.0.0.0",
+            "::",
+            "169.254.169.254",
+            "::ffff:169.254.169.254",
+            "fe80::1",
+            "fd00:ec2::254",
+            "224.0.0.1",
+        ] {
+            assert!(!allows(&public, address) && !allows(&own, address), "{address}");
+        }
+        for address in ["151.101.0.223", "10.1.2.3", "2a04:4e42::223"] {
+            assert!(allows(&public, address) && allows(&own, address), "{address}");
+        }
+        assert!(allows(&host("169.254.1.1", HostOrigin::Configured), "169.254.1.1"));
     }
 
     #[test]

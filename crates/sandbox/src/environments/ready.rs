@@ -120,7 +120,7 @@ pub fn for_script(request: &EnvironmentRequest<'_>) -> Result<Option<ReadyEnviro
     };
     let id = set.id();
     let dir = store.path(&id);
-    if set.kind != kind || set.tag != info.tag || dir.symlink_metadata().is_err() {
+    if set.kind != kind || set.tag != needed.environment_tag(&info.tag) || dir.symlink_metadata().is_err() {
         return Err(not_built());
     }
     let record = store.verified_record(&id, request.skill)?;

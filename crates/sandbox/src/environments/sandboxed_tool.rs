@@ -233,7 +233,7 @@ impl FinishedTool {
         let open = |path: &Path| {
             Dir::open(path).map_err(|error| EnvironmentError::io(&self.dir.run_dir.scratch, error.into()))
         };
-        match self.process.private_scratch() {
+        match self.process.private_dirs().first() {
             // A file system of its own, which no path of ours leads to.
             Some(scratch) => open(&PathBuf::from(format!("/proc/self/fd/{}", scratch.as_raw_fd()))),
             None => open(&self.dir.run_dir.scratch),

@@ -126,12 +126,10 @@ fn run_confined(control: &mut File) -> io::Result<()> {
     if !is_first {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     }
-    if order.private_scratch
-        && let Some(scratch) = order.writable.first()
-    {
-        let scratch = File::open(scratch)?;
-        send(control, &HelperMessage::Scratch)?;
-        send_fd(control, &scratch)?;
+    for dir in &order.private_dirs {
+        let dir = File::open(dir)?;
+        send(control, &HelperMessage::PrivateDir)?;
+        send_fd(control, &dir)?;
     }
     if is_first {
         // Before the confinement, which does not allow this call.

@@ -1,7 +1,7 @@
 //! Systems without a sandbox: every script is refused.
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -39,11 +39,11 @@ impl SandboxedProcess {
         match *self {}
     }
 
-    pub(crate) fn private_scratch(&self) -> Option<BorrowedFd<'_>> {
+    pub(crate) fn private_dirs(&self) -> &[OwnedFd] {
         match *self {}
     }
 
-    pub(crate) fn private_scratch_usage(&self) -> Option<io::Result<(u64, u64)>> {
+    pub(crate) fn private_usage(&self) -> Option<io::Result<(u64, u64)>> {
         match *self {}
     }
 

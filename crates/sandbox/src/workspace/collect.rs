@@ -7,6 +7,7 @@ use prowess_archive::InnerPath;
 use prowess_fs::{Dir, EntryKind, Fingerprint, digest, read_whole};
 
 use super::grants::is_protected_name;
+use super::staging::is_staging_name;
 use super::{Artifact, CopiedTree};
 use crate::Limits;
 
@@ -34,12 +35,14 @@ impl Changes {
         Self { removed: Vec::new(), removed_dirs: Vec::new(), ..self.clone() }
     }
 
-    /// Compares a workspace with its state before the run. Symlinks, FIFOs, sockets and devices are not opened.
+    /// Compares a workspace with its state before the run. Symlinks, FIFOs, sockets and devices are not opened. Fails if
+    /// there is more than the limits allow, because files that are not seen would count as removed.
     pub(crate) fn collect(workspace: &Path, before: &CopiedTree, limits: &Limits) -> io::Result<Self> {
         let dir = Dir::open(workspace)?;
         let mut collector = Collector {
             before,
-            limits,
+            remaining_entries: limits.workspace_files as usize,
+            remaining_bytes: limits.workspace_bytes,
             changes: Self::default(),
             found: CopiedNames::default(),
             not_kept: NotKept::default(),
@@ -68,7 +71,8 @@ struct NotKept {
 
 struct Collector<'c> {
     before: &'c CopiedTree,
-    limits: &'c Limits,
+    remaining_entries: usize,
+    remaining_bytes: u64,
     changes: Changes,
     found: CopiedNames,
     not_kept: NotKept,
@@ -76,8 +80,11 @@ struct Collector<'c> {
 
 impl Collector<'_> {
     fn walk(&mut self, dir: &Dir, inner: &Path, depth: usize) -> io::Result<()> {
-        // The number of entries was checked when the script ended.
-        let listing = dir.entries(self.limits.workspace_files as usize + 1)?;
+        let listing = dir.entries(self.remaining_entries)?;
+        if listing.truncated {
+            return Err(io::Error::other("it has too many files"));
+        }
+        self.remaining_entries -= listing.entries.len();
         for entry in listing.entries {
             let (name, path) = (Path::new(&*entry.name), inner.join(&*entry.name));
             match entry.kind {
@@ -108,7 +115,10 @@ impl Collector<'_> {
             return Ok(());
         }
         let Some(inner) = self.check_name(&path) else { return Ok(()) };
-        let bytes = read_whole(&file, &stat, self.limits.workspace_bytes).map_err(io::Error::other)?;
+        // The size, not the space on disk: a file may have holes, and a copy of it has none.
+        let too_large = || io::Error::other("its files are too large");
+        self.remaining_bytes = self.remaining_bytes.checked_sub(stat.size()).ok_or_else(too_large)?;
+        let bytes = read_whole(&file, &stat, stat.size()).map_err(io::Error::other)?;
         self.changes.artifacts.push(Artifact {
             size: bytes.len() as u64,
             media_type: prowess::resources::guess_mime_type(inner.as_str(), &bytes),
@@ -135,8 +145,7 @@ impl Collector<'_> {
 
     /// Returns the path if changes to it are kept.
     fn check_name(&mut self, path: &Path) -> Option<InnerPath> {
-        let is_protected = path.iter().filter_map(|name| name.to_str()).any(is_protected_name);
-        if is_protected {
+        if self.is_protected(path) {
             self.not_kept.protected += 1;
             let shown = || prowess::format::hidden::escape_for_display(&path.to_string_lossy()).into_owned();
             self.not_kept.first_protected.get_or_insert_with(shown);
@@ -149,6 +158,12 @@ impl Collector<'_> {
         parsed.ok()
     }
 
+    /// Returns `true` for paths in which changes are not kept.
+    fn is_protected(&self, path: &Path) -> bool {
+        path.iter().any(|name| is_staging_name(name) || name.to_str().is_some_and(is_protected_name))
+            || path.ancestors().any(|dir| self.before.program_dirs.contains(dir))
+    }
+
     fn finish(mut self) -> Changes {
         let is_removed =
             |path: &&PathBuf| !self.found.files.contains(*path) && !self.before.only_copied.contains(*path);
@@ -159,8 +174,8 @@ impl Collector<'_> {
             }
         }
         let removed_dirs = self.before.dirs.iter().filter(|path| !self.found.dirs.contains(*path));
-        let is_kept = |path: &&PathBuf| path.iter().filter_map(|name| name.to_str()).any(is_protected_name);
-        self.changes.removed_dirs = removed_dirs.filter(|path| !is_kept(path)).rev().cloned().collect();
+        self.changes.removed_dirs =
+            removed_dirs.filter(|path| !self.is_protected(path)).rev().cloned().collect();
         self.changes.artifacts.sort_by(|a, b| a.path.cmp(&b.path));
         self.changes.remarks = self.not_kept.describe();
         self.changes

@@ -7,9 +7,12 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use prowess::HostEnv;
 use prowess_fs::{Dir, EntryKind, Fingerprint, Stat};
 
-use super::apply::is_staging_name;
+use super::apply::DirLock;
+use super::grants::program_dirs;
+use super::staging::{is_staging_name, remove_abandoned_staging};
 use super::{InputFile, ScriptFilesError};
 
 /// The maximum depth of directories.
@@ -72,6 +75,8 @@ pub(crate) struct CopiedFile {
 pub(crate) struct CopiedTree {
     pub(crate) files: BTreeMap<PathBuf, CopiedFile>,
     pub(crate) dirs: BTreeSet<PathBuf>,
+    /// Directories from which the user starts programs by name. Changes in them are not kept.
+    pub(super) program_dirs: BTreeSet<PathBuf>,
     /// The copies of symlinks.
     pub(super) links: BTreeMap<PathBuf, Fingerprint>,
     /// The files that exist only in the copy of a directory.
@@ -80,19 +85,35 @@ pub(crate) struct CopiedTree {
     pub(crate) skipped: u32,
 }
 
+/// Copies the workspace of the user, whose path was resolved. Returns it open, so that changes are applied to the same
+/// directory. `target` exists and is empty.
+pub(crate) fn copy_workspace(
+    source: &Path,
+    target: &Path,
+    env: &HostEnv,
+    limits: &mut CopyLimits,
+) -> Result<(Dir, CopiedTree), ScriptFilesError> {
+    let unreadable = |error| ScriptFilesError::Unreadable { path: source.to_owned(), error };
+    let dir = Dir::open_resolved(source).map_err(|error| unreadable(error.into()))?;
+    // No other run is changing it meanwhile.
+    let lock = DirLock::acquire(&dir).map_err(unreadable)?;
+    remove_abandoned_staging(source);
+    let mut copied = copy_dir(&dir, target, limits)?;
+    drop(lock);
+    let program_dirs = program_dirs(env).into_iter();
+    copied.program_dirs =
+        program_dirs.filter_map(|dir| Some(dir.strip_prefix(source).ok()?.to_owned())).collect();
+    Ok((dir, copied))
+}
+
 /// Copies a directory. `target` exists and is empty.
 pub(crate) fn copy_dir(
-    source: &Path,
+    source: &Dir,
     target: &Path,
     limits: &mut CopyLimits,
 ) -> Result<CopiedTree, ScriptFilesError> {
-    let unreadable = |error: rustix::io::Errno| ScriptFilesError::Unreadable {
-        path: source.to_owned(),
-        error: error.into(),
-    };
-    let dir = Dir::open_resolved(source).map_err(unreadable)?;
-    let mut copier = Copier { root: source, target, limits, tree: CopiedTree::default() };
-    copier.copy_entries(&dir, Path::new(""), 0)?;
+    let mut copier = Copier { root: source.path(), target, limits, tree: CopiedTree::default() };
+    copier.copy_entries(source, Path::new(""), 0)?;
     Ok(copier.tree)
 }
 
@@ -231,7 +252,7 @@ impl Copier<'_> {
                     self.tree.files.insert(path, CopiedFile { source, copy });
                 }
                 EntryKind::Symlink => {
-                    let link = std::fs::read_link(dir.path().join(name)).map_err(unreadable(&path))?;
+                    let link = dir.read_link(name).map_err(io::Error::from).map_err(unreadable(&path))?;
                     if stays_inside(inner, &link) {
                         let copy = self.target.join(&path);
                         std::os::unix::fs::symlink(&link, &copy).map_err(unreadable(&path))?;
@@ -297,7 +318,7 @@ fn finish_file(file: &File, modified: Option<SystemTime>, user: Option<u32>) -> 
 pub(crate) fn create_dir(path: &Path, user: Option<u32>) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)?;
     match user {
-        Some(user) => std::os::unix::fs::chown(path, Some(user), Some(user)),
+        Some(user) => std::os::unix::fs::lchown(path, Some(user), Some(user)),
         None => Ok(()),
     }
 }
@@ -305,6 +326,17 @@ pub(crate) fn create_dir(path: &Path, user: Option<u32>) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_escape_names_of_files() {
+        let temp = tempfile::tempdir().unwrap();
+        let (source, target) = (temp.path().join("a\u{1b}[31m\nb"), temp.path().join("target"));
+        std::fs::create_dir_all(source.join("c".repeat(9))).unwrap();
+        std::fs::create_dir(&target).unwrap();
+        let mut limits = CopyLimits::new(&crate::Limits { workspace_files: 0, ..Default::default() }, None);
+        let error = copy_dir(&Dir::open(&source).unwrap(), &target, &mut limits).unwrap_err().to_string();
+        assert!(!error.contains(char::is_control) && error.contains("\\u{1b}"), "{error}");
+    }
 
     #[test]
     fn only_symlinks_that_stay_inside_are_copied() {

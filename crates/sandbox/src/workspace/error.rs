@@ -1,7 +1,7 @@
 //! Why a workspace cannot be used.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use prowess::ErrorCode;
 use prowess_archive::InnerPathError;
@@ -11,7 +11,7 @@ use prowess_archive::InnerPathError;
 #[non_exhaustive]
 pub enum ScriptFilesError {
     /// A file or directory cannot be read.
-    #[error("cannot read {}: {error}", path.display())]
+    #[error("cannot read {}: {error}", show(path))]
     Unreadable {
         /// The path.
         path: PathBuf,
@@ -19,7 +19,7 @@ pub enum ScriptFilesError {
         error: io::Error,
     },
     /// The path must not be given to a script.
-    #[error("cannot use {} as a workspace: it {reason}", path.display())]
+    #[error("cannot use {} as a workspace: it {reason}", show(path))]
     Refused {
         /// The path.
         path: PathBuf,
@@ -27,7 +27,7 @@ pub enum ScriptFilesError {
         reason: &'static str,
     },
     /// The files exceed a limit.
-    #[error("{} has more than {limit} {unit}, which is the limit for files of a script", path.display())]
+    #[error("{} has more than {limit} {unit}, which is the limit for files of a script", show(path))]
     TooLarge {
         /// The path.
         path: PathBuf,
@@ -67,13 +67,18 @@ pub enum ScriptFilesError {
         path: String,
     },
     /// A file cannot be written.
-    #[error("cannot write {}: {error}", path.display())]
+    #[error("cannot write {}: {error}", show(path))]
     Unwritable {
         /// The path.
         path: PathBuf,
         /// The reason.
         error: io::Error,
     },
+}
+
+/// Returns a path for a message. The names of files in a workspace may come from anywhere.
+fn show(path: &Path) -> String {
+    prowess::format::hidden::escape_for_display(&path.to_string_lossy()).into_owned()
 }
 
 impl ScriptFilesError {

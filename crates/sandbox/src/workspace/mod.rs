@@ -11,10 +11,12 @@ mod copy_in;
 mod error;
 mod grants;
 mod paths;
+mod staging;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use prowess::HostEnv;
 use prowess_archive::InnerPath;
 use prowess_fs::{Dir, read_whole};
 use serde::Serialize;
@@ -22,9 +24,10 @@ use serde::Serialize;
 pub use error::ScriptFilesError;
 pub use grants::check_workspace;
 
-pub(super) use apply::remove_abandoned_staging;
 pub(super) use collect::Changes;
-pub(super) use copy_in::{CopiedTree, CopyLimits, add_inputs, copy_dir, copy_file, write_inputs};
+pub(super) use copy_in::{
+    CopiedTree, CopyLimits, add_inputs, copy_dir, copy_file, copy_workspace, write_inputs,
+};
 pub(super) use grants::resolve_read_grants;
 pub(super) use paths::PathMap;
 
@@ -127,15 +130,26 @@ impl FinishedWorkspace {
     }
 
     /// Copies the artifacts into a directory, which is created if necessary. Existing files are replaced, but no symlink is
-    /// followed.
-    pub fn copy_artifacts(&self, target: &Path) -> Result<(), ScriptFilesError> {
-        prowess_fs::create_dir_all(target)
-            .map_err(|error| ScriptFilesError::Unwritable { path: target.to_owned(), error })?;
-        apply::apply(&self.run_dir.workspace, target, &self.changes.only_artifacts(), apply::Overwrite::Any)
+    /// followed. Directories that cannot be a workspace are refused.
+    pub fn copy_artifacts(&self, target: &Path, env: &HostEnv) -> Result<(), ScriptFilesError> {
+        let unwritable = |error| ScriptFilesError::Unwritable { path: target.to_owned(), error };
+        prowess_fs::create_dir_all(target).map_err(unwritable)?;
+        let resolved = check_workspace(target, env)?;
+        let program_dirs = grants::program_dirs(env);
+        let is_program = |path: &PathBuf| program_dirs.iter().any(|dir| path.starts_with(dir));
+        let mut paths = self.changes.artifacts.iter().map(|artifact| resolved.join(&artifact.path));
+        if let Some(path) = paths.find(is_program) {
+            return Err(ScriptFilesError::Refused {
+                path,
+                reason: "is in PATH: programs are started from it",
+            });
+        }
+        let dir = Dir::open_resolved(&resolved).map_err(|error| unwritable(error.into()))?;
+        apply::apply(&self.run_dir.workspace, &dir, &self.changes.only_artifacts(), apply::Overwrite::Any)
     }
 
     /// Applies all changes to the directory that was copied in.
-    pub(super) fn apply_to(&self, target: &Path, copied: &CopiedTree) -> Result<(), ScriptFilesError> {
+    pub(super) fn apply_to(&self, target: &Dir, copied: &CopiedTree) -> Result<(), ScriptFilesError> {
         apply::apply(&self.run_dir.workspace, target, &self.changes, apply::Overwrite::Unchanged(copied))
     }
 }

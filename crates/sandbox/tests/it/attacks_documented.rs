@@ -20,9 +20,12 @@ fn every_attack_in_the_table_has_a_test() {
         include_str!("attacks_limits.rs"),
         include_str!("attacks_network.rs"),
         include_str!("attacks_processes.rs"),
+        include_str!("attacks_shared.rs"),
+        include_str!("attacks_workspace.rs"),
     ];
     let gates = [
         include_str!("gates.rs"),
+        include_str!("named_programs.rs"),
         include_str!("workspaces.rs"),
         include_str!("../../../cli/tests/it/run_limits.rs"),
     ];
@@ -38,6 +41,7 @@ fn every_attack_in_the_table_has_a_test() {
         "the_attacks_succeed_without_a_sandbox",
         "the_home_directory_is_a_scratch_directory_that_is_removed_afterwards",
         "granted_skills_can_use_the_network",
+        "several_processes_share_memory_and_semaphores",
     ];
     let undocumented: Vec<_> = attacks
         .iter()

@@ -78,6 +78,49 @@ fn untrusted_disabled_and_modified_skills_do_not_run() {
     assert_eq!(error.code(), ErrorCode::Untrusted);
 }
 
+/// A permission by name is not for skills of projects, which choose their names; a prohibition is for all of them.
+#[test]
+fn a_denied_skill_never_runs() {
+    let mut env = ScriptEnv::new();
+    env.script("x.sh", HELLO);
+    let unusual = format!("t@sha256-tree-v1:{}", "0".repeat(64));
+    for name in ["s", unusual.as_str()] {
+        let dir = env.path("project/.prowess/skills").join(name);
+        std::fs::create_dir_all(&dir).unwrap();
+        for file in ["SKILL.md", "x.sh"] {
+            std::fs::copy(env.skill_dir().join(file), dir.join(file)).unwrap();
+        }
+        prowess::trust::trust(&env.path("project"), false, &env.policy, &env.host_env()).unwrap();
+        let run = |env: &ScriptEnv| {
+            let registry = env.registry();
+            let snapshot = registry.snapshot();
+            let skill = snapshot.all().iter().find(|skill| skill.dir() == dir).unwrap();
+            let script = env.script_named("x.sh");
+            let result = script.run_skill(skill, &registry, |options| options.consent = Consent::Given);
+            result.map(|result| result.stdout_text()).map_err(|error| error.code())
+        };
+        assert_eq!(run(&env), Ok("hello\n".to_owned()), "{name}");
+        for entry in ["s".to_owned(), dir.display().to_string()] {
+            env.policy.run.denied_skills = vec![entry.clone()];
+            assert_eq!(run(&env), Err(ErrorCode::AccessDenied), "{name}: {entry}");
+        }
+        env.policy.run.denied_skills.clear();
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+}
+
+/// Access that is bound to the files of a skill is granted for the files that run.
+#[test]
+fn network_access_ends_when_the_files_change() {
+    let mut env = ScriptEnv::new();
+    env.script("x.py", "import socket\ntry: socket.socket(); print('on')\nexcept OSError: print('off')\n");
+    let tree = env.script_named("x.py").run().unwrap().tree;
+    env.policy.run.network = vec![format!("s@{tree}")];
+    assert_eq!(env.script_named("x.py").run().unwrap().stdout_text(), "on\n");
+    env.write("home/.prowess/skills/s/other", "");
+    assert_eq!(env.script_named("x.py").run().unwrap().stdout_text(), "off\n");
+}
+
 #[test]
 fn a_locked_skill_runs_only_as_it_was_installed() {
     let env = ScriptEnv::new().in_skill_dir();

@@ -8,6 +8,8 @@ mod attacks_files;
 mod attacks_limits;
 mod attacks_network;
 mod attacks_processes;
+mod attacks_shared;
+mod attacks_workspace;
 mod environment_support;
 mod environments;
 mod gates;

@@ -101,7 +101,14 @@ fn a_temporary_workspace_has_inputs_and_keeps_artifacts_until_the_result_is_drop
         let workspace = result.workspace.as_ref().unwrap();
         assert_eq!(workspace.read(&workspace.artifacts()[0]).unwrap(), b"TEXT");
         let target = env.path(&format!("kept-{tier}"));
-        workspace.copy_artifacts(&target).unwrap();
+        workspace.copy_artifacts(&target, &env.host_env()).unwrap();
+        let tools = prowess::HostEnv { path: target.join("out").into(), ..env.host_env() };
+        for (dir, host) in
+            [(env.path("home"), env.host_env()), ("/etc".into(), env.host_env()), (target.clone(), tools)]
+        {
+            let error = workspace.copy_artifacts(&dir, &host).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::AccessDenied, "{error}");
+        }
         assert_eq!(fs::read_to_string(target.join("out/b.txt")).unwrap(), "TEXT");
         assert!(!target.join("data").exists(), "inputs are not artifacts");
         let dir = PathBuf::from(result.stdout_text().trim());

@@ -34,6 +34,9 @@ pub enum DependencyError {
         /// The file.
         path: String,
     },
+    /// The imports cannot be searched within the limits.
+    #[error("the scripts of the skill import too many modules to determine which packages they need")]
+    TooManyImports,
     /// A lock file is invalid or contains something that does not come from the registry.
     #[error("{}: {}", escape(path), escape(reason))]
     Lock {
@@ -73,6 +76,7 @@ impl DependencyError {
         match self {
             Self::Line { .. } => Some("list packages by name, such as openpyxl>=3.1".to_owned()),
             Self::Metadata { .. } => None,
+            Self::TooManyImports => Some("list the packages in requirements.txt of the skill".to_owned()),
             Self::NoLock { path } => {
                 let dir =
                     path.rsplit_once('/').map(|(dir, _)| format!(" in {}", escape(dir))).unwrap_or_default();

@@ -27,12 +27,24 @@ pub(super) enum ImportNeed {
     Fallback(usize),
 }
 
+/// The maximum number of imports of a file. A file with more is not a script.
+const IMPORTS_MAX: usize = 10_000;
+
+/// The maximum depth of blocks, which is the limit of Python.
+const BLOCKS_MAX: usize = 100;
+
+/// The maximum depth of a condition that is evaluated.
+const CONDITION_DEPTH_MAX: usize = 16;
+
 /// Returns the imports of a source text, at any depth. Imports that are only for type checkers, for other systems or for
 /// other versions of Python are left out.
 pub(super) fn scan_imports(source: &str, version: &PythonVersion) -> Vec<Import> {
     let mut scanner = ImportScanner { version, blocks: Vec::new(), tries: Vec::new(), imports: Vec::new() };
     for line in logical_lines(source) {
         scanner.add_line(&line);
+        if scanner.imports.len() >= IMPORTS_MAX {
+            break;
+        }
     }
     scanner.finish()
 }
@@ -117,9 +129,9 @@ impl ImportScanner<'_> {
                 "else" | "finally",
                 Some(BlockKind::Try(id) | BlockKind::Handler(id, _) | BlockKind::AfterTry(id)),
             ) => Some(BlockKind::AfterTry(id)),
-            ("if", _) => Some(branch(evaluate(header, self.version))),
+            ("if", _) => Some(branch(evaluate(header, self.version, 0))),
             ("elif", Some(BlockKind::Branch { is_decided: false, .. })) => {
-                Some(branch(evaluate(header, self.version)))
+                Some(branch(evaluate(header, self.version, 0)))
             }
             ("else", Some(BlockKind::Branch { is_decided: false, .. })) => Some(branch(None)),
             ("elif" | "else", Some(BlockKind::Branch { is_decided: true, .. })) => {
@@ -127,7 +139,9 @@ impl ImportScanner<'_> {
             }
             _ => None,
         };
-        self.blocks.extend(kind.map(|kind| Block { indent, kind }));
+        if self.blocks.len() < BLOCKS_MAX {
+            self.blocks.extend(kind.map(|kind| Block { indent, kind }));
+        }
         if let Some(body) = colon.and_then(|colon| statement.get(colon + 1..)) {
             self.add_simple(body);
         }
@@ -145,7 +159,8 @@ impl ImportScanner<'_> {
             .map(|block| block.kind)
             .filter(|kind| matches!(kind, BlockKind::Try(_) | BlockKind::Handler(..)))
             .collect();
-        for import in parse_import(statement) {
+        let remaining = IMPORTS_MAX.saturating_sub(self.imports.len());
+        for import in parse_import(statement).into_iter().take(remaining) {
             self.imports.push(FoundImport { import, tries: tries.clone() });
         }
     }
@@ -198,13 +213,16 @@ fn handles_missing_modules(header: &[Token<'_>]) -> bool {
 }
 
 /// Evaluates a condition whose result is known before the script runs; `None` for all others.
-fn evaluate(condition: &[Token<'_>], version: &PythonVersion) -> Option<bool> {
+fn evaluate(condition: &[Token<'_>], version: &PythonVersion, depth: usize) -> Option<bool> {
     use Token::{Name, Number, Symbol, Text};
+    if depth > CONDITION_DEPTH_MAX {
+        return None;
+    }
     match condition {
         [Name("TYPE_CHECKING")] | [Name(_), Symbol(b'.'), Name("TYPE_CHECKING")] => Some(false),
-        [Symbol(b'('), inner @ .., Symbol(b')')] if is_balanced(inner) => evaluate(inner, version),
+        [Symbol(b'('), inner @ .., Symbol(b')')] if is_balanced(inner) => evaluate(inner, version, depth + 1),
         [Name("not"), inner @ ..] if !inner.iter().any(|token| matches!(token, Name("and" | "or"))) => {
-            evaluate(inner, version).map(|value| !value)
+            evaluate(inner, version, depth + 1).map(|value| !value)
         }
         [Name("sys"), Symbol(b'.'), Name("version_info"), rest @ ..] => {
             let operator: Vec<u8> = rest
@@ -424,6 +442,21 @@ if (sys.version_info < (3, 9)):
     import n
 ";
         assert_eq!(scan(source), ["c", "d", "g", "h", "j", "l", "m"]);
+    }
+
+    /// Neither memory nor the stack grows with what a file of a skill contains.
+    #[test]
+    fn hostile_files_are_scanned_within_bounds() {
+        let nested: String = (0..400).map(|level| format!("{}try:\n", " ".repeat(level))).collect();
+        let many = format!("{nested}{}{}\n", " ".repeat(400), "import a;".repeat(100_000));
+        let deep = [
+            format!("if {}TYPE_CHECKING{}:\n    import b\n", "(".repeat(2_000), ")".repeat(2_000)),
+            format!("if {}TYPE_CHECKING:\n    import b\n", "not ".repeat(4_000)),
+            format!("from {} import b\n", ".".repeat(4_000)),
+        ];
+        let scan_all = move || (scan(&many).len(), deep.map(|source| scan(&source).len()));
+        let small = std::thread::Builder::new().stack_size(256 * 1024).spawn(scan_all).unwrap();
+        assert_eq!(small.join().unwrap(), (IMPORTS_MAX, [1, 1, 1]));
     }
 
     proptest! {

@@ -61,6 +61,9 @@ pub(super) fn find_block(source: &str) -> Result<Option<(usize, String)>, usize>
             let text: Vec<&str> = block[..end].iter().map(|line| line.get(2..).unwrap_or_default()).collect();
             found = Some((at + 1, text.join("\n")));
             at += end + 1;
+        } else {
+            // No block that starts in these lines is closed, either.
+            at += length;
         }
         at += 1;
     }
@@ -115,6 +118,14 @@ mod tests {
         scripts/x.py:1: invalid requires-python "three"
         scripts/x.py:4: the file has two blocks with script metadata
         "#);
+    }
+
+    /// A file of unclosed blocks is read once, not once for each block.
+    #[test]
+    fn many_unclosed_blocks_are_read_in_one_pass() {
+        assert_eq!(read(&"# /// script\n".repeat(150_000)), "none");
+        assert_eq!(read("# /// script\n# x\n\n# /// script\n# dependencies = [\"a\"]\n# ///\n"), " a");
+        assert!(read("# /// script\n# /// script\n# ///\n").starts_with("scripts/x.py:2: "));
     }
 
     proptest! {

@@ -9,6 +9,7 @@
 //!
 //! JavaScript dependencies come from the nearest `package.json` with its lock file.
 
+mod declarations;
 mod error;
 mod imports;
 mod inline_metadata;
@@ -30,6 +31,9 @@ pub use python_version::{PythonSpecifier, PythonVersion};
 pub use requirement::{Requirement, RequirementError};
 pub use sources::ScriptSources;
 
+use std::rc::Rc;
+
+use declarations::Declarations;
 use modules::{ModuleNeeds, ModuleSearch};
 use sources::parent;
 
@@ -84,13 +88,26 @@ impl Requirements {
         lines
     }
 
+    /// Returns the tag of an environment with these packages for an interpreter. That of npm packages contains their lock
+    /// file.
+    pub(crate) fn environment_tag(&self, interpreter: &str) -> String {
+        match &self.node {
+            Some(node) => {
+                let digest = node.digest();
+                let digits = digest.trim_start_matches("sha256:").get(..16).unwrap_or_default();
+                format!("{interpreter}-lock.{digits}")
+            }
+            None => interpreter.to_owned(),
+        }
+    }
+
     /// Returns a digest that is equal for equal packages, also on other machines.
     pub fn digest(&self) -> String {
         let mut text = format!("prowess requirements 1\n{}\n", self.lines().join("\n"));
         // Their packages differ by interpreter.
         text.extend(self.unknown.iter().map(|module| format!("module {module}\n")));
         if let Some(node) = &self.node {
-            text.push_str(&prowess_fs::digest(&node.lock));
+            text.push_str(&node.digest());
         }
         prowess_fs::digest(text.as_bytes())
     }
@@ -139,13 +156,14 @@ pub fn requirements_of_script(
     script: &str,
     version: &PythonVersion,
 ) -> Result<Option<Requirements>, DependencyError> {
-    match script_language(script, files.bytes(script).unwrap_or_default()) {
-        Some(ScriptLanguage::JavaScript) => declared_node(files, script),
-        Some(ScriptLanguage::Python) => match declared_python(files, script)? {
-            Some(declared) => Ok(Some(declared)),
-            None => Ok(inferred(files, &[script], version)),
-        },
-        None => Ok(None),
+    let Some(language) = script_language(script, files.bytes(script).unwrap_or_default()) else {
+        return Ok(None);
+    };
+    let declared = Declarations::new(files).of_script(script, language)?;
+    match (declared, language) {
+        (Some(declared), _) => Ok(Some(Rc::unwrap_or_clone(declared))),
+        (None, ScriptLanguage::Python) => inferred(files, &[script], version),
+        (None, ScriptLanguage::JavaScript) => Ok(None),
     }
 }
 
@@ -163,30 +181,29 @@ pub fn requirements_of_skill(
     files: &ScriptSources<'_>,
     version: &PythonVersion,
 ) -> Result<Vec<ScriptGroup>, DependencyError> {
-    let mut groups: Vec<ScriptGroup> = Vec::new();
-    let mut add = |requirements: Requirements, script: &str| match groups
-        .iter_mut()
-        .find(|group| group.requirements == requirements)
-    {
-        Some(group) => group.scripts.push(script.to_owned()),
-        None => groups.push(ScriptGroup { requirements, scripts: vec![script.to_owned()] }),
-    };
+    let mut groups: Vec<(Rc<Requirements>, Vec<String>)> = Vec::new();
     let mut inferred_scripts = Vec::new();
+    let mut declarations = Declarations::new(files);
     for script in scripts(files) {
-        let language = script_language(script, files.bytes(script).unwrap_or_default());
-        let declared = match language {
-            Some(ScriptLanguage::Python) => declared_python(files, script)?,
-            Some(ScriptLanguage::JavaScript) => declared_node(files, script)?,
-            None => None,
+        let Some(language) = script_language(script, files.bytes(script).unwrap_or_default()) else {
+            continue;
         };
-        match declared {
-            Some(requirements) if requirements.packages.is_empty() => {}
-            Some(requirements) => add(requirements, script),
-            None if language == Some(ScriptLanguage::Python) => inferred_scripts.push(script),
+        match declarations.of_script(script, language)? {
+            Some(declared) if declared.packages.is_empty() => {}
+            Some(declared) => match groups.iter_mut().find(|(other, _)| Rc::ptr_eq(other, &declared)) {
+                Some((_, scripts)) => scripts.push(script.to_owned()),
+                None => groups.push((declared, vec![script.to_owned()])),
+            },
+            None if language == ScriptLanguage::Python => inferred_scripts.push(script),
             None => {}
         }
     }
-    if let Some(requirements) = inferred(files, &inferred_scripts, version) {
+    drop(declarations);
+    let mut groups: Vec<ScriptGroup> = groups
+        .into_iter()
+        .map(|(declared, scripts)| ScriptGroup { requirements: Rc::unwrap_or_clone(declared), scripts })
+        .collect();
+    if let Some(requirements) = inferred(files, &inferred_scripts, version)? {
         let scripts = inferred_scripts.into_iter().map(str::to_owned).collect();
         groups.push(ScriptGroup { requirements, scripts });
     }
@@ -209,13 +226,16 @@ pub(crate) fn shared_imports(
     version: &PythonVersion,
 ) -> Result<Option<Requirements>, DependencyError> {
     let mut undeclared = Vec::new();
+    let mut declarations = Declarations::new(files);
     for script in scripts(files) {
         let language = script_language(script, files.bytes(script).unwrap_or_default());
-        if language == Some(ScriptLanguage::Python) && declared_python(files, script)?.is_none() {
+        if language == Some(ScriptLanguage::Python)
+            && declarations.of_script(script, ScriptLanguage::Python)?.is_none()
+        {
             undeclared.push(script);
         }
     }
-    Ok(inferred(files, &undeclared, version))
+    inferred(files, &undeclared, version)
 }
 
 /// Returns the scripts of a skill. Tests are not run by skills, and would need their own tools.
@@ -229,64 +249,26 @@ fn scripts<'f>(files: &ScriptSources<'f>) -> Vec<&'f str> {
     files.paths().filter(|path| !is_test(path)).collect()
 }
 
-fn declared_python(files: &ScriptSources<'_>, script: &str) -> Result<Option<Requirements>, DependencyError> {
-    let declared = |source, file: &str, (python, packages): inline_metadata::Declaration| Requirements {
-        source,
-        file: file.to_owned(),
-        python,
-        packages,
-        unknown: Vec::new(),
-        node: None,
-    };
-    if let Some(text) = files.text(script)
-        && let Some(found) = inline_metadata::read_inline_metadata(script, &text)?
-    {
-        return Ok(Some(declared(RequirementSource::InlineMetadata, script, found)));
-    }
-    if let Some(path) = files.nearest(script, "requirements.txt") {
-        let packages = requirements_file::read_requirements_file(files, &path)?;
-        // An empty file says nothing that the imports do not say better.
-        if !packages.is_empty() {
-            return Ok(Some(declared(RequirementSource::RequirementsFile, &path, (None, packages))));
-        }
-    }
-    if let Some(path) = files.nearest(script, "pyproject.toml")
-        && let Some(text) = files.text(&path)
-        && let Some(found) = pyproject::read_pyproject(&path, &text)?
-        && !found.1.is_empty()
-    {
-        return Ok(Some(declared(RequirementSource::Pyproject, &path, found)));
-    }
-    Ok(None)
-}
-
-fn declared_node(files: &ScriptSources<'_>, script: &str) -> Result<Option<Requirements>, DependencyError> {
-    Ok(package_json::read_node_dependencies(files, script)?.map(|(packages, node)| Requirements {
-        source: RequirementSource::PackageJson,
-        file: files.nearest(script, "package.json").unwrap_or_default(),
-        python: None,
-        packages,
-        unknown: Vec::new(),
-        node: Some(node),
-    }))
-}
-
-fn inferred(files: &ScriptSources<'_>, scripts: &[&str], version: &PythonVersion) -> Option<Requirements> {
+fn inferred(
+    files: &ScriptSources<'_>,
+    scripts: &[&str],
+    version: &PythonVersion,
+) -> Result<Option<Requirements>, DependencyError> {
     let mut needs = ModuleNeeds::default();
     let mut search = ModuleSearch::new(files, version);
     for script in scripts {
-        search.add_script(script, &mut needs);
+        search.add_script(script, &mut needs)?;
     }
     let packages = needs.requirements();
     let unknown: Vec<String> = needs.unknown.into_iter().collect();
-    (!packages.is_empty() || !unknown.is_empty()).then(|| Requirements {
+    Ok((!packages.is_empty() || !unknown.is_empty()).then(|| Requirements {
         source: RequirementSource::Imports,
         file: String::new(),
         python: None,
         packages,
         unknown,
         node: None,
-    })
+    }))
 }
 
 #[cfg(test)]

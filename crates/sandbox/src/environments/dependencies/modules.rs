@@ -1,7 +1,9 @@
 //! The third-party modules of a script and of the modules of the skill that it reaches.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
+use super::error::DependencyError;
 use super::imports::{Import, ImportNeed, scan_imports};
 use super::packages::{is_namespace, package_of};
 use super::python_version::PythonVersion;
@@ -37,27 +39,52 @@ enum ModuleOrigin {
     Unknown(String),
 }
 
+/// The maximum number of steps of a search: imports, imported names and directories in which they are searched. The best
+/// known collections of skills need less than a hundredth of it.
+const STEPS_MAX: usize = 500_000;
+
 /// Finds what scripts import, directly and through modules of the skill. Remembers the imports of each file.
 pub(super) struct ModuleSearch<'f> {
     files: &'f ScriptSources<'f>,
     version: &'f PythonVersion,
     directories: Vec<&'f str>,
-    imports: HashMap<String, Vec<Import>>,
+    /// Directories with Python files in them or below.
+    python_directories: HashSet<&'f str>,
+    imports: HashMap<String, Rc<Vec<Import>>>,
+    /// The files that were searched, by the directory of the script, which decides where modules are found.
+    seen: HashMap<String, BTreeSet<String>>,
+    remaining_steps: usize,
 }
 
 impl<'f> ModuleSearch<'f> {
     pub(super) fn new(files: &'f ScriptSources<'f>, version: &'f PythonVersion) -> Self {
-        Self { files, version, directories: files.directories(), imports: HashMap::new() }
+        Self {
+            files,
+            version,
+            directories: files.directories(|_| true),
+            python_directories: files.directories(|path| path.ends_with(".py")).into_iter().collect(),
+            imports: HashMap::new(),
+            seen: HashMap::new(),
+            remaining_steps: STEPS_MAX,
+        }
     }
 
-    /// Adds what a script needs.
-    pub(super) fn add_script(&mut self, script: &str, needs: &mut ModuleNeeds) {
-        let mut open = vec![script.to_owned()];
-        let mut seen: BTreeSet<String> = open.iter().cloned().collect();
+    /// Adds what a script needs, together with what was added before.
+    pub(super) fn add_script(
+        &mut self,
+        script: &str,
+        needs: &mut ModuleNeeds,
+    ) -> Result<(), DependencyError> {
+        let mut seen = self.seen.remove(parent(script)).unwrap_or_default();
+        let mut open: Vec<String> =
+            Some(script.to_owned()).into_iter().filter(|script| seen.insert(script.clone())).collect();
         while let Some(file) = open.pop() {
             let imports = self.imports_of(&file);
-            let origins: Vec<Vec<ModuleOrigin>> =
-                imports.iter().map(|import| self.origins(script, &file, import)).collect();
+            let mut origins: Vec<Vec<ModuleOrigin>> = Vec::new();
+            for import in imports.iter() {
+                self.take_steps(1 + import.names.len() + import.level)?;
+                origins.push(self.origins(script, &file, import)?);
+            }
             let fails = failing_tries(&imports, &origins);
             for (import, origins) in imports.iter().zip(origins) {
                 let need = match import.need {
@@ -81,39 +108,49 @@ impl<'f> ModuleSearch<'f> {
                     }
                 }
             }
-            self.imports.insert(file, imports);
         }
+        self.seen.insert(parent(script).to_owned(), seen);
+        Ok(())
     }
 
-    fn imports_of(&mut self, file: &str) -> Vec<Import> {
-        match self.imports.get(file) {
-            Some(imports) => imports.clone(),
-            None => self.files.text(file).map(|text| scan_imports(&text, self.version)).unwrap_or_default(),
-        }
+    fn take_steps(&mut self, steps: usize) -> Result<(), DependencyError> {
+        self.remaining_steps =
+            self.remaining_steps.checked_sub(steps).ok_or(DependencyError::TooManyImports)?;
+        Ok(())
     }
 
-    fn origins(&self, script: &str, file: &str, import: &Import) -> Vec<ModuleOrigin> {
+    fn imports_of(&mut self, file: &str) -> Rc<Vec<Import>> {
+        if let Some(imports) = self.imports.get(file) {
+            return Rc::clone(imports);
+        }
+        let text = self.files.text(file);
+        let imports = Rc::new(text.map(|text| scan_imports(&text, self.version)).unwrap_or_default());
+        self.imports.insert(file.to_owned(), Rc::clone(&imports));
+        imports
+    }
+
+    fn origins(
+        &mut self,
+        script: &str,
+        file: &str,
+        import: &Import,
+    ) -> Result<Vec<ModuleOrigin>, DependencyError> {
         let module: Vec<&str> = import.module.iter().map(String::as_str).collect();
         if import.level > 0 {
-            return vec![ModuleOrigin::Skill(self.relative_files(file, import, &module))];
+            return Ok(vec![ModuleOrigin::Skill(self.relative_files(file, import, &module))]);
         }
-        let Some(first) = module.first() else { return Vec::new() };
-        let is_own = |dir: &str| {
-            self.files.contains(&join(dir, &format!("{first}.py")))
-                || self.files.has_python_below(&join(dir, first))
-        };
-        let in_skill = |dir: &str| vec![ModuleOrigin::Skill(self.files_of(dir, &module, &import.names))];
+        let Some(first) = module.first() else { return Ok(Vec::new()) };
         // The directory of the script is the first in which Python searches.
         let script_dir = parent(script);
-        if is_own(script_dir) {
-            return in_skill(script_dir);
+        if self.is_own(script_dir, first) {
+            return Ok(self.in_skill(script_dir, &module, import));
         }
         if is_standard(first, self.version) {
-            return vec![ModuleOrigin::Standard];
+            return Ok(vec![ModuleOrigin::Standard]);
         }
         for dir in [parent(file), ""] {
-            if is_own(dir) {
-                return in_skill(dir);
+            if self.is_own(dir, first) {
+                return Ok(self.in_skill(dir, &module, import));
             }
         }
         // `from google import genai` names a package after `import`.
@@ -122,20 +159,28 @@ impl<'f> ModuleSearch<'f> {
             false => vec![module.clone()],
         };
         let found: Vec<_> = candidates.iter().map(|candidate| package_of(candidate)).collect();
-        if found.iter().all(Option::is_none)
-            && let Some(dir) = self.directories.iter().find(|dir| is_own(dir))
-        {
-            return in_skill(dir);
+        if found.iter().all(Option::is_none) {
+            self.take_steps(self.directories.len())?;
+            if let Some(dir) = self.directories.iter().find(|dir| self.is_own(dir, first)) {
+                return Ok(self.in_skill(dir, &module, import));
+            }
         }
-        found
-            .into_iter()
-            .zip(candidates)
-            .map(|(found, candidate)| match found {
-                Some((package, module)) => ModuleOrigin::Package(package, module),
-                None if is_namespace(first) => ModuleOrigin::Unknown(candidate.join(".")),
-                None => ModuleOrigin::Unknown((*first).to_owned()),
-            })
-            .collect()
+        let origins = found.into_iter().zip(candidates).map(|(found, candidate)| match found {
+            Some((package, module)) => ModuleOrigin::Package(package, module),
+            None if is_namespace(first) => ModuleOrigin::Unknown(candidate.join(".")),
+            None => ModuleOrigin::Unknown((*first).to_owned()),
+        });
+        Ok(origins.collect())
+    }
+
+    /// Returns `true` if a directory of the skill has a module of this name.
+    fn is_own(&self, dir: &str, name: &str) -> bool {
+        self.files.contains(&join(dir, &format!("{name}.py")))
+            || self.python_directories.contains(join(dir, name).as_str())
+    }
+
+    fn in_skill(&self, dir: &str, module: &[&str], import: &Import) -> Vec<ModuleOrigin> {
+        vec![ModuleOrigin::Skill(self.files_of(dir, module, &import.names))]
     }
 
     /// Returns the files of a module in a directory: those of its parents, its own, and those of the names imported from it.
@@ -190,7 +235,7 @@ mod tests {
         let files: ScriptSources<'_> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
         let version = PythonVersion::parse("3.11.2").unwrap();
         let mut needs = ModuleNeeds::default();
-        ModuleSearch::new(&files, &version).add_script(script, &mut needs);
+        ModuleSearch::new(&files, &version).add_script(script, &mut needs).unwrap();
         let packages: Vec<_> = needs.packages.keys().copied().collect();
         let unknown: Vec<_> = needs.unknown.iter().map(String::as_str).collect();
         format!("{} | {}", packages.join(" "), unknown.join(" "))
@@ -209,6 +254,23 @@ mod tests {
             ("scripts/unrelated.py", "import numpy"),
         ];
         assert_eq!(needs(&files, "scripts/main.py"), "Pillow PyYAML lxml python-docx | missing_module");
+    }
+
+    /// Modules that all import each other, in many directories.
+    #[test]
+    fn a_search_has_an_end() {
+        let paths: Vec<String> = (0..400).map(|n| format!("d{n}/m{n}.py")).collect();
+        let text: String = (0..400).map(|n| format!("from d{n} import m{n}\nimport unknown_{n}\n")).collect();
+        let files: ScriptSources<'_> = paths.iter().map(|path| (path.as_str(), text.as_bytes())).collect();
+        let version = PythonVersion::parse("3.11.2").unwrap();
+        let mut search = ModuleSearch::new(&files, &version);
+        let mut needs = ModuleNeeds::default();
+        let result = paths.iter().try_for_each(|path| search.add_script(path, &mut needs));
+        assert_eq!(result, Err(DependencyError::TooManyImports));
+        insta::assert_snapshot!(format!("{}\nhint: {}", DependencyError::TooManyImports, DependencyError::TooManyImports.hint().unwrap()), @r"
+        the scripts of the skill import too many modules to determine which packages they need
+        hint: list the packages in requirements.txt of the skill
+        ");
     }
 
     #[test]

@@ -33,21 +33,27 @@ pub struct LockedNodePackage {
 /// The maximum number of packages.
 const PACKAGES_MAX: usize = 5_000;
 
-/// Reads the dependencies of a script; `None` if it has none.
+/// The maximum size of a `package.json` and of its lock file.
+const MANIFEST_MAX: usize = 1024 * 1024;
+const LOCK_MAX: usize = 8 * 1024 * 1024;
+
+/// Reads the dependencies of a `package.json`; `None` if it has none.
 pub(super) fn read_node_dependencies(
     files: &ScriptSources<'_>,
-    script: &str,
+    path: &str,
 ) -> Result<Option<(Vec<Requirement>, NodeDependencies)>, DependencyError> {
-    let Some(path) = files.nearest(script, "package.json") else { return Ok(None) };
     let invalid =
         |path: &str, reason: &str| DependencyError::Lock { path: path.to_owned(), reason: reason.to_owned() };
-    let manifest = files.bytes(&path).unwrap_or_default();
+    let manifest = files.bytes(path).unwrap_or_default();
+    if manifest.len() > MANIFEST_MAX {
+        return Err(invalid(path, "the file is too large"));
+    }
     let parsed: Value =
-        serde_json::from_slice(manifest).map_err(|error| invalid(&path, &error.to_string()))?;
+        serde_json::from_slice(manifest).map_err(|error| invalid(path, &error.to_string()))?;
     let mut requirements = Vec::new();
     for (name, range) in parsed.get("dependencies").and_then(Value::as_object).into_iter().flatten() {
         if !is_npm_name(name) {
-            return Err(invalid(&path, &format!("{name:?} is not a package name")));
+            return Err(invalid(path, &format!("{name:?} is not a package name")));
         }
         let versions = range.as_str().unwrap_or_default().to_owned();
         requirements.push(Requirement { versions, ..Requirement::any_version(name) });
@@ -55,9 +61,13 @@ pub(super) fn read_node_dependencies(
     if requirements.is_empty() {
         return Ok(None);
     }
-    let dir = parent(&path);
-    let lock_path = super::sources::join(dir, "package-lock.json");
-    let Some(lock) = files.bytes(&lock_path) else { return Err(DependencyError::NoLock { path }) };
+    let lock_path = super::sources::join(parent(path), "package-lock.json");
+    let Some(lock) = files.bytes(&lock_path) else {
+        return Err(DependencyError::NoLock { path: path.to_owned() });
+    };
+    if lock.len() > LOCK_MAX {
+        return Err(invalid(&lock_path, "the file is too large"));
+    }
     let packages = parse_package_lock(lock).map_err(|reason| invalid(&lock_path, &reason))?;
     Ok(Some((requirements, NodeDependencies { manifest: manifest.to_vec(), lock: lock.to_vec(), packages })))
 }
@@ -85,7 +95,8 @@ pub(super) fn parse_package_lock(bytes: &[u8]) -> Result<Vec<LockedNodePackage>,
         if !is_inside || !is_npm_name(name) {
             return Err(format!("{path:?} is not a package below node_modules"));
         }
-        if entry.get("link").and_then(Value::as_bool) == Some(true) || !text("resolved").starts_with("http") {
+        let is_url = ["https://", "http://"].iter().any(|scheme| text("resolved").starts_with(scheme));
+        if entry.get("link").is_some_and(|link| *link != Value::Bool(false)) || !is_url {
             return Err(format!("{name} does not come from a registry"));
         }
         let integrity = text("integrity");
@@ -101,6 +112,15 @@ pub(super) fn parse_package_lock(bytes: &[u8]) -> Result<Vec<LockedNodePackage>,
     }
     packages.sort();
     Ok(packages)
+}
+
+impl NodeDependencies {
+    /// Returns a digest of both files. Besides the packages, they decide which of them are installed on which system and
+    /// where, so that an environment is shared only by skills for which all of that is the same.
+    pub(crate) fn digest(&self) -> String {
+        let files = [&self.manifest, &self.lock].map(|bytes| prowess_fs::digest(bytes));
+        prowess_fs::digest(files.join(" ").as_bytes())
+    }
 }
 
 /// Returns `true` for `name` and `@scope/name`.
@@ -125,7 +145,8 @@ mod tests {
 
     fn read(files: &[(&str, &str)]) -> String {
         let files: ScriptSources<'_> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
-        match read_node_dependencies(&files, "scripts/x.js") {
+        let path = files.nearest("scripts/x.js", "package.json").unwrap();
+        match read_node_dependencies(&files, &path) {
             Ok(None) => "none".to_owned(),
             Ok(Some((requirements, node))) => {
                 format!("{} of {}: {}", requirements.len(), node.packages.len(), node.packages[0].name)
@@ -157,6 +178,15 @@ mod tests {
                 manifest,
                 ("package-lock.json", &lock("node_modules/left-pad", r#"{"resolved": "https://x"}"#)),
             ]),
+            read(&[
+                manifest,
+                (
+                    "package-lock.json",
+                    &lock("node_modules/left-pad", r#"{"resolved": "http-file:/etc", "link": 1}"#),
+                ),
+            ]),
+            read(&[manifest, ("package-lock.json", &" ".repeat(LOCK_MAX + 1))]),
+            read(&[manifest, ("package-lock.json", &"[".repeat(10_000))]),
         ];
         insta::assert_snapshot!(results.join("\n"), @r#"
         package.json has dependencies, but no package-lock.json; run `npm install --package-lock-only` and add package-lock.json to the skill
@@ -167,6 +197,9 @@ mod tests {
         package-lock.json: "node_modules/../../x" is not a package below node_modules; run `npm install --package-lock-only` again with npm 7 or later
         package-lock.json: left-pad does not come from a registry; run `npm install --package-lock-only` again with npm 7 or later
         package-lock.json: left-pad has no sha512 digest; run `npm install --package-lock-only` again with npm 7 or later
+        package-lock.json: left-pad does not come from a registry; run `npm install --package-lock-only` again with npm 7 or later
+        package-lock.json: the file is too large; run `npm install --package-lock-only` again with npm 7 or later
+        package-lock.json: recursion limit exceeded at line 1 column 128; run `npm install --package-lock-only` again with npm 7 or later
         "#);
     }
 }

@@ -185,6 +185,7 @@ fn same_name_package(module: &'static str) -> &'static str {
         "hydra" => "hydra-core",
         "opensearchpy" => "opensearch-py",
         "progressbar" => "progressbar2",
+        "rpds" => "rpds-py",
         "sphinx" => "Sphinx",
         "splunklib" => "splunk-sdk",
         "strawberry" => "strawberry-graphql",

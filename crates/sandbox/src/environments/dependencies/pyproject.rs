@@ -5,7 +5,7 @@ use toml::Value;
 use super::error::DependencyError;
 use super::inline_metadata::Declaration;
 use super::python_version::PythonSpecifier;
-use super::requirement::Requirement;
+use super::requirement::{PACKAGES_MAX, Requirement};
 
 /// Reads the `[project]` table; `None` if it does not list dependencies.
 pub(super) fn read_pyproject(path: &str, text: &str) -> Result<Option<Declaration>, DependencyError> {
@@ -40,6 +40,9 @@ pub(super) fn read_dependency_table(
         Some(Value::Array(items)) => items,
         Some(_) => return Err("dependencies is not a list".to_owned()),
     };
+    if items.len() > PACKAGES_MAX {
+        return Err(format!("dependencies lists more than {PACKAGES_MAX} packages"));
+    }
     let mut packages = Vec::new();
     for item in items {
         let Value::String(text) = item else {
@@ -69,6 +72,11 @@ mod tests {
         );
         assert_eq!(read("[project]\nname = 'x'\ndynamic = ['dependencies']\n"), Ok(None));
         assert_eq!(read("[tool.black]\nline-length = 100\n"), Ok(None));
+        // Neither nesting nor length is a problem.
+        assert!(read(&format!("[project]\ndependencies = {}", "[".repeat(100_000))).is_err());
+        assert!(read(&format!("x = {}", "{a = ".repeat(100_000))).is_err());
+        let many = format!("[project]\ndependencies = [{}]\n", "'a', ".repeat(PACKAGES_MAX + 1));
+        assert_eq!(read(&many).unwrap_err(), "pyproject.toml:1: dependencies lists more than 1000 packages");
         let errors = ["x = \n", "[project]\ndependencies = 'a'\n", "\n[project]\ndependencies = ['a b']\n"]
             .map(|text| read(text).unwrap_err());
         insta::assert_snapshot!(errors.join("\n"), @r#"

@@ -43,6 +43,9 @@ pub enum RequirementError {
     Marker,
 }
 
+/// The maximum number of packages that a file may list.
+pub(super) const PACKAGES_MAX: usize = 1_000;
+
 /// The maximum length of a requirement.
 const LENGTH_MAX: usize = 1_000;
 

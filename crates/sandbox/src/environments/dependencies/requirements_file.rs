@@ -5,7 +5,7 @@
 //! the user's index does not have.
 
 use super::error::DependencyError;
-use super::requirement::{Requirement, RequirementError};
+use super::requirement::{PACKAGES_MAX, Requirement, RequirementError};
 use super::sources::ScriptSources;
 
 /// The maximum number of files that include each other.
@@ -30,10 +30,15 @@ pub(super) fn read_requirements_file(
         if seen.len() >= FILES_MAX {
             return Err(DependencyError::line(&path, 1, "", "too many files include each other"));
         }
-        let text = files.text(&path).unwrap_or_default();
+        let too_large = || DependencyError::line(&path, 1, "", "the file is too large");
+        let text = files.text(&path).ok_or_else(too_large)?;
         for line in parse_requirements(&text).map_err(|error| error.in_file(&path))? {
             match line {
                 RequirementLine::Package(requirement) => requirements.push(requirement),
+                // Files that include each other many times are read once.
+                RequirementLine::Include { .. } if open.len() > FILES_MAX => {
+                    return Err(DependencyError::line(&path, 1, "", "too many files include each other"));
+                }
                 RequirementLine::Include { line, path: inner } => {
                     let missing = || DependencyError::line(&path, line, &inner, "no such file in the skill");
                     let inner = join_inner(&path, &inner)
@@ -68,6 +73,9 @@ pub(super) fn parse_requirements(text: &str) -> Result<Vec<RequirementLine>, Dep
             continue;
         }
         let refused = |reason: &str| DependencyError::line("", number, line, reason);
+        if lines.len() >= PACKAGES_MAX {
+            return Err(refused(&format!("the file lists more than {PACKAGES_MAX} packages")));
+        }
         if line.starts_with('-') {
             let (option, value) = line.split_once([' ', '=']).unwrap_or((line, ""));
             match option {
@@ -204,6 +212,19 @@ mod tests {
         requirements.txt:1: cannot use "--frobnicate": this option is not supported
         requirements.txt:1: cannot use "a b\u{202e}\u{1b}[31m": not a package name with versions
         "#);
+    }
+
+    #[test]
+    fn large_files_are_refused() {
+        let error = |text: &str| read(&[("requirements.txt", text)]).unwrap_err();
+        let errors = [error(&"a\n".repeat(100_000)), error(&"#".repeat(3 * 1024 * 1024))];
+        insta::assert_snapshot!(errors.join("\n"), @r#"
+        requirements.txt:1001: cannot use "a": the file lists more than 1000 packages
+        requirements.txt:1: cannot use "": the file is too large
+        "#);
+        let many = "-r b.txt\n".repeat(100);
+        let files = [("requirements.txt", many.as_str()), ("b.txt", &many)];
+        assert!(read(&files).unwrap_err().contains("too many files include each other"));
     }
 
     proptest! {

@@ -44,24 +44,15 @@ impl<'f> ScriptSources<'f> {
         self.0.keys().copied()
     }
 
-    /// Returns `true` if a Python file is anywhere below a directory.
-    pub(super) fn has_python_below(&self, dir: &str) -> bool {
-        let start = format!("{dir}/");
-        self.0
-            .range(start.as_str()..)
-            .map(|(path, _)| *path)
-            .take_while(|path| path.starts_with(&start))
-            .any(|path| path.ends_with(".py"))
-    }
-
     /// Returns the nearest file of this name, from the directory of a script upwards.
     pub(super) fn nearest(&self, script: &str, name: &str) -> Option<String> {
         ancestors(parent(script)).map(|dir| join(dir, name)).find(|path| self.contains(path))
     }
 
-    /// Returns the directories that contain files, the root first.
-    pub(super) fn directories(&self) -> Vec<&'f str> {
-        let mut dirs: Vec<&str> = self.0.keys().flat_map(|path| ancestors(parent(path))).collect();
+    /// Returns the directories that contain such files, directly or further below, the root first.
+    pub(super) fn directories(&self, is_such: impl Fn(&str) -> bool) -> Vec<&'f str> {
+        let paths = self.0.keys().filter(|path| is_such(path));
+        let mut dirs: Vec<&str> = paths.flat_map(|path| ancestors(parent(path))).collect();
         dirs.sort_by_key(|dir| (dir.len(), *dir));
         dirs.dedup();
         dirs
@@ -94,7 +85,7 @@ mod tests {
         assert_eq!(files.nearest("a/b/x.py", "r.txt").as_deref(), Some("a/r.txt"));
         assert_eq!(files.nearest("ab/y.py", "r.txt").as_deref(), Some("r.txt"));
         assert_eq!(files.nearest("ab/y.py", "none"), None);
-        assert_eq!(files.directories(), ["", "a", "ab", "a/b"]);
-        assert!(files.has_python_below("a") && !files.has_python_below("b"));
+        assert_eq!(files.directories(|_| true), ["", "a", "ab", "a/b"]);
+        assert_eq!(files.directories(|path| path.starts_with("a/")), ["", "a", "a/b"]);
     }
 }

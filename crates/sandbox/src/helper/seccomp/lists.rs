@@ -119,6 +119,13 @@ pub(super) const SOL_SOCKET: u64 = 1;
 /// Options that set the buffer sizes of a socket: `SO_SNDBUF`, `SO_RCVBUF` and their `FORCE` variants.
 pub(super) const BUFFER_SIZES: &[u64] = &[7, 8, 32, 33];
 
+/// Options that attach programs to a socket, which the kernel keeps in memory of its own: `SO_ATTACH_FILTER`,
+/// `SO_ATTACH_BPF` and their variants for shared ports.
+pub(super) const SOCKET_PROGRAMS: &[u64] = &[26, 50, 51, 52];
+
+/// The flag of urgent data. UNIX sockets hardly ever use it, and it had vulnerabilities.
+pub(super) const MSG_OOB: u64 = 1;
+
 /// Commands of `fcntl` that set the receiver of signals for an open file: `F_SETOWN` and `F_SETOWN_EX`.
 pub(super) const FCNTL_SET_SIGNAL_OWNER: &[u64] = &[8, 15];
 

@@ -179,8 +179,11 @@ impl SeccompRules {
         }
     }
 
-    /// Adds a call that matches if all conditions hold.
+    /// Adds a call that matches if all conditions hold. A call that always matches still does.
     fn when(&mut self, call: i64, conditions: &[(u8, SeccompCmpOp, u64)]) -> RuleResult<()> {
+        if self.0.get(&call).is_some_and(Vec::is_empty) {
+            return Ok(());
+        }
         let conditions = conditions
             .iter()
             .map(|(index, op, value)| {
@@ -217,7 +220,8 @@ impl SeccompRules {
         }
         match network {
             // In namespaces of their own, programs such as LibreOffice may listen on a UNIX socket, to find out whether they
-            // are already running. Nothing can connect to it.
+            // are already running. Nothing inside can connect to it or to any other socket, also not to those of the host in
+            // directories that are visible.
             NetworkAccess::Off if is_isolated => {
                 self.when(libc::SYS_socket, &[(0, SeccompCmpOp::Ne, family(libc::AF_UNIX))])?;
                 self.only_streams(libc::SYS_socket)?;
@@ -253,6 +257,13 @@ impl SeccompRules {
                 )?;
             }
             NetworkAccess::ProxyPort(_) => self.only_tcp()?,
+        }
+        for (call, flags) in [(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)] {
+            self.when(call, &[(flags, SeccompCmpOp::MaskedEq(lists::MSG_OOB), lists::MSG_OOB)])?;
+        }
+        for option in lists::SOCKET_PROGRAMS {
+            let conditions = [(1, SeccompCmpOp::Eq, lists::SOL_SOCKET), (2, SeccompCmpOp::Eq, *option)];
+            self.when(libc::SYS_setsockopt, &conditions)?;
         }
         // A stream pair only connects the process to itself; other types can be redirected afterwards.
         self.when(libc::SYS_socketpair, &[(0, SeccompCmpOp::Ne, family(libc::AF_UNIX))])?;
@@ -293,6 +304,9 @@ impl SeccompRules {
 
     /// Adds a call that matches if a pointer argument is not null.
     fn when_pointer(&mut self, call: i64, index: u8) -> RuleResult<()> {
+        if self.0.get(&call).is_some_and(Vec::is_empty) {
+            return Ok(());
+        }
         let condition = SeccompCondition::new(index, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
         self.0.entry(call).or_default().push(SeccompRule::new(vec![condition])?);
         Ok(())

@@ -70,7 +70,7 @@ impl Sandbox for BubblewrapSandbox {
         loop {
             match self.start(task, &program, features) {
                 // Older versions lack these options. Without --disable-userns, seccomp still denies namespaces; without
-                // --size, the files in the scratch directory are measured.
+                // --size, the files in the scratch directory are measured, and there is no shared memory.
                 Err(error) if features.disable_userns && error.reason.contains(DISABLE_USERNS) => {
                     features.disable_userns = false;
                 }
@@ -93,6 +93,9 @@ struct BubblewrapFeatures {
 /// The scratch directory inside a namespace.
 const TMP: &str = "/tmp";
 
+/// The directory of named semaphores and shared memory inside a namespace.
+const SHM: &str = "/dev/shm";
+
 const DISABLE_USERNS: &str = "--disable-userns";
 const SIZE: &str = "--size";
 
@@ -113,7 +116,10 @@ impl BubblewrapSandbox {
         };
         let mut order =
             build_order(task, SignalIsolation::Namespace, CopyLocation::UserPath, namespace_scratch(task));
-        order.private_scratch = features.size;
+        if features.size {
+            order.private_dirs = vec![namespace_scratch(task).to_owned(), SHM.into()];
+            order.writable.push(SHM.into());
+        }
         order.readable.push("/proc".into());
         launch_helper(&self.helper, HelperLaunch { user: task.user, mode }, &order, task, SandboxTier::Tier1)
     }
@@ -175,7 +181,9 @@ fn bubblewrap_arguments(task: &SandboxTask<'_>, features: BubblewrapFeatures) ->
     if features.size {
         // The kernel limits the size and knows the usage, which the script cannot hide.
         let size = task.limits.scratch_bytes.saturating_add(SCRATCH_MARGIN).to_string();
-        add(&["--perms", "0700", SIZE, &size, "--tmpfs", &scratch]);
+        for dir in [&*scratch, SHM] {
+            add(&["--perms", "0700", SIZE, &size, "--tmpfs", dir]);
+        }
         let settings = Path::new(&*scratch).join(system_paths::SETTINGS_DIR);
         add(&["--perms", "0700", "--dir", &settings.to_string_lossy()]);
     } else {
@@ -253,7 +261,7 @@ fn build_order(
             file: task.limits.file_bytes,
             open_files: u64::from(task.limits.open_files),
         },
-        private_scratch: false,
+        private_dirs: Vec::new(),
         network: task.network,
         confined: true,
         signals,
@@ -302,16 +310,18 @@ fn launch_helper(
         .map_err(|error| failed(&format_args!("cannot start the helper: {error}")))?;
     let answer = exchange(&socket, &launch, order, &input);
     let result = match answer {
-        Ok((HelperMessage::Enforced { .. }, None)) if order.private_scratch => {
+        Ok((HelperMessage::Enforced { .. }, dirs)) if dirs.len() != order.private_dirs.len() => {
             Err("the helper did not send the scratch directory".to_owned())
         }
-        Ok((HelperMessage::Enforced { landlock }, scratch)) => Ok((landlock, scratch)),
+        Ok((HelperMessage::Enforced { landlock }, dirs)) => Ok((landlock, dirs)),
         Ok((HelperMessage::Refused(reason) | HelperMessage::NotStarted(reason), _)) => Err(reason),
-        Ok((HelperMessage::Exited { .. } | HelperMessage::Scratch, _)) => Err("the helper exited".to_owned()),
+        Ok((HelperMessage::Exited { .. } | HelperMessage::PrivateDir, _)) => {
+            Err("the helper exited".to_owned())
+        }
         Err(_) => Err(String::new()),
     };
     match (result, child.stdout.take(), child.stderr.take()) {
-        (Ok((landlock, scratch)), Some(stdout), Some(stderr)) => {
+        (Ok((landlock, private_dirs)), Some(stdout), Some(stderr)) => {
             let control = File::from(OwnedFd::from(socket));
             Ok(Enforced {
                 landlock,
@@ -322,7 +332,7 @@ fn launch_helper(
                     stdout: Some(stdout),
                     stderr: Some(stderr),
                     input: pipe,
-                    scratch,
+                    private_dirs,
                     unsent: Vec::new(),
                     ended: false,
                 },
@@ -342,24 +352,24 @@ fn launch_helper(
     }
 }
 
-/// Sends the task to the helper. Returns its answer, with the scratch directory if that is a separate file system.
+/// Sends the task to the helper. Returns its answer, with the directories that are file systems of their own.
 fn exchange(
     socket: &UnixStream,
     launch: &HelperLaunch,
     order: &SandboxOrder,
     input: &OwnedFd,
-) -> io::Result<(HelperMessage, Option<OwnedFd>)> {
+) -> io::Result<(HelperMessage, Vec<OwnedFd>)> {
     socket.set_read_timeout(Some(READY_TIMEOUT))?;
     let mut writer = socket;
     send(&mut writer, launch)?;
     send_fd(&socket, input)?;
     send(&mut writer, order)?;
-    match receive(&mut &*socket)? {
-        HelperMessage::Scratch => {
-            let scratch = receive_fd(&socket)?;
-            Ok((receive(&mut &*socket)?, Some(scratch)))
+    let mut dirs = Vec::new();
+    loop {
+        match receive(&mut &*socket)? {
+            HelperMessage::PrivateDir => dirs.push(receive_fd(&socket)?),
+            message => return Ok((message, dirs)),
         }
-        message => Ok((message, None)),
     }
 }
 

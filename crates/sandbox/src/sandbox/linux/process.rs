@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, ChildStderr, ChildStdout};
 use std::time::{Duration, Instant};
 
@@ -54,8 +54,8 @@ pub struct SandboxedProcess {
     pub(super) stderr: Option<ChildStderr>,
     pub(super) input: Option<File>,
     pub(super) unsent: Vec<u8>,
-    /// The scratch directory, if it is a separate file system.
-    pub(super) scratch: Option<OwnedFd>,
+    /// The directories that are file systems of their own, the scratch directory first.
+    pub(super) private_dirs: Vec<OwnedFd>,
     pub(super) ended: bool,
 }
 
@@ -70,20 +70,24 @@ impl SandboxedProcess {
         self.child.id()
     }
 
-    /// Returns the scratch directory, if it is a separate file system.
-    pub(crate) fn private_scratch(&self) -> Option<BorrowedFd<'_>> {
-        self.scratch.as_ref().map(AsFd::as_fd)
+    /// Returns the directories that are file systems of their own, the scratch directory first.
+    pub(crate) fn private_dirs(&self) -> &[OwnedFd] {
+        &self.private_dirs
     }
 
-    /// Returns the bytes and entries in use if the scratch directory is a separate file system. The kernel's count includes
-    /// deleted files.
-    pub(crate) fn private_scratch_usage(&self) -> Option<io::Result<(u64, u64)>> {
-        let scratch = self.scratch.as_ref()?;
-        Some(rustix::fs::fstatfs(scratch).map_err(io::Error::from).map(|stat| {
+    /// Returns the bytes and entries in use in the scratch directory and in shared memory, if they are file systems of their
+    /// own. The kernel's count includes deleted files.
+    pub(crate) fn private_usage(&self) -> Option<io::Result<(u64, u64)>> {
+        if self.private_dirs.is_empty() {
+            return None;
+        }
+        let add = |(bytes, entries): (u64, u64), dir: &OwnedFd| {
+            let stat = rustix::fs::fstatfs(dir)?;
             let block = u64::try_from(stat.f_bsize).unwrap_or(4096);
-            let bytes = stat.f_blocks.saturating_sub(stat.f_bfree).saturating_mul(block);
-            (bytes, stat.f_files.saturating_sub(stat.f_ffree))
-        }))
+            let used = stat.f_blocks.saturating_sub(stat.f_bfree).saturating_mul(block);
+            Ok((bytes.saturating_add(used), entries + stat.f_files.saturating_sub(stat.f_ffree)))
+        };
+        Some(self.private_dirs.iter().try_fold((0, 0), add))
     }
 
     /// Queues input. It is written while [`next_events`](Self::next_events) waits, as fast as the script reads.
@@ -156,7 +160,7 @@ impl SandboxedProcess {
                 Ok(HelperMessage::Exited { code, signal, left }) => {
                     events.push(ProcessEvent::Exited { code, signal, left_behind: left })
                 }
-                Ok(HelperMessage::Enforced { .. } | HelperMessage::Scratch) => {}
+                Ok(HelperMessage::Enforced { .. } | HelperMessage::PrivateDir) => {}
                 Err(_) => self.control = None,
             }
         }
