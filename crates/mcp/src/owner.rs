@@ -5,6 +5,7 @@
 /// The server asks only the clients of such requests whether a script may run, and for their roots: an answer runs code as that
 /// user and may be saved in that user's configuration, and roots are directories of that user. On a stream, the client was
 /// started by the user, so no mark is needed.
+#[cfg(feature = "http")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnerRequest;
 
