@@ -9,8 +9,8 @@
 //! | `sessions`, `calls`, `streams` | sessions of older revisions, and resuming interrupted streams |
 //!
 //! Invariants: a request with an unknown `Host` or `Origin` is rejected; without a token, only the user who runs
-//! the server is served. With a token, clients may belong to others, and are not asked about scripts. Each session of the protocol is a separate [`Connection`]; revisions without sessions get
-//! one per request.
+//! the server is served. With a token, clients may belong to others, and are not asked about scripts. Each session of
+//! the protocol is a separate [`Connection`]; revisions without sessions get one per request.
 
 mod calls;
 mod connections;
@@ -128,8 +128,8 @@ async fn require_same_user(Extension(peer): Extension<Peer>, mut request: Reques
     }
 }
 
-/// Returns the router for [`MCP_PATH`], for use in a larger server, which marks the requests of its owner as [`OwnerRequest`]. Must be called inside a runtime, which ends the
-/// sessions when `stop` is cancelled.
+/// Returns the router for [`MCP_PATH`], for use in a larger server, which marks the requests of its owner as
+/// [`OwnerRequest`]. Must be called inside a runtime, which ends the sessions when `stop` is cancelled.
 pub fn router(server: &McpServer, options: HttpOptions, stop: CancellationToken) -> Router {
     let sessions = Arc::new(ResumableSessions::new());
     tokio::spawn(ResumableSessions::close_on_stop(Arc::downgrade(&sessions), stop.clone()));

@@ -32,8 +32,8 @@ pub(super) enum HostOrigin {
 }
 
 impl AllowedHost {
-    /// Returns `true` if connections to an address of the host are allowed. Whoever controls the answers of name servers
-    /// must not lead a build to services of this machine or of a cloud provider.
+    /// Returns `true` if connections to an address of the host are allowed. Forged answers of name servers must not lead a
+    /// build to services of this machine or of a cloud provider.
     pub(super) fn allows_address(&self, address: IpAddr) -> bool {
         if self.host.parse() == Ok(address) {
             return true;
