@@ -80,7 +80,10 @@ mod tests {
     fn every_line_has_several_names_of_one_or_two_words() {
         for line in ALIASES.lines() {
             let names: Vec<&str> = line.split(',').map(str::trim).collect();
-            assert!(names.len() > 1 && names.iter().all(|name| (1..=2).contains(&name.split(' ').count())), "{line}");
+            assert!(
+                names.len() > 1 && names.iter().all(|name| (1..=2).contains(&name.split(' ').count())),
+                "{line}"
+            );
         }
     }
 }

@@ -154,6 +154,12 @@ impl TriggerIndex {
         self.skills == 0
     }
 
+    /// Returns the triggers that are too general to activate their skills, as written, by skill.
+    pub fn general_triggers(&self) -> impl Iterator<Item = (usize, &str)> {
+        let general = self.words.iter().filter(|word| word.weight < WEIGHT_MIN);
+        general.map(|word| (word.skill, &*word.text))
+    }
+
     /// Returns every trigger that matches a message, by skill, the strongest of each skill first. Only the
     /// first [`QUERY_MAX`] bytes of the message count.
     pub fn matches(&self, query: &str) -> Vec<TriggerHit<'_>> {
