@@ -26,12 +26,14 @@
 //! | [`diagnostic`] | codes, severities, locations |
 //! | [`error_code`] | the error codes that every interface reports |
 //! | [`hidden`] | invisible characters |
+//! | [`everyday`] | everyday words, which are poor keywords |
 //! | [`suggest`] | "did you mean" suggestions |
 
 mod capabilities;
 pub mod diagnostic;
 pub mod document;
 pub mod error_code;
+pub mod everyday;
 pub mod fence;
 pub mod hidden;
 pub mod manifest;
