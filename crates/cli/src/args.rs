@@ -2,6 +2,7 @@
 
 mod chat;
 mod env;
+mod hook;
 mod mcp;
 pub(crate) mod packages;
 mod run;
@@ -14,6 +15,7 @@ use clap_complete::Shell;
 
 pub(crate) use chat::{ChatArgs, ChatsArgs, ChatsCommand, StoreArgs};
 pub(crate) use env::{EnvArgs, EnvCommand};
+pub(crate) use hook::{HookArgs, HookChangeArgs, HookCommand, HookPromptArgs};
 pub(crate) use mcp::{ClientArgs, ConnectArgs, DisconnectArgs, McpArgs, McpCommand, ServeMcpArgs};
 pub(crate) use packages::{ManageCommand, SwitchArgs};
 pub(crate) use run::RunArgs;
@@ -200,6 +202,8 @@ pub(crate) enum Command {
     },
     /// Run the MCP server, or connect MCP clients to it
     Mcp(McpArgs),
+    /// Suggest skills inside other agents, through a hook on the user's messages
+    Hook(HookArgs),
     /// Serve skills and chats over HTTP: web page, API and MCP
     Serve(ServeArgs),
     /// Chat with the agent, interactively or with a single message

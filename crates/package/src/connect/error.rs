@@ -72,7 +72,7 @@ pub enum ConnectError {
     File(#[from] EditFileError),
 }
 
-fn describe_file_error(error: &EditFileError) -> String {
+pub(super) fn describe_file_error(error: &EditFileError) -> String {
     match error {
         EditFileError::Io { path, operation, source } => {
             format!("cannot {operation} {}: {}", path.display(), io_error::describe_io_error(source))
