@@ -12,6 +12,7 @@
 pub mod catalog;
 pub mod empty_project;
 pub mod floor;
+pub mod hook;
 pub mod measure;
 pub mod origin;
 pub mod packages;
