@@ -8,11 +8,8 @@ use crate::support::terminal::TerminalSession;
 use insta::assert_snapshot;
 use prowess_package::connect::hooks::HOOK_CLIENTS;
 
-/// Returns an environment with Prowess on `PATH`, so that snapshots do not contain the path of the build.
 fn env() -> TestEnv {
-    let env = TestEnv::new();
-    symlink(env!("CARGO_BIN_EXE_prowess"), env.path("../bin/prowess")).unwrap();
-    env
+    TestEnv::with_prowess_on_path()
 }
 
 const CLAUDE: &str = r#"{
@@ -27,13 +24,7 @@ const CLAUDE: &str = r#"{
 
 #[test]
 fn help() {
-    let env = TestEnv::new();
-    let help = ["install", "uninstall", "prompt"].map(|command| {
-        let result = env.run(&["hook", command, "-h"]);
-        assert_eq!((result.err.as_str(), result.code), ("", 0));
-        result.out.split("Global options:").next().unwrap().to_owned()
-    });
-    assert_snapshot!(help.join("----------\n"));
+    assert_snapshot!(TestEnv::new().help("hook", &["install", "uninstall", "prompt"]));
 }
 
 #[test]
@@ -163,14 +154,7 @@ fn client_variables_apply_only_to_the_real_home() {
 fn the_guide_is_correct() {
     let env = env();
     let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/hooks.md")).unwrap();
-    let blocks = text.split("```console\n").skip(1).map(|block| block.split("```").next().unwrap());
-    let mut typed = 0;
-    for part in blocks.flat_map(|block| block.split("$ prowess ").skip(1)) {
-        let (command, expected) = part.split_once('\n').unwrap();
-        let result = env.run(&command.split(' ').collect::<Vec<_>>());
-        assert_eq!(format!("{}{}", result.out, result.err), expected, "$ prowess {command}");
-        typed += 1;
-    }
+    let typed = env.check_console_blocks(&text);
     assert!(typed >= 2);
     for client in HOOK_CLIENTS {
         assert!(text.contains(&format!("| `{}` | {} |", client.id, client.title)), "{}", client.id);

@@ -1,6 +1,5 @@
 //! Errors of registering a hook.
 
-use std::io;
 use std::path::PathBuf;
 
 use prowess::ErrorCode;
@@ -9,9 +8,8 @@ use prowess_config::edit::file::EditFileError;
 use prowess_format::hidden;
 
 use super::super::clients::CLIENTS;
-use super::super::error::describe_file_error;
+use super::super::error::{describe_file_error, file_error_code, file_error_hint};
 use super::clients::HOOK_CLIENTS;
-use crate::io_error;
 
 /// The reason why a hook was not registered or removed. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -58,16 +56,8 @@ impl HookError {
     /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::File(EditFileError::Io { source, .. })
-                if matches!(
-                    source.kind(),
-                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
-                ) =>
-            {
-                ErrorCode::PermissionDenied
-            }
-            Self::File(EditFileError::Io { .. }) => ErrorCode::ExecutionError,
-            Self::File(EditFileError::ConcurrentChange { .. }) | Self::ChangedFile(_) => ErrorCode::Conflict,
+            Self::File(error) => file_error_code(error),
+            Self::ChangedFile(_) => ErrorCode::Conflict,
             Self::NoPromptHook { .. } => ErrorCode::Unavailable,
             _ => ErrorCode::InvalidParam,
         }
@@ -95,11 +85,7 @@ impl HookError {
                 "fix the file first; nothing was changed".to_owned()
             }
             Self::Entry { .. } => "nothing was changed; edit the file by hand".to_owned(),
-            Self::File(EditFileError::ConcurrentChange { .. }) => {
-                "another program is writing the file; close that program or try again".to_owned()
-            }
-            Self::File(EditFileError::Io { source, .. }) => return io_error::io_error_hint(source),
-            Self::File(_) => return None,
+            Self::File(error) => return file_error_hint(error),
         })
     }
 }
