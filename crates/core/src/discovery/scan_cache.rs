@@ -4,9 +4,9 @@
 //! in the same process. It then replaces opening and reading the file; parsing is the same. A missing, outdated or damaged
 //! cache changes nothing but the time that a scan takes.
 
-use std::collections::HashMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use prowess_format::Rules;
 use prowess_format::fence::{Extent, FenceSearch, find_fences};
@@ -31,15 +31,22 @@ const HEAD_MAX: usize = 16 * 1024;
 /// The minimum number of skills for which a cache is written. Fewer are read faster than a cache is opened and checked.
 const SKILLS_MIN: usize = 64;
 
+/// The number of additional entries, of other roots or of removed skills, from which on a cache is checked for removed skills.
+const OUTDATED_MIN: usize = 1_000;
+
 /// The frontmatter of skills, by the path of their directory.
 #[derive(Debug, Default)]
 pub(crate) struct ScanCache {
     bytes: Vec<u8>,
-    entries: HashMap<Vec<u8>, CacheEntry>,
+    /// Sorted by directory.
+    entries: Vec<CacheEntry>,
+    /// How many entries the scan used.
+    hits: AtomicUsize,
 }
 
 #[derive(Debug, Clone)]
 struct CacheEntry {
+    dir: Range<usize>,
     fingerprint: [u64; 7],
     checksum: u64,
     head: Range<usize>,
@@ -49,14 +56,29 @@ impl ScanCache {
     /// Reads a cache. One that is damaged has no entries, or fewer.
     pub(crate) fn read(path: &Path) -> Self {
         let bytes = read_bounded(path, BYTES_MAX).unwrap_or_default();
-        let mut entries = HashMap::new();
+        let mut entries = Vec::new();
         let mut reader = CacheReader { bytes: &bytes, offset: 0 };
         if reader.take(MAGIC.len()).is_some_and(|magic| bytes.get(magic) == Some(MAGIC)) {
-            while let Some((dir, entry)) = reader.entry() {
-                entries.insert(dir, entry);
+            while let Some(entry) = reader.entry() {
+                entries.push(entry);
             }
         }
-        Self { bytes, entries }
+        entries.sort_by(|a, b| bytes.get(a.dir.clone()).cmp(&bytes.get(b.dir.clone())));
+        Self { bytes, entries, hits: AtomicUsize::new(0) }
+    }
+
+    fn find(&self, dir: &[u8]) -> Option<&CacheEntry> {
+        let found = self.entries.binary_search_by(|entry| self.dir(entry).cmp(dir)).ok()?;
+        self.entries.get(found)
+    }
+
+    /// Returns the stored frontmatter unless it is damaged.
+    fn head(&self, entry: &CacheEntry) -> Option<&[u8]> {
+        self.bytes.get(entry.head.clone()).filter(|head| checksum(head) == entry.checksum)
+    }
+
+    fn dir(&self, entry: &CacheEntry) -> &[u8] {
+        self.bytes.get(entry.dir.clone()).unwrap_or_default()
     }
 
     /// Returns the frontmatter of a file that has not changed since it was stored.
@@ -71,10 +93,12 @@ impl ScanCache {
         if self.entries.is_empty() {
             return None;
         }
-        let entry = self.entries.get(root.join(relative_dir).as_os_str().as_encoded_bytes())?;
+        let entry = self.find(root.join(relative_dir).as_os_str().as_encoded_bytes())?;
         let fingerprint = stat().filter(|fingerprint| fingerprint.to_numbers() == entry.fingerprint)?;
-        let head = self.bytes.get(entry.head.clone()).filter(|head| checksum(head) == entry.checksum)?;
-        Some((parse_cached(head, dir_name, rules)?, fingerprint))
+        let head = self.head(entry)?;
+        self.hits.fetch_add(1, Ordering::Relaxed);
+        // Nothing is stored of a file that must be read.
+        (!head.is_empty()).then(|| Some((parse_cached(head, dir_name, rules)?, fingerprint))).flatten()
     }
 
     /// Writes a cache of these scans if this one lacks a skill or has too many. Entries of other roots stay, because other
@@ -82,27 +106,28 @@ impl ScanCache {
     pub(crate) fn update(&self, path: &Path, scans: &[RootScan], rules: &Rules) {
         let skills = scans.iter().flat_map(|scan| &scan.skills).map(|skill| &**skill);
         let skills: Vec<&DiscoveredSkill> = skills.filter(|skill| is_cacheable(skill)).collect();
+        let has_all = self.hits.load(Ordering::Relaxed) >= skills.len();
+        if skills.len() < SKILLS_MIN || (has_all && self.entries.len() < OUTDATED_MIN + 2 * skills.len()) {
+            return;
+        }
         let current = |skill: &DiscoveredSkill| {
-            let entry = self.entries.get(&dir_bytes(skill))?;
+            let entry = self.find(&dir_bytes(skill))?;
             (entry.fingerprint == skill.fingerprint.to_numbers()).then_some(entry)
         };
         let is_scanned = |dir: &[u8]| scans.iter().any(|scan| is_inside(dir, scan.root.canonical()));
-        let scanned = self.entries.keys().filter(|dir| is_scanned(dir)).count();
-        let has_all = skills.iter().all(|skill| current(skill).is_some());
-        if skills.len() < SKILLS_MIN || (has_all && scanned < 2 * skills.len()) {
+        let outdated = |entry: &&CacheEntry| is_scanned(self.dir(entry));
+        if has_all && self.entries.iter().filter(outdated).count() < 2 * skills.len() {
             return;
         }
         let mut bytes = MAGIC.to_vec();
         for skill in skills {
-            let stored =
-                current(skill).and_then(|entry| self.bytes.get(entry.head.clone())).map(<[u8]>::to_vec);
-            if let Some(head) = stored.or_else(|| read_head(skill, rules)) {
-                write_entry(&mut bytes, &dir_bytes(skill), skill.fingerprint.to_numbers(), &head);
-            }
+            let stored = current(skill).and_then(|entry| self.head(entry)).map(<[u8]>::to_vec);
+            let head = stored.or_else(|| read_head(skill, rules)).unwrap_or_default();
+            write_entry(&mut bytes, &dir_bytes(skill), skill.fingerprint.to_numbers(), &head);
         }
-        for (dir, entry) in self.entries.iter().filter(|(dir, _)| !is_scanned(dir)) {
-            if let Some(head) = self.bytes.get(entry.head.clone()).filter(|_| bytes.len() < OTHERS_MAX) {
-                write_entry(&mut bytes, dir, entry.fingerprint, head);
+        for entry in self.entries.iter().filter(|entry| !outdated(entry)) {
+            if let Some(head) = self.head(entry).filter(|_| bytes.len() < OTHERS_MAX) {
+                write_entry(&mut bytes, self.dir(entry), entry.fingerprint, head);
             }
         }
         if bytes.len() as u64 <= BYTES_MAX {
@@ -126,7 +151,7 @@ fn is_cacheable(skill: &DiscoveredSkill) -> bool {
         && skill.canonical_path.is_none()
 }
 
-/// Reads the frontmatter of a skill. `None` if it is too long, or if parsing it alone gives another result.
+/// Reads the frontmatter of a skill. `None` if it cannot be stored: it is too long, or parsing it alone gives another result.
 fn read_head(skill: &DiscoveredSkill, rules: &Rules) -> Option<Vec<u8>> {
     let mut bytes = skill.read_skill_md()?;
     let FenceSearch::Found(fences) = find_fences(&bytes, Extent::Whole) else { return None };
@@ -140,8 +165,7 @@ fn read_head(skill: &DiscoveredSkill, rules: &Rules) -> Option<Vec<u8>> {
 }
 
 fn dir_bytes(skill: &DiscoveredSkill) -> Vec<u8> {
-    let path: PathBuf = skill.root.canonical().join(&skill.relative_dir);
-    path.into_os_string().into_encoded_bytes()
+    skill.root.canonical().join(&skill.relative_dir).into_os_string().into_encoded_bytes()
 }
 
 fn write_entry(bytes: &mut Vec<u8>, dir: &[u8], fingerprint: [u64; 7], head: &[u8]) {
@@ -170,15 +194,15 @@ impl CacheReader<'_> {
         Some(u64::from_le_bytes(self.bytes.get(range)?.try_into().ok()?))
     }
 
-    fn entry(&mut self) -> Option<(Vec<u8>, CacheEntry)> {
-        let (dir, head, checksum) = (self.number()?, self.number()?, self.number()?);
+    fn entry(&mut self) -> Option<CacheEntry> {
+        let (dir_length, head_length, checksum) = (self.number()?, self.number()?, self.number()?);
         let mut fingerprint = [0; 7];
         for number in &mut fingerprint {
             *number = self.number()?;
         }
-        let dir = self.take(usize::try_from(dir).ok()?)?;
-        let head = self.take(usize::try_from(head).ok()?)?;
-        Some((self.bytes.get(dir)?.to_vec(), CacheEntry { fingerprint, checksum, head }))
+        let dir = self.take(usize::try_from(dir_length).ok()?)?;
+        let head = self.take(usize::try_from(head_length).ok()?)?;
+        Some(CacheEntry { dir, fingerprint, checksum, head })
     }
 }
 

@@ -20,6 +20,10 @@ fn env() -> RegistryEnv {
             "---\nname: quoted\ndescription: Use: this\n---\n\nBody: x\n",
         )
         .file("~/.agents/skills/unknown/SKILL.md", "---\nname: unknown\ndescription: d\nfoo: 1\n---\n")
+        .file(
+            "~/.agents/skills/long/SKILL.md",
+            format!("---\nname: long\ndescription: d\nmetadata:\n  a: {}\n---\n", "x".repeat(20_000)),
+        )
         .file("~/.agents/skills/broken/SKILL.md", "---\nname: broken\n---\n")
         .file("~/.agents/skills/empty/SKILL.md", "")
         .file("~/.agents/skills/lower/skill.md", skill_md("lower", "Lower case."))
@@ -133,6 +137,8 @@ proptest! {
         }
         bytes.extend(noise);
         fs::write(cache_path(env), bytes).unwrap();
+        // The second scan uses what the first one stored.
+        assert_same(env);
         assert_same(env);
     }
 }
