@@ -24,6 +24,9 @@ pub(crate) enum HookCommand {
     Uninstall(HookChangeArgs),
 }
 
+/// The default time limit of the hook, in milliseconds.
+pub(crate) const HOOK_TIMEOUT_MS: u64 = 1_000;
+
 const PROMPT: &str = "\
 Reads the event of the client as JSON from standard input. Prints the hint in the format of the
 client, or nothing. Always exits with 0; errors are written to ~/.prowess/state/hook.log.";
@@ -40,7 +43,7 @@ pub(crate) struct HookPromptArgs {
     #[arg(long, value_name = "CLIENT")]
     pub(crate) client: String,
     /// Maximum time in milliseconds
-    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    #[arg(long, value_name = "N", default_value_t = HOOK_TIMEOUT_MS, value_parser = clap::value_parser!(u64).range(1..=60_000))]
     pub(crate) timeout_ms: u64,
 }
 

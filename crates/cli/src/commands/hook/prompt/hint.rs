@@ -96,7 +96,7 @@ fn how_to_load(skill: &Skill, name: &str, client: Option<&HookClient>, host_env:
             .then(|| format!("call the tool {} with {} \"{id}\"", tool.name, tool.parameter));
     }
     let path = skill.skill_md_path();
-    let path = path.strip_prefix(&host_env.project).unwrap_or(&path).to_str()?;
+    let path = path.to_str()?;
     let is_safe = path.chars().count() <= PATH_MAX
         && !path.contains(['"', '\n', '`'])
         && prowess_format::hidden::find_hidden(path).is_none();

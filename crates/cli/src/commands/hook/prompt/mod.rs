@@ -23,46 +23,40 @@ use prowess_routing::Router;
 use self::event::HookEvent;
 pub(in crate::commands) use self::log::LOG_FILE_MAX;
 use self::log::{HookProblem, write_problem};
-use crate::args::{Args, Command, GlobalArgs, HookCommand, HookPromptArgs};
+use crate::args::{Args, Command, GlobalArgs, HOOK_TIMEOUT_MS, HookCommand, HookPromptArgs};
 use crate::context::CommandContext;
 
 /// The largest event that is read, in bytes.
 const EVENT_MAX: u64 = 1024 * 1024;
 
+/// The global options that take a value.
+const OPTIONS_WITH_VALUE: [&str; 7] =
+    ["--preset", "--root", "--project", "--project-dir", "--home", "--config", "--color"];
+
 /// Returns `true` if the arguments call the hook, even if they are invalid otherwise. Help is printed as usual.
 pub(crate) fn is_prompt_call(args: impl IntoIterator<Item = OsString>) -> bool {
     let args: Vec<OsString> = args.into_iter().skip(1).collect();
-    let is_option = |arg: &OsString| arg.as_encoded_bytes().starts_with(b"-");
-    // Only options and their values can precede the command.
-    let command = (0..args.len()).find(|index| {
-        !is_option(&args[*index]) && index.checked_sub(1).is_none_or(|before| !is_option(&args[before]))
-    });
-    let after_value = || (1..args.len()).find(|index| args[*index] == "hook" && is_option(&args[index - 1]));
-    let is_hook =
-        |index: &usize| args[*index] == "hook" && args.get(index + 1).is_some_and(|arg| arg == "prompt");
-    let is_call =
-        command.is_some_and(|index| is_hook(&index)) || after_value().is_some_and(|index| is_hook(&index));
+    let mut commands = Vec::new();
+    let mut is_value = false;
+    for arg in args.iter().take_while(|arg| *arg != "--") {
+        if !std::mem::take(&mut is_value) {
+            is_value = OPTIONS_WITH_VALUE.iter().any(|option| arg == option);
+            if !arg.as_encoded_bytes().starts_with(b"-") {
+                commands.push(arg);
+            }
+        }
+    }
+    let is_call = matches!(commands.as_slice(), [hook, prompt, ..] if *hook == "hook" && *prompt == "prompt");
     is_call && !args.iter().any(|arg| arg == "-h" || arg == "--help")
 }
 
 /// Runs the hook.
 pub(crate) fn run() -> ExitCode {
     let state = Arc::new(OutputState::default());
-    let on_panic = Arc::clone(&state);
-    // A panic ends the process before its message is printed.
-    std::panic::set_hook(Box::new(move |panic| {
-        let location = panic.location().map(|location| (location.file().to_owned(), location.line()));
-        if on_panic.begin() {
-            write_problem(&GlobalArgs::without_options().with_variables(), "", HookProblem::Panic(location));
-        }
-        std::process::exit(0)
-    }));
-    let typed: Vec<OsString> = std::env::args_os().collect();
-    let parsed = Args::try_parse_from(&typed);
-    let Ok(Args { global, command: Command::Hook(hook) }) = parsed else {
-        return fail(&GlobalArgs::without_options().with_variables(), "", HookProblem::Usage);
+    end_silently_on_panic(Arc::clone(&state));
+    let Some((global, args)) = parse(&std::env::args_os().collect::<Vec<_>>()) else {
+        return fail(&GlobalArgs::default().with_variables(), "", HookProblem::Usage);
     };
-    let HookCommand::Prompt(args) = hook.command else { return ExitCode::SUCCESS };
     let (variables, project) = (global.clone().with_variables(), global.project.clone());
     watch(&state, &variables, &args);
     match find_hint(variables.clone(), project, &args) {
@@ -75,6 +69,34 @@ pub(crate) fn run() -> ExitCode {
         },
         Err(problem) => fail(&variables, &args.client, problem),
     }
+}
+
+/// Parses the arguments. The usual ones are parsed without building the command-line parser.
+fn parse(typed: &[OsString]) -> Option<(GlobalArgs, HookPromptArgs)> {
+    if let [_, hook, prompt, option, client] = typed
+        && (hook == "hook" && prompt == "prompt" && option == "--client")
+        && let Some(client) = client.to_str().filter(|client| !client.starts_with('-'))
+    {
+        let args = HookPromptArgs { client: client.to_owned(), timeout_ms: HOOK_TIMEOUT_MS };
+        return Some((GlobalArgs::default(), args));
+    }
+    let Ok(Args { global, command: Command::Hook(hook) }) = Args::try_parse_from(typed) else { return None };
+    match hook.command {
+        HookCommand::Prompt(args) => Some((global, args)),
+        HookCommand::Install(_) | HookCommand::Uninstall(_) => None,
+    }
+}
+
+/// Ends the process with success before the message of a panic is printed. Works with `panic = "abort"`, too.
+fn end_silently_on_panic(state: Arc<OutputState>) {
+    std::panic::set_hook(Box::new(move |panic| {
+        let location = panic.location().map(|location| (location.file().to_owned(), location.line()));
+        if state.begin() {
+            let global = GlobalArgs::default().with_variables();
+            write_problem(&global, "", HookProblem::Panic(location));
+        }
+        std::process::exit(0)
+    }));
 }
 
 fn fail(global: &GlobalArgs, client: &str, problem: HookProblem) -> ExitCode {
@@ -161,4 +183,68 @@ fn find_hint(
     // The process ends now; releasing the memory of all skills would only take time.
     std::mem::forget((registry, router));
     Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs itself in a process that panics.
+    #[test]
+    fn a_panic_ends_the_process_silently() {
+        const HOME: &str = "PROWESS_HOME";
+        if std::env::var_os("PROWESS_TEST_PANIC").is_some() {
+            end_silently_on_panic(Arc::default());
+            panic!("the message of the user");
+        }
+        let home = tempfile::tempdir().unwrap();
+        let name = "commands::hook::prompt::tests::a_panic_ends_the_process_silently";
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", name, "--nocapture"]).env("PROWESS_TEST_PANIC", "1").env(HOME, home.path());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let printed = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+        assert!(!printed.contains("message of the user"), "{printed}");
+        let log = std::fs::read_to_string(home.path().join(".prowess/state/hook.log")).unwrap();
+        assert!(log.contains("hook: internal error at ") && !log.contains("message of the user"), "{log}");
+    }
+
+    #[test]
+    fn usual_arguments_are_parsed_like_others() {
+        let parsed = |line: &str| {
+            let typed: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            parse(&typed).map(|(global, args)| format!("{global:?} {args:?}"))
+        };
+        let usual = parsed("prowess hook prompt --client codex").unwrap();
+        assert_eq!(parsed("prowess hook prompt --client=codex"), Some(usual.clone()));
+        assert_eq!(parsed("prowess hook prompt --client codex --timeout-ms 1000"), Some(usual));
+        assert_eq!(parsed("prowess hook prompt --client --quiet"), None);
+        assert_eq!(parsed("prowess hook prompt"), None);
+    }
+
+    #[test]
+    fn only_calls_of_the_hook_are_recognised() {
+        let is_call = |line: &str| is_prompt_call(line.split(' ').map(OsString::from));
+        for line in [
+            "prowess hook prompt",
+            "prowess hook prompt --client codex --nonsense",
+            "prowess --home /x hook prompt --client codex",
+            "prowess --home=/x -q hook --json prompt",
+            "prowess --home hook hook prompt",
+        ] {
+            assert!(is_call(line), "{line}");
+        }
+        for line in [
+            "prowess",
+            "prowess hook",
+            "prowess hook install --client prompt",
+            "prowess match hook prompt",
+            "prowess tools --skill hook prompt",
+            "prowess --home hook prompt",
+            "prowess -- hook prompt",
+            "prowess hook prompt --help",
+        ] {
+            assert!(!is_call(line), "{line}");
+        }
+    }
 }
