@@ -1,5 +1,5 @@
-//! The inputs of measuring `prowess hook prompt`: an event with a message, and one more skill that fits it, because the skills
-//! of a tree are too similar to each other.
+//! The inputs of measuring `prowess hook prompt`, called as clients call it: an event with a message, and a home directory with the
+//! skills of a tree and one more that fits the message, because the skills of a tree are too similar to each other.
 
 use std::fs;
 use std::io;
@@ -7,12 +7,12 @@ use std::path::PathBuf;
 
 use crate::tree::Tree;
 
-/// The files that the hook reads besides the tree.
+/// The files that the hook reads.
 pub struct HookInputs {
     /// The event of the client, for standard input.
     pub event: PathBuf,
-    /// The directory of the skill that fits.
-    pub root: PathBuf,
+    /// The home directory.
+    pub home: PathBuf,
 }
 
 const SKILL: &str = "\
@@ -29,14 +29,15 @@ const EVENT: &str = "{\"session_id\":\"s\",\"hook_event_name\":\"UserPromptSubmi
 impl HookInputs {
     /// Creates the files next to a tree.
     pub fn create(tree: &Tree) -> io::Result<Self> {
-        let (event, root) = (tree.home().join("event.json"), tree.home().join("more-skills"));
-        fs::create_dir_all(root.join("tune-piano-n0"))?;
-        let skill_md = root.join("tune-piano-n0/SKILL.md");
+        let home = tree.project("hook", ".agents/skills")?;
+        let event = home.join("event.json");
+        let skill_md = home.join(".claude/skills/tune-piano-n0/SKILL.md");
         // An unchanged file keeps its time, so that the index stays valid.
         if !fs::read_to_string(&skill_md).is_ok_and(|text| text == SKILL) {
+            fs::create_dir_all(skill_md.parent().unwrap_or(&home))?;
             fs::write(&skill_md, SKILL)?;
         }
         fs::write(&event, EVENT)?;
-        Ok(Self { event, root })
+        Ok(Self { event, home })
     }
 }

@@ -256,12 +256,11 @@ impl Programs {
                 ]
             }
             Task::Hook => {
-                let HookInputs { event, root: extra } = HookInputs::create(tree)?;
-                let args =
-                    ["hook", "prompt", "--client", "codex", "--timeout-ms", "60000", "--root"].map(arg);
-                let args = [&args[..], &[root, arg("--root"), extra.into()]].concat();
-                let (participant, call, mut ours) = ours("prowess hook prompt --root TREE < event", &args, 0);
+                let HookInputs { event, home } = HookInputs::create(tree)?;
+                let args = ["hook", "prompt", "--client", "codex"].map(arg);
+                let (participant, call, mut ours) = ours("prowess hook prompt < event", &args, 0);
                 if let PeerCall::Call(call) = &mut ours {
+                    call.variables = peers::common_variables(&home);
                     (call.input, call.names) = (Some(event), 1);
                 }
                 let floor = self.call(Participant::Floor, "empty", "empty", &[], tree, 0);
