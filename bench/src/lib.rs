@@ -3,6 +3,7 @@
 //! - [`prose`] and [`tree`] generate the skills;
 //! - [`floor`] does the unavoidable I/O;
 //! - [`measure`] runs commands alternately and measures time and memory;
+//! - [`hook`] contains the event and the skill for the hook;
 //! - [`empty_project`] is the project that commands install into;
 //! - [`peers`] contains the calls of the other tools;
 //! - [`catalog`] contains the data and helpers of the routing benchmarks;
@@ -12,6 +13,7 @@
 pub mod catalog;
 pub mod empty_project;
 pub mod floor;
+pub mod hook;
 pub mod measure;
 pub mod origin;
 pub mod packages;

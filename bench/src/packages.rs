@@ -161,7 +161,13 @@ impl Bench<'_> {
                     self.call(Participant::Prowess, "prowess activate NAME, locked", &args, &locked, 1),
                 ]
             }
-            Task::Start | Task::List | Task::Refresh | Task::Check | Task::Prompt | Task::Lint => Vec::new(),
+            Task::Start
+            | Task::List
+            | Task::Refresh
+            | Task::Check
+            | Task::Prompt
+            | Task::Lint
+            | Task::Hook => Vec::new(),
         })
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use crate::hook::HookInputs;
 use crate::measure::{self, Call, Effort, Stats};
 use crate::peers::{self, PEERS, PeerCall, PeersDir};
 use crate::tree::Tree;
@@ -40,6 +41,8 @@ pub enum Task {
     Activate,
     /// Compare all skills with each other.
     Lint,
+    /// Suggest a skill for a message. The floor is an empty program.
+    Hook,
 }
 
 impl fmt::Display for Task {
@@ -56,6 +59,7 @@ impl fmt::Display for Task {
             Self::Verify => "verify",
             Self::Activate => "activate",
             Self::Lint => "lint",
+            Self::Hook => "hook",
         })
     }
 }
@@ -119,7 +123,7 @@ pub fn run(programs: &Programs, trees: &[Tree], mut log: impl FnMut(&str)) -> Re
         log("start");
         measure_task(&mut figures, Task::Start, 0, programs.start(tree));
     }
-    for task in [Task::List, Task::Refresh, Task::Check, Task::Prompt] {
+    for task in [Task::Hook, Task::List, Task::Refresh, Task::Check, Task::Prompt] {
         for tree in trees {
             log(&format!("{task} of {} skills", tree.size));
             let entries = programs.entries(task, tree).map_err(|error| format!("{task}: {error}"))?;
@@ -157,7 +161,7 @@ pub(crate) fn measure_task(figures: &mut Vec<Figure>, task: Task, size: usize, e
     let outcomes = match task {
         Task::Refresh => measure::run_passes_alternating(&calls, Effort::FULL),
         Task::FromDirectory | Task::FromGit => measure::run_alternating(&calls, Effort::WRITING),
-        Task::Start | Task::List | Task::Check | Task::Prompt => {
+        Task::Start | Task::Hook | Task::List | Task::Check | Task::Prompt => {
             measure::run_alternating(&calls, Effort::FULL)
         }
         Task::Audit | Task::Verify | Task::Activate | Task::Lint => {
@@ -250,6 +254,17 @@ impl Programs {
                         0,
                     ),
                 ]
+            }
+            Task::Hook => {
+                let HookInputs { event, home } = HookInputs::create(tree)?;
+                let args = ["hook", "prompt", "--client", "codex"].map(arg);
+                let (participant, call, mut ours) = ours("prowess hook prompt < event", &args, 0);
+                if let PeerCall::Call(call) = &mut ours {
+                    call.variables = peers::common_variables(&home);
+                    (call.input, call.names) = (Some(event), 1);
+                }
+                let floor = self.call(Participant::Floor, "empty", "empty", &[], tree, 0);
+                vec![floor, (participant, call, ours)]
             }
             // These tasks are measured in `packages`.
             Task::FromDirectory | Task::FromGit | Task::Verify | Task::Activate => Vec::new(),

@@ -13,6 +13,9 @@ pub const SIZE: usize = 10_000;
 /// The size that the target of `verify` refers to.
 const PACKAGES_SIZE: usize = 1_000;
 
+/// The size that the target of `hook` refers to.
+const HOOK_SIZE: usize = 1_000;
+
 /// A target and the measured value.
 #[derive(Clone, Debug)]
 pub struct TargetResult {
@@ -72,6 +75,12 @@ pub fn compare(figures: &[Figure]) -> Vec<TargetResult> {
         };
         results.push(times(format!("{task} of {size_text}, to {description}"), 0.5, value));
     }
+    results.push(TargetResult {
+        description: format!("hook of {}, beyond an empty program", thousands(HOOK_SIZE)),
+        target: 10.0,
+        unit: "ms",
+        value: lookup.beyond_floor(Task::Hook, HOOK_SIZE),
+    });
     for (task, target) in [(Task::Audit, 1.0), (Task::Lint, 2.0)] {
         let value = lookup.seconds(task, size);
         results.push(TargetResult {
@@ -141,6 +150,12 @@ impl<'a> Figures<'a> {
 
     fn seconds(&self, task: Task, size: usize) -> Result<f64, String> {
         Ok(self.stats(task, size, &Participant::Prowess)?.min.as_secs_f64())
+    }
+
+    /// Returns the milliseconds beyond the floor.
+    fn beyond_floor(&self, task: Task, size: usize) -> Result<f64, String> {
+        let floor = self.stats(task, size, &Participant::Floor)?.min;
+        Ok((self.seconds(task, size)? - floor.as_secs_f64()) * 1_000.0)
     }
 
     fn growth(&self, small: usize, large: usize) -> Result<f64, String> {

@@ -2,6 +2,7 @@
 
 mod chat;
 mod env;
+mod hook;
 mod mcp;
 pub(crate) mod packages;
 mod run;
@@ -14,6 +15,7 @@ use clap_complete::Shell;
 
 pub(crate) use chat::{ChatArgs, ChatsArgs, ChatsCommand, StoreArgs};
 pub(crate) use env::{EnvArgs, EnvCommand};
+pub(crate) use hook::{HOOK_TIMEOUT_MS, HookArgs, HookChangeArgs, HookCommand, HookPromptArgs};
 pub(crate) use mcp::{ClientArgs, ConnectArgs, DisconnectArgs, McpArgs, McpCommand, ServeMcpArgs};
 pub(crate) use packages::{ManageCommand, SwitchArgs};
 pub(crate) use run::RunArgs;
@@ -51,7 +53,7 @@ Environment:
 const GLOBAL_HEADING: &str = "Global options";
 
 /// The options of every command.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = GLOBAL_HEADING)]
 pub(crate) struct GlobalArgs {
     /// Configuration preset: standard, app, skill-tool, harness, triggers or chat
@@ -85,16 +87,6 @@ pub(crate) struct GlobalArgs {
 }
 
 impl GlobalArgs {
-    /// Returns the options of a call without arguments.
-    pub(crate) fn without_options() -> Self {
-        #[derive(Parser)]
-        struct GlobalOnly {
-            #[command(flatten)]
-            global: GlobalArgs,
-        }
-        GlobalOnly::parse_from(["prowess"]).global
-    }
-
     /// Fills options that were not given from environment variables. clap's own support for variables would list them
     /// in every usage line.
     pub(crate) fn with_variables(mut self) -> Self {
@@ -200,6 +192,8 @@ pub(crate) enum Command {
     },
     /// Run the MCP server, or connect MCP clients to it
     Mcp(McpArgs),
+    /// Suggest skills inside other agents, through a hook on the user's messages
+    Hook(HookArgs),
     /// Serve skills and chats over HTTP: web page, API and MCP
     Serve(ServeArgs),
     /// Chat with the agent, interactively or with a single message

@@ -29,9 +29,12 @@ fn main() -> ExitCode {
     if let Some(code) = print_version() {
         return code;
     }
+    if commands::hook::is_prompt_call(std::env::args_os()) {
+        return commands::hook::prompt();
+    }
     let typed = scope::rewrite_project_option(Args::command, std::env::args_os());
     if typed.len() == 1 && std::io::stdout().is_terminal() {
-        let global = GlobalArgs::without_options().with_variables();
+        let global = GlobalArgs::default().with_variables();
         let mut output = Output::new(&global);
         let result = commands::overview(&global, &mut output);
         return exit_code(result, &mut output);

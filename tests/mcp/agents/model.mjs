@@ -1,5 +1,6 @@
-// A scripted local model server with three APIs: Responses and Chat Completions of OpenAI, and Messages of Anthropic. For
-// each request, the script receives the tools and the tool results, and returns a text or one tool call.
+// A scripted local model server with four APIs: Responses and Chat Completions of OpenAI, Messages of Anthropic, and
+// GenerateContent of Google. For each request, the script receives the tools and the tool results, and returns a text or
+// one tool call.
 
 import { createServer } from "node:http";
 
@@ -127,7 +128,30 @@ const apis = {
       ].map((event) => [event.type, event]);
     },
   },
+  streamGenerateContent: {
+    read: (body) => {
+      const parts = (body.contents ?? []).flatMap((content) => content.parts ?? []);
+      return {
+        tools: toolsOf((body.tools ?? []).flatMap((tool) => tool.functionDeclarations ?? [])),
+        system: [body.systemInstruction],
+        results: parts
+          .filter((part) => part.functionResponse)
+          .map((part) => ({ id: part.functionResponse.id, text: textOf(part.functionResponse.response) })),
+      };
+    },
+    write: (reply, id) => {
+      const part = reply.call
+        ? { functionCall: { id: `call_${id}`, name: reply.call.name, args: reply.call.arguments } }
+        : { text: reply.text };
+      const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 };
+      const candidate = { index: 0, content: { role: "model", parts: [part] }, finishReason: "STOP" };
+      return [[null, { candidates: [candidate], usageMetadata }]];
+    },
+  },
 };
+
+/** Returns the API of a path. Paths of Google contain the name of the model. */
+const apiOf = (path) => apis[path] ?? apis[path.split(":")[1]];
 
 /**
  * Starts the model. `script` is called with each parsed request and returns `{text}` or `{call: {name, arguments}}`.
@@ -140,7 +164,7 @@ export const startModel = async (script) => {
     let body = "";
     for await (const part of request) body += part;
     const path = new URL(request.url, "http://model").pathname;
-    const api = apis[path];
+    const api = apiOf(path);
     if (request.method !== "POST" || !api) {
       unknownRequests.push(`${request.method} ${path}`);
       response.writeHead(404).end();
@@ -162,5 +186,6 @@ export const startModel = async (script) => {
     server.closeAllConnections();
     server.close();
   };
-  return { url: `http://127.0.0.1:${server.address().port}/v1`, requests, unknownRequests, stop };
+  const base = `http://127.0.0.1:${server.address().port}`;
+  return { base, url: `${base}/v1`, requests, unknownRequests, stop };
 };

@@ -7,6 +7,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { report } from "../lib/report.mjs";
 import { environment, makeTestEnv, run, serverCall } from "../lib/test-env.mjs";
+import { codexConfig, opencodeConfig, opencodeEnvironment } from "./configs.mjs";
+import { checkHooks } from "./hooks.mjs";
 import { startModel } from "./model.mjs";
 
 const [prowess, tools] = process.argv.slice(2);
@@ -38,18 +40,7 @@ const AGENTS = {
     mkdirSync(join(home, ".codex"));
     writeFileSync(
       join(home, ".codex/config.toml"),
-      `model = "scripted"
-model_provider = "scripted"
-approval_policy = "never"
-sandbox_mode = "read-only"
-check_for_update_on_startup = false
-analytics.enabled = false
-[model_providers.scripted]
-name = "scripted"
-base_url = ${text(model)}
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
+      `${codexConfig(model)}
 [mcp_servers.prowess]
 command = ${text(server.command)}
 args = ${text(server.args)}
@@ -65,29 +56,10 @@ env = { ${variables.join(", ")} }
   },
 
   opencode: ({ home, project }, server, model) => {
-    const models = {
-      scripted: { name: "scripted", tool_call: true, limit: { context: 100000, output: 4096 } },
-    };
-    const options = { baseURL: model, apiKey: "none" };
-    const settings = {
-      autoupdate: false,
-      share: "disabled",
-      model: "scripted/scripted",
-      small_model: "scripted/scripted",
-      enabled_providers: ["scripted"],
-      provider: { scripted: { npm: "@ai-sdk/openai-compatible", name: "scripted", options, models } },
-      mcp: {
-        prowess: {
-          type: "local",
-          enabled: true,
-          command: [server.command, ...server.args],
-          environment: server.env,
-        },
-      },
-    };
-    writeFileSync(join(project, "opencode.json"), JSON.stringify(settings));
-    const off = ["AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS"];
-    const env = environment(home, Object.fromEntries(off.map((what) => [`OPENCODE_DISABLE_${what}`, "1"])));
+    const command = [server.command, ...server.args];
+    const mcp = { prowess: { type: "local", enabled: true, command, environment: server.env } };
+    writeFileSync(join(project, "opencode.json"), JSON.stringify({ ...opencodeConfig(model), mcp }));
+    const env = environment(home, opencodeEnvironment);
     return [bin("opencode"), ["run", "--format", "json", TASK], { cwd: project, env }];
   },
 };
@@ -136,4 +108,5 @@ for (const [agent, prepare] of Object.entries(AGENTS)) {
   });
   await report.check(label + "prints the content of the file", () => assert.match(ended.stdout, REFERENCE));
 }
+await checkHooks(prowess, bin);
 process.exit(report.end());

@@ -2,6 +2,7 @@
 
 mod embeddings;
 mod environments;
+mod hooks;
 mod installed;
 mod scripts;
 mod sources;
@@ -46,6 +47,7 @@ pub(super) fn run(context: &CommandContext, global: &GlobalArgs, output: &mut Ou
     let mut checks = check_environment(context, &snapshot);
     checks.extend(sources::checks(responses, &snapshot));
     checks.extend(embeddings::check(context));
+    checks.extend(hooks::check(context, global));
     let healthy = !checks.iter().any(|check| check.state == CheckState::Problem);
     let mut diagnostics = context.configuration.diagnostics.clone();
     diagnostics.extend(snapshot.general_diagnostics().cloned());

@@ -11,6 +11,7 @@ mod consent;
 mod doctor;
 mod env;
 mod eval;
+pub(crate) mod hook;
 mod info;
 mod lint;
 mod list;
@@ -66,6 +67,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> CommandResult {
         Command::Man { command } => return shell::man(&command, output),
         Command::Config => return config::run(&CommandContext::load_unchecked(&global)?, output),
         Command::Mcp(call) => return mcp::run(&global, &call, output),
+        Command::Hook(call) => return hook::run(&global, &call, output),
         Command::Serve(call) => return serve::run(&global, &call, output),
         Command::Doctor => return doctor::run(&CommandContext::load_unchecked(&global)?, &global, output),
         Command::Skill { command: SkillCommand::Manage { action: None } } => {
@@ -126,6 +128,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> CommandResult {
         Command::Untrust { path, mcp: None } => trust::untrust(&context, path, output),
         Command::Config
         | Command::Mcp(_)
+        | Command::Hook(_)
         | Command::Serve(_)
         | Command::Doctor
         | Command::Completions { .. }

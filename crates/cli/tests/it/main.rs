@@ -21,6 +21,8 @@ mod env_killed;
 mod env_locked;
 mod harness;
 mod hints;
+mod hook_install;
+mod hook_prompt;
 mod hostile;
 mod import;
 mod info;

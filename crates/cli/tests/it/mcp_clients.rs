@@ -7,11 +7,8 @@ use crate::support::TestEnv;
 use crate::support::terminal::TerminalSession;
 use insta::assert_snapshot;
 
-/// Returns an environment with Prowess on `PATH`, so that snapshots do not contain the path of the build.
 fn env() -> TestEnv {
-    let env = TestEnv::new();
-    symlink(env!("CARGO_BIN_EXE_prowess"), env.path("../bin/prowess")).unwrap();
-    env
+    TestEnv::with_prowess_on_path()
 }
 
 const CURSOR: &str =
@@ -19,13 +16,7 @@ const CURSOR: &str =
 
 #[test]
 fn help() {
-    let env = TestEnv::new();
-    let help = ["install", "uninstall", "clients"].map(|command| {
-        let result = env.run(&["mcp", command, "-h"]);
-        assert_eq!((result.err.as_str(), result.code), ("", 0));
-        result.out.split("Global options:").next().unwrap().to_owned()
-    });
-    assert_snapshot!(help.join("----------\n"));
+    assert_snapshot!(TestEnv::new().help("mcp", &["install", "uninstall", "clients"]));
 }
 
 #[test]
@@ -222,14 +213,7 @@ fn the_guide_is_correct() {
     let env = env();
     let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/mcp.md")).unwrap();
     let section = text.split("\n## Connecting a client\n").nth(1).unwrap().split("\n## ").next().unwrap();
-    let blocks = section.split("```console\n").skip(1).map(|block| block.split("```").next().unwrap());
-    let mut typed = 0;
-    for part in blocks.flat_map(|block| block.split("$ prowess ").skip(1)) {
-        let (command, expected) = part.split_once('\n').unwrap();
-        let result = env.run(&command.split(' ').collect::<Vec<_>>());
-        assert_eq!(format!("{}{}", result.out, result.err), expected, "$ prowess {command}");
-        typed += 1;
-    }
+    let typed = env.check_console_blocks(section);
     assert!(typed >= 4);
     for client in prowess_package::connect::CLIENTS {
         assert!(section.contains(&format!("| `{}` | `{}` |", client.id, client.section)), "{}", client.id);

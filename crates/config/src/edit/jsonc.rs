@@ -10,10 +10,11 @@ use super::entry::{EditEntryError, FoundEntry};
 use super::semantics;
 use super::text::{Splice, apply_splices, line_of};
 
-const UNSAFE: &str = "this cannot be changed without affecting something else; edit the file by hand";
+pub(super) const UNSAFE: &str =
+    "this cannot be changed without affecting something else; edit the file by hand";
 
 /// JSON as editors write it: with comments and trailing commas, but no other extensions.
-const OPTIONS: ParseOptions = ParseOptions {
+pub(super) const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
     allow_loose_object_property_names: false,
@@ -26,17 +27,20 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-pub(super) fn find(text: &str, [section, name]: [&str; 2]) -> Result<Option<FoundEntry>, EditEntryError> {
+pub(super) fn find(text: &str, path: &[&str]) -> Result<Option<FoundEntry>, EditEntryError> {
     let Some(root) = read(text)? else { return Ok(None) };
-    let Some(outer) = member(text, &root, section, "the configuration")? else { return Ok(None) };
-    let existing = member(text, &outer.value, name, section)?;
-    Ok(existing
-        .map(|existing| FoundEntry { value: value(&existing.value), line: line_of(text, existing.start()) }))
+    let (mut node, mut object_name) = (&root, "the configuration");
+    let mut line = 1;
+    for name in path {
+        let Some(member) = member(text, node, name, object_name)? else { return Ok(None) };
+        (node, object_name, line) = (&member.value, name, line_of(text, member.start()));
+    }
+    Ok(Some(FoundEntry { value: value(node), line }))
 }
 
-/// Returns the text with `entry` at `path`: a section and a name in it. Replaces an existing entry in place.
-pub(super) fn put(text: &str, path: [&str; 2], entry: &Value) -> Result<String, EditEntryError> {
-    let expected = semantics::with_change(parse_value(text)?, &path, |_| entry.clone());
+/// Returns the text with `entry` at `path`: a name, or a section and a name in it. Replaces an existing entry in place.
+pub(super) fn put(text: &str, path: &[&str], entry: &Value) -> Result<String, EditEntryError> {
+    let expected = semantics::with_change(parse_value(text)?, path, |_| entry.clone());
     let after = try_insert(text, path, entry);
     after
         .filter(|after| parse_value(after).is_ok_and(|after| semantics::is_same(after, expected)))
@@ -48,28 +52,36 @@ pub(super) fn put(text: &str, path: [&str; 2], entry: &Value) -> Result<String, 
 
 /// Returns the text without the entry at `path`. Also removes a section, or the whole text, if [`put`] would
 /// create the same text again.
-pub(super) fn remove(text: &str, path: [&str; 2]) -> Result<String, EditEntryError> {
+pub(super) fn remove(text: &str, path: &[&str]) -> Result<String, EditEntryError> {
     let Some(existing) = find(text, path)? else { return Ok(text.to_owned()) };
     let before = parse_value(text)?;
     let is_right =
-        |after: &String| parse_value(after).is_ok_and(|after| semantics::is_without(after, &before, &path));
+        |after: &String| parse_value(after).is_ok_and(|after| semantics::is_without(after, &before, path));
     let is_undone = |after: &String| put(after, path, &existing.value).is_ok_and(|restored| restored == text);
-    let candidates = [try_remove(text, &[]), try_remove(text, &path[..1])].into_iter().flatten();
+    let candidates = (0..path.len()).filter_map(|end| try_remove(text, path.get(..end)?));
     let undone = candidates.filter(is_right).find(is_undone);
-    let after = undone.or_else(|| try_remove(text, &path).filter(is_right));
+    let after = undone.or_else(|| try_remove(text, path).filter(is_right));
     after.ok_or_else(|| EditEntryError::unsafe_change(text, 0, UNSAFE))
 }
 
-fn try_insert(text: &str, [section, name]: [&str; 2], entry: &Value) -> Option<String> {
+fn try_insert(text: &str, path: &[&str], entry: &Value) -> Option<String> {
+    let (section, name) = match path {
+        [name] => (None, name),
+        [section, name] => (Some(*section), name),
+        _ => return None,
+    };
     let root = CstRootNode::parse(text, &OPTIONS).ok()?;
     let existing = root.object_value();
     let object = root.object_value_or_create()?;
     let is_one_line = !object.properties().is_empty() && !object.to_string().contains('\n');
-    let is_empty = match object.get(section) {
+    let is_empty = match section.and_then(|section| object.get(section)) {
         Some(section) => section.object_value()?.properties().is_empty(),
         None => existing.is_some() && object.properties().is_empty(),
     };
-    let inner = object.object_value_or_create(section)?;
+    let inner = match section {
+        Some(section) => object.object_value_or_create(section)?,
+        None => object.clone(),
+    };
     match inner.get(name) {
         Some(existing) => existing.set_value(input(entry)),
         None => drop(inner.append(name, input(entry))),
@@ -79,9 +91,10 @@ fn try_insert(text: &str, [section, name]: [&str; 2], entry: &Value) -> Option<S
     if is_one_line {
         let parsed = read(text).ok()??;
         let map = parsed.as_object()?;
-        let (map, member) = match map.get(section) {
-            Some(section) => (section.value.as_object()?, member),
-            None => (map, object.get(section)?),
+        let (map, member) = match section.map(|section| (section, map.get(section))) {
+            None => (map, member),
+            Some((_, Some(section))) => (section.value.as_object()?, member),
+            Some((section, None)) => (map, object.get(section)?),
         };
         let member = on_one_line(&member.to_string());
         let splice = match (map.get(name), map.properties.last()) {
@@ -96,7 +109,7 @@ fn try_insert(text: &str, [section, name]: [&str; 2], entry: &Value) -> Option<S
     Some(if is_empty { after.replacen(&member, &on_one_line(&member), 1) } else { after })
 }
 
-fn on_one_line(text: &str) -> String {
+pub(super) fn on_one_line(text: &str) -> String {
     text.lines().map(str::trim).fold(String::new(), |line, next| {
         let is_apart = !line.is_empty() && !line.ends_with(['{', '[']) && !next.starts_with(['}', ']']);
         line + if is_apart { " " } else { "" } + next
@@ -142,7 +155,7 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
-fn read(text: &str) -> Result<Option<ast::Value<'_>>, EditEntryError> {
+pub(super) fn read(text: &str) -> Result<Option<ast::Value<'_>>, EditEntryError> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(|error| {
         let message = hidden::escape_for_display(&error.kind().to_string()).into_owned();
         let mut letters = message.chars();
@@ -156,11 +169,11 @@ fn read(text: &str) -> Result<Option<ast::Value<'_>>, EditEntryError> {
     Ok(parsed.value)
 }
 
-fn parse_value(text: &str) -> Result<Value, EditEntryError> {
+pub(super) fn parse_value(text: &str) -> Result<Value, EditEntryError> {
     Ok(read(text)?.as_ref().map_or(Value::Null, value))
 }
 
-fn value(node: &ast::Value<'_>) -> Value {
+pub(super) fn value(node: &ast::Value<'_>) -> Value {
     match node {
         ast::Value::NullKeyword(_) => Value::Null,
         ast::Value::BooleanLit(boolean) => Value::Bool(boolean.value),
@@ -175,7 +188,7 @@ fn value(node: &ast::Value<'_>) -> Value {
 }
 
 /// Returns the only member of this name.
-fn member<'n, 't>(
+pub(super) fn member<'n, 't>(
     text: &str,
     node: &'n ast::Value<'t>,
     name: &str,

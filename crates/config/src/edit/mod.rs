@@ -6,9 +6,11 @@
 //! | [`setting`] | setting and removing one value, in TOML |
 //! | `toml` | edits of TOML, with `toml_edit` |
 //! | [`entry`] | setting, finding and removing an entry of a section, in JSON with comments, TOML and YAML |
+//! | [`item`] | adding, changing and removing an item of a list, in JSON with comments |
 //! | `jsonc` | edits of JSON with comments, with `jsonc-parser` |
 //! | [`harness`] | the plugins in `~/.agent/config.yaml` (preset `harness`) |
 //! | [`mod@file`] | reading and replacing the file under a lock |
+//! | `json_format` | values as JSON |
 //! | `brackets`, `yaml_block` | finding the position of a change in the text |
 //! | `semantics` | the values of a text, and the verification of a change |
 //!
@@ -19,6 +21,8 @@ mod brackets;
 pub mod entry;
 pub mod file;
 pub mod harness;
+pub mod item;
+mod json_format;
 mod jsonc;
 pub mod list;
 mod semantics;

@@ -95,6 +95,14 @@ fn parse_prefix(
     Ok(parse_head(&buffer[..read], extent, Some(dir_name), rules))
 }
 
+/// Parses a frontmatter that was read before. `None` if it is incomplete.
+pub(super) fn parse_cached(head: &[u8], dir_name: &str, rules: &Rules) -> Option<ManifestRead> {
+    match parse_head(head, Extent::Prefix, Some(dir_name), rules) {
+        HeadOutcome::Done(parsed) => Some(parsed.into()),
+        HeadOutcome::NeedMore => None,
+    }
+}
+
 /// Reads as much as the longest valid frontmatter takes.
 fn read_longest(
     file: &OwnedFd,

@@ -2,13 +2,14 @@
 //!
 //! A root is a directory that holds skills, the skills embedded in the binary, or a server. A scan reads each
 //! `SKILL.md` once, and only up to the end of its frontmatter. A later scan gets the previous result and reads
-//! only files whose metadata changed.
+//! only files whose metadata changed; `scan_cache` keeps frontmatter between processes.
 
 mod bundled;
 mod links;
 mod manifest;
 mod remote;
 mod roots;
+mod scan_cache;
 mod visit;
 mod walk;
 
@@ -18,6 +19,7 @@ pub(crate) use manifest::{ManifestRead, read_and_parse, read_frontmatter};
 pub(crate) use remote::{RemoteScan, scan_remote};
 pub use roots::RootProblem;
 pub(crate) use roots::{ResolvedRoots, resolve_roots};
+pub(crate) use scan_cache::ScanCache;
 pub(crate) use walk::{RootScan, ScanContext, scan_root};
 
 use std::sync::atomic::{AtomicU64, Ordering};

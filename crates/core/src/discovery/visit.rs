@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use prowess_format::{Code, Diagnostic, RuleLevel, Rules};
 
+use super::ScanCache;
 use super::links::{HOPS_MAX, LinkTargets, ResolvedLink};
 use super::manifest::{self, ManifestRead};
 use crate::shell::quote_path;
@@ -84,6 +85,8 @@ pub(super) struct Visitor<'a> {
     /// How many more entries may be listed.
     pub(super) entries: &'a AtomicUsize,
     pub(super) now: i64,
+    /// The frontmatter of earlier scans.
+    pub(super) cache: &'a ScanCache,
 }
 
 impl Visitor<'_> {
@@ -180,6 +183,11 @@ impl Visitor<'_> {
         {
             return VisitOutcome::Skill(Arc::clone(earlier), None);
         }
+        if through.is_none()
+            && let Some(skill) = self.read_cached(task, &file)
+        {
+            return VisitOutcome::Skill(Arc::new(skill), None);
+        }
         let canonical_path: Option<Box<Path>> = through.map(|through| through.target.as_path().into());
         let link = link.map(Box::new);
         let skill = |discovered: DiscoveredSkill| VisitOutcome::Skill(Arc::new(discovered), None);
@@ -234,6 +242,20 @@ impl Visitor<'_> {
             diagnostics: diagnostics.into(),
             ..self.new_skill(task, Fingerprint::from_stat(stat))
         }
+    }
+
+    /// Returns a skill whose file has not changed since its frontmatter was stored.
+    fn read_cached(&self, task: &VisitTask, file: &Path) -> Option<DiscoveredSkill> {
+        let stat =
+            || self.dir.stat(file).ok().filter(Stat::is_file).map(|stat| Fingerprint::from_stat(&stat));
+        let root = self.root.canonical();
+        let (read, fingerprint) = self.cache.get(root, &task.inner, stat, &dir_name(task), self.rules)?;
+        let ManifestRead { manifest, diagnostics } = read;
+        Some(DiscoveredSkill {
+            manifest,
+            diagnostics: diagnostics.into(),
+            ..self.new_skill(task, fingerprint)
+        })
     }
 
     fn invalid(&self, task: &VisitTask, diagnostic: Diagnostic) -> DiscoveredSkill {

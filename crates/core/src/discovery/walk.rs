@@ -10,7 +10,7 @@ use prowess_format::{Code, Diagnostic, Rules};
 
 use super::links::LinkTargets;
 use super::visit::{LinkedDir, VisitOutcome, VisitTask, Visitor};
-use super::{ScanProgress, discover_bundled};
+use super::{ScanCache, ScanProgress, discover_bundled};
 use crate::file_diagnostic::FileDiagnostic;
 use crate::policy::ScanPolicy;
 use crate::skill::{ContentCache, DiscoveredSkill, FileName, Root, SkillLink};
@@ -48,6 +48,8 @@ pub(crate) struct ScanContext<'a> {
     pub(crate) rules: &'a Rules,
     pub(crate) link_targets: &'a LinkTargets<'a>,
     pub(crate) progress: &'a ScanProgress,
+    /// The frontmatter of earlier scans.
+    pub(crate) cache: &'a ScanCache,
 }
 
 impl RootScan {
@@ -228,6 +230,7 @@ impl RootWalker<'_, '_> {
                 link_targets: self.context.link_targets,
                 entries: &self.bounds.entries,
                 now,
+                cache: self.context.cache,
             };
             let (earlier, progress) = (&self.earlier, self.context.progress);
             let visits = parallel_map(&level, 32, |task| {

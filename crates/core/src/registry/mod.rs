@@ -17,7 +17,9 @@ pub use snapshot::{AbsentRoot, Snapshot, SnapshotDiff};
 #[cfg(feature = "watch")]
 pub use watch::{WatchError, Watcher};
 
-use crate::discovery::{self, KnownDirs, RemoteScan, ResolvedRoots, RootProblem, RootScan, ScanProgress};
+use crate::discovery::{
+    self, KnownDirs, RemoteScan, ResolvedRoots, RootProblem, RootScan, ScanCache, ScanProgress,
+};
 use crate::file_diagnostic::FileDiagnostic;
 use crate::host_env::HostEnv;
 use crate::lock::{IntegrityCheck, IntegrityInputs, LockIndex};
@@ -80,6 +82,16 @@ impl Registry {
         Self::open_with_sources(policy, host, Vec::new(), progress)
     }
 
+    /// Opens a registry like [`Registry::open_in`], with a file that keeps the frontmatter of skills between processes. Files
+    /// whose metadata is unchanged are not read. The file needs the same protection as the user's state.
+    pub fn open_with_cache(policy: Policy, host: HostEnv, cache: &Path) -> Self {
+        let (stored, progress) = (ScanCache::read(cache), ScanProgress::default());
+        let (state, snapshot) = ScanState::default().scan(&policy, &host, &[], &progress, &stored);
+        stored.update(cache, &state.scans, &policy.manifest);
+        let (current, last_scan) = (RwLock::new(Arc::new(snapshot)), Mutex::new(state));
+        Self { policy, host, sources: Vec::new(), current, last_scan }
+    }
+
     /// Opens a registry with remote sources, whose skills have the lowest precedence.
     pub fn open_with_sources(
         policy: Policy,
@@ -87,7 +99,8 @@ impl Registry {
         sources: Vec<Arc<dyn RemoteSource>>,
         progress: &ScanProgress,
     ) -> Self {
-        let (state, snapshot) = ScanState::default().scan(&policy, &host, &sources, progress);
+        let (state, snapshot) =
+            ScanState::default().scan(&policy, &host, &sources, progress, &ScanCache::default());
         let (current, last_scan) = (RwLock::new(Arc::new(snapshot)), Mutex::new(state));
         Self { policy, host, sources, current, last_scan }
     }
@@ -130,6 +143,7 @@ impl Registry {
             &self.host,
             &self.sources,
             &ScanProgress::default(),
+            &ScanCache::default(),
         );
         *state = new_state;
         let current = self.snapshot();
@@ -164,6 +178,7 @@ impl ScanState {
         host: &HostEnv,
         sources: &[Arc<dyn RemoteSource>],
         progress: &ScanProgress,
+        cache: &ScanCache,
     ) -> (Self, Snapshot) {
         let ScanInputs { link_targets, configured_targets, roots, trust } = ScanInputs::new(policy, host);
         let open_targets = link_targets.link_targets();
@@ -172,6 +187,7 @@ impl ScanState {
             rules: &policy.manifest,
             link_targets: &open_targets,
             progress,
+            cache,
         };
         let present: &[Arc<Root>] = if policy.enabled { &roots.present } else { &[] };
         let scans: Vec<RootScan> = present

@@ -20,6 +20,7 @@ mod read_file;
 mod refresh;
 mod remote_sources;
 mod resources;
+mod scan_cache;
 mod standard;
 mod symlink_races;
 mod symlinks;

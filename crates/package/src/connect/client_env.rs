@@ -52,8 +52,8 @@ pub(super) enum BaseDir {
 
 impl ClientEnv {
     /// The variables that change where clients keep their files.
-    pub const VARIABLES: [&'static str; 4] =
-        ["XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"];
+    pub const VARIABLES: [&'static str; 5] =
+        ["XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME"];
 
     fn variable(&self, name: &str) -> Option<&Path> {
         let value =

@@ -77,7 +77,7 @@ pub(super) enum TokenReference {
     Field(&'static str),
 }
 
-const fn path_in(base: BaseDir, path: &'static str) -> ClientPath {
+pub(super) const fn path_in(base: BaseDir, path: &'static str) -> ClientPath {
     ClientPath { base, path }
 }
 

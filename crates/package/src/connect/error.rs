@@ -72,7 +72,7 @@ pub enum ConnectError {
     File(#[from] EditFileError),
 }
 
-fn describe_file_error(error: &EditFileError) -> String {
+pub(super) fn describe_file_error(error: &EditFileError) -> String {
     match error {
         EditFileError::Io { path, operation, source } => {
             format!("cannot {operation} {}: {}", path.display(), io_error::describe_io_error(source))
@@ -81,17 +81,36 @@ fn describe_file_error(error: &EditFileError) -> String {
     }
 }
 
+/// Returns the code of an error of a client's file.
+pub(super) fn file_error_code(error: &EditFileError) -> ErrorCode {
+    match error {
+        EditFileError::Io { source, .. } => match source.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                ErrorCode::PermissionDenied
+            }
+            _ => ErrorCode::ExecutionError,
+        },
+        EditFileError::ConcurrentChange { .. } => ErrorCode::Conflict,
+        _ => ErrorCode::InvalidParam,
+    }
+}
+
+/// Returns a hint about an error of a client's file.
+pub(super) fn file_error_hint(error: &EditFileError) -> Option<String> {
+    match error {
+        EditFileError::ConcurrentChange { .. } => {
+            Some("another program is writing the file; close that program or try again".to_owned())
+        }
+        EditFileError::Io { source, .. } => io_error::io_error_hint(source),
+        _ => None,
+    }
+}
+
 impl ConnectError {
     /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::File(EditFileError::Io { source, .. }) => match source.kind() {
-                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                    ErrorCode::PermissionDenied
-                }
-                _ => ErrorCode::ExecutionError,
-            },
-            Self::File(EditFileError::ConcurrentChange { .. }) => ErrorCode::Conflict,
+            Self::File(error) => file_error_code(error),
             _ => ErrorCode::InvalidParam,
         }
     }
@@ -125,11 +144,7 @@ impl ConnectError {
                 "fix the file first; nothing was changed".to_owned()
             }
             Self::Entry { .. } => "run `prowess mcp install --print` and add the output by hand".to_owned(),
-            Self::File(EditFileError::ConcurrentChange { .. }) => {
-                "another program is writing the file; close that program or try again".to_owned()
-            }
-            Self::File(EditFileError::Io { source, .. }) => return io_error::io_error_hint(source),
-            Self::File(_) => return None,
+            Self::File(error) => return file_error_hint(error),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Registers Prowess in the configuration of MCP clients.
+//! Registers Prowess in the configuration of other agents: as an MCP server, and as a prompt hook.
 //!
 //! | module | subject |
 //! |---|---|
@@ -6,7 +6,9 @@
 //! | `client_env` | home directory, system and variables |
 //! | [`server`] | the server to register: a program to start, or a running server |
 //! | `entry_format` | the entry in the format of each client |
-//! | [`plan`] | plans and performs the change of a file |
+//! | [`plan`] | plans the change of an entry |
+//! | [`hooks`] | prompt hooks: the clients that have them, and how they are registered |
+//! | `change` | the change of a file, and performing it |
 //! | `status` | which clients are installed and which are connected |
 //! | `diff` | the lines that change |
 //!
@@ -14,11 +16,13 @@
 //! replaced only if the caller allows it; only the name of the variable that contains a secret is written, never the
 //! secret.
 
+mod change;
 mod client_env;
 pub mod clients;
 mod diff;
 mod entry_format;
 mod error;
+pub mod hooks;
 pub mod plan;
 pub mod server;
 mod status;
@@ -26,11 +30,12 @@ mod status;
 #[cfg(test)]
 mod tests;
 
+pub use change::{ConnectAction, FileChange};
 pub use client_env::{ClientEnv, TargetOs};
 pub use clients::{CLIENTS, Client, find_client};
 pub use diff::{ConfigDiff, DiffLine};
 pub use entry_format::snippet;
 pub use error::ConnectError;
-pub use plan::{ConnectAction, ConnectPlan, plan_install, plan_uninstall};
+pub use plan::{ConnectPlan, plan_install, plan_uninstall};
 pub use server::{ServerName, ServerSpec, TokenVariable};
 pub use status::{ClientTrace, ConnectionStatus, connection_status, find_trace};

@@ -6,7 +6,7 @@ use prowess_format::Value;
 use prowess_fs::programs_on_path;
 
 use super::client_env::ClientEnv;
-use super::clients::Client;
+use super::clients::{Client, ClientPath};
 use super::entry_format::is_ours;
 use super::error::ConnectError;
 use super::plan::find_entry;
@@ -35,8 +35,13 @@ pub struct ConnectionStatus {
 
 /// Returns evidence that a client is installed; `None` if there is none.
 pub fn find_trace(env: &ClientEnv, client: &Client) -> Option<ClientTrace> {
-    let config_paths = client.traces.iter().filter_map(|location| env.resolve(location));
-    let programs = || client.programs.iter().find_map(|name| programs_on_path(name, &env.host.path).next());
+    trace_of(env, client.traces, client.programs)
+}
+
+/// Returns evidence that one of these files or programs exists.
+pub(super) fn trace_of(env: &ClientEnv, traces: &[ClientPath], programs: &[&str]) -> Option<ClientTrace> {
+    let config_paths = traces.iter().filter_map(|location| env.resolve(location));
+    let programs = || programs.iter().find_map(|name| programs_on_path(name, &env.host.path).next());
     config_paths
         .into_iter()
         .find(|path| path.exists())

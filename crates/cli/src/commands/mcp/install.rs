@@ -23,7 +23,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> CommandResult {
     let env = client_env(context, global);
-    let (selection, scope) = (&args.clients, scope(&args.clients));
+    let (selection, scope) = (&args.clients, scope(&args.clients.scope));
     let name = ServerName::parse(&selection.name).map_err(failure)?;
     let running = running_server(context, global, args)?;
     let clients = selected_clients(selection, &env)?;
@@ -41,12 +41,12 @@ pub(super) fn run(
         plan_install(&env, client, scope, &name, server)
     })?;
     if !args.dry_run && !args.yes {
-        for plan in plans.iter().filter(|plan| plan.action.needs_consent()) {
+        for plan in plans.iter().filter(|plan| plan.change.action.needs_consent()) {
             consent(plan, context, global, output)?;
         }
     }
     for plan in plans.iter().filter(|_| !args.dry_run) {
-        plan.perform(&env).map_err(failure)?;
+        plan.change.perform(&env).map_err(|error| failure(error.into()))?;
     }
     render::print_plans(&plans, &name, scope, !args.dry_run, context, output)?;
     if output.json() {
@@ -55,7 +55,7 @@ pub(super) fn run(
     let absolute = |server: &ServerSpec| matches!(server, ServerSpec::Stdio { command, .. } if Path::new(command).is_absolute());
     if args.dry_run {
         output.note("dry run: no changes made");
-    } else if plans.iter().any(|plan| plan.action.is_change()) {
+    } else if plans.iter().any(|plan| plan.change.action.is_change()) {
         output.note("restart running clients to apply the change");
     }
     if scope == InstallScope::Project && servers.iter().any(|(_, server)| absolute(server)) {
@@ -74,7 +74,7 @@ fn consent(
     if !output.json() {
         render::print_plan(plan, false, context, output)?;
     }
-    let (file, name) = (clean_path(&plan.file), plan.name.as_str());
+    let (file, name) = (clean_path(&plan.change.file), plan.name.as_str());
     let line = plan.current.as_ref().map_or(1, |(_, line)| *line);
     let refusal = Failure::new(
         ErrorCode::Conflict,
@@ -126,7 +126,7 @@ fn arguments(
     Ok(args)
 }
 
-fn utf8_path(path: &Path) -> Result<String, Failure> {
+pub(in crate::commands) fn utf8_path(path: &Path) -> Result<String, Failure> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         let message =
             format!("{} is not valid UTF-8 and cannot be written to the configuration", clean_path(path));

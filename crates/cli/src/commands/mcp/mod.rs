@@ -1,8 +1,8 @@
 //! `prowess mcp`: runs the MCP server and connects clients to it.
 
 mod clients;
-mod install;
-mod render;
+pub(super) mod install;
+pub(super) mod render;
 mod serve;
 mod uninstall;
 
@@ -20,7 +20,7 @@ use crate::args::{ClientArgs, GlobalArgs, McpArgs, McpCommand};
 use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::Output;
-use crate::scope::ScopeChoice;
+use crate::scope::{ScopeArgs, ScopeChoice};
 
 pub(super) fn run(global: &GlobalArgs, args: &McpArgs, output: &mut Output) -> CommandResult {
     match &args.command {
@@ -49,14 +49,14 @@ fn check_workspace(context: &CommandContext, dir: &Path) -> Result<PathBuf, Fail
 }
 
 /// Returns the environment of the clients. With `--home`, variables that refer to the real home directory are ignored.
-fn client_env(context: &CommandContext, global: &GlobalArgs) -> ClientEnv {
+pub(super) fn client_env(context: &CommandContext, global: &GlobalArgs) -> ClientEnv {
     let names = ClientEnv::VARIABLES.iter().filter(|_| global.home.is_none());
     let set = names.filter_map(|name| Some(((*name).to_owned(), std::env::var_os(name)?.into())));
     ClientEnv { host: context.host_env.clone(), os: TargetOs::current(), variables: set.collect() }
 }
 
-fn scope(selection: &ClientArgs) -> InstallScope {
-    match selection.scope.or_user() {
+pub(super) fn scope(selection: &ScopeArgs) -> InstallScope {
+    match selection.or_user() {
         ScopeChoice::User => InstallScope::User,
         ScopeChoice::Project => InstallScope::Project,
     }
@@ -113,7 +113,7 @@ fn plan_changes<T>(
 }
 
 /// Asks for confirmation. Returns `refusal` if there is no terminal.
-fn confirm(global: &GlobalArgs, question: &str, refusal: Failure) -> Result<(), Failure> {
+pub(super) fn confirm(global: &GlobalArgs, question: &str, refusal: Failure) -> Result<(), Failure> {
     let answers = AnswerArgs { yes: false, on_conflict: None, accept_risk: false };
     let prompter = TerminalPrompter::new(&answers, global, &std::sync::Arc::new(Task::default()));
     if !prompter.is_terminal() {

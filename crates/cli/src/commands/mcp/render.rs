@@ -2,7 +2,7 @@
 
 use prowess_format::Value;
 use prowess_package::InstallScope;
-use prowess_package::connect::{ConnectAction, ConnectPlan, DiffLine, ServerName};
+use prowess_package::connect::{ConnectAction, ConnectPlan, DiffLine, FileChange, ServerName};
 use serde_json::json;
 
 use super::super::packages::display_path;
@@ -34,8 +34,8 @@ pub(super) fn print_plan(
     context: &CommandContext,
     output: &mut Output,
 ) -> std::io::Result<()> {
-    let (title, file) = (plan.client.title, display_path(&plan.file, context));
-    let (tone, mark, text) = match (plan.action, applied) {
+    let (title, file) = (plan.client.title, display_path(&plan.change.file, context));
+    let (tone, mark, text) = match (plan.change.action, applied) {
         (ConnectAction::Add, true) => (TextStyle::Good, "✓", format!("connected {title}: {file}")),
         (ConnectAction::Add, false) => (TextStyle::Good, "+", format!("would connect {title}: {file}")),
         (ConnectAction::Replace, true) => (TextStyle::Good, "✓", format!("updated {title}: {file}")),
@@ -49,7 +49,17 @@ pub(super) fn print_plan(
         }
         (ConnectAction::Absent, _) => (TextStyle::Faint, "=", format!("{title} is not connected: {file}")),
     };
-    let note = match (plan.creates_file(), plan.removes_file(), applied) {
+    print_change(&plan.change, (tone, mark, text), applied, output)
+}
+
+/// Prints a line about a change, with a diff if it has not been made yet.
+pub(in crate::commands) fn print_change(
+    change: &FileChange,
+    (tone, mark, text): (TextStyle, &str, String),
+    applied: bool,
+    output: &mut Output,
+) -> std::io::Result<()> {
+    let note = match (change.creates_file(), change.removes_file(), applied) {
         (true, _, _) => " (new file)",
         (_, true, true) => " (deleted the empty file)",
         (_, true, false) => " (would delete the empty file)",
@@ -57,10 +67,15 @@ pub(super) fn print_plan(
     };
     let mark = output.styled_text(tone, mark);
     output.line(format!("{mark} {text}{note}"))?;
-    if applied || !plan.action.is_change() {
+    if applied || !change.action.is_change() {
         return Ok(());
     }
-    let difference = plan.diff();
+    print_diff(change, output)
+}
+
+/// Prints the lines that change.
+fn print_diff(change: &FileChange, output: &mut Output) -> std::io::Result<()> {
+    let difference = change.diff();
     let comma = if difference.changes_comma { ", and a comma on the line before" } else { "" };
     let line = output.styled_text(TextStyle::Faint, &format!("line {}{comma}", difference.line));
     output.line(format!("    {line}"))?;
@@ -77,22 +92,28 @@ pub(super) fn print_plan(
 
 fn plan_json(plan: &ConnectPlan) -> serde_json::Value {
     let mut value = json!({
-        "client": plan.client.id, "file": plan.file, "action": plan.action.as_str(),
+        "client": plan.client.id, "file": plan.change.file, "action": plan.change.action.as_str(),
         "present": plan.current.as_ref().map(|(value, _)| value_json(value)),
     });
-    if plan.action.is_change() {
-        let difference = plan.diff();
-        let changed_lines = |added: bool| -> Vec<String> {
-            let lines = difference.lines.iter().filter_map(|line| match line {
-                DiffLine::Added(text) if added => Some(clean(text).into_owned()),
-                DiffLine::Removed(text) if !added => Some(clean(text).into_owned()),
-                _ => None,
-            });
-            lines.collect()
-        };
-        value["difference"] = json!({"line": difference.line, "comma": difference.changes_comma, "gone": changed_lines(false), "new": changed_lines(true)});
+    if plan.change.action.is_change() {
+        value["difference"] = diff_json(&plan.change);
     }
     value
+}
+
+/// Returns the lines that change as JSON.
+pub(in crate::commands) fn diff_json(change: &FileChange) -> serde_json::Value {
+    let difference = change.diff();
+    let changed_lines = |added: bool| -> Vec<String> {
+        let lines = difference.lines.iter().filter_map(|line| match line {
+            DiffLine::Added(text) if added => Some(clean(text).into_owned()),
+            DiffLine::Removed(text) if !added => Some(clean(text).into_owned()),
+            _ => None,
+        });
+        lines.collect()
+    };
+    let (gone, new) = (changed_lines(false), changed_lines(true));
+    json!({"line": difference.line, "comma": difference.changes_comma, "gone": gone, "new": new})
 }
 
 /// Converts a configuration value to JSON.

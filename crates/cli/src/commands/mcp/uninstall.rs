@@ -16,19 +16,19 @@ pub(super) fn run(
     output: &mut Output,
 ) -> CommandResult {
     let env = client_env(context, global);
-    let (selection, scope) = (&args.clients, scope(&args.clients));
+    let (selection, scope) = (&args.clients, scope(&args.clients.scope));
     let name = ServerName::parse(&selection.name).map_err(failure)?;
     let clients: Vec<_> = selected_clients(selection, &env)?.into_iter().map(|client| (client, ())).collect();
     let plans = plan_changes(&clients, selection.all, output, |client, ()| {
         plan_uninstall(&env, client, scope, &name)
     })?;
     if !args.dry_run && !args.yes {
-        for plan in plans.iter().filter(|plan| plan.action.needs_consent()) {
+        for plan in plans.iter().filter(|plan| plan.change.action.needs_consent()) {
             if !output.json() {
                 render::print_plan(plan, false, context, output)?;
             }
             let line = plan.current.as_ref().map_or(1, |(_, line)| *line);
-            let (file, name) = (clean_path(&plan.file), name.as_str());
+            let (file, name) = (clean_path(&plan.change.file), name.as_str());
             let refusal = Failure::new(
                 ErrorCode::Conflict,
                 format!("{file}:{line}: the entry {name} does not start Prowess"),
@@ -38,7 +38,7 @@ pub(super) fn run(
         }
     }
     for plan in plans.iter().filter(|_| !args.dry_run) {
-        plan.perform(&env).map_err(failure)?;
+        plan.change.perform(&env).map_err(|error| failure(error.into()))?;
     }
     render::print_plans(&plans, &name, scope, !args.dry_run, context, output)?;
     if args.dry_run && !output.json() {

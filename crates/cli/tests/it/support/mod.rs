@@ -42,6 +42,36 @@ impl TestEnv {
         env.variable("PROWESS_CONFIG", &path)
     }
 
+    /// Creates an environment with Prowess on `PATH`, so that snapshots do not contain the path of the build.
+    pub fn with_prowess_on_path() -> Self {
+        let env = Self::new();
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_prowess"), env.path("../bin/prowess")).unwrap();
+        env
+    }
+
+    /// Returns the help of subcommands without the global options.
+    pub fn help(&self, command: &str, subcommands: &[&str]) -> String {
+        let help = subcommands.iter().map(|subcommand| {
+            let result = self.run(&[command, subcommand, "-h"]);
+            assert_eq!((result.err.as_str(), result.code), ("", 0));
+            result.out.split("Global options:").next().unwrap().to_owned()
+        });
+        help.collect::<Vec<_>>().join("----------\n")
+    }
+
+    /// Runs the commands in the console blocks of a text and compares their output. Returns their number.
+    pub fn check_console_blocks(&self, text: &str) -> usize {
+        let blocks = text.split("```console\n").skip(1).map(|block| block.split("```").next().unwrap());
+        let mut typed = 0;
+        for part in blocks.flat_map(|block| block.split("$ prowess ").skip(1)) {
+            let (command, expected) = part.split_once('\n').unwrap();
+            let result = self.run(&command.split(' ').collect::<Vec<_>>());
+            assert_eq!(format!("{}{}", result.out, result.err), expected, "$ prowess {command}");
+            typed += 1;
+        }
+        typed
+    }
+
     pub fn variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
         self

@@ -83,7 +83,7 @@ impl EditEntryError {
 pub fn find(text: &str, format: ConfigFormat, path: [&str; 2]) -> Result<Option<FoundEntry>, EditEntryError> {
     let (_, text) = split_bom(text);
     match format {
-        ConfigFormat::Json => jsonc::find(text, path),
+        ConfigFormat::Json => jsonc::find(text, &path),
         ConfigFormat::Toml => toml::find(text, path),
         ConfigFormat::Yaml => yaml::find(text, path),
     }
@@ -112,7 +112,7 @@ pub fn put(
     }
     let (bom, text) = split_bom(text);
     let after = match format {
-        ConfigFormat::Json => jsonc::put(text, path, entry),
+        ConfigFormat::Json => jsonc::put(text, &path, entry),
         ConfigFormat::Toml => toml::put(text, path, entry),
         ConfigFormat::Yaml => yaml::put(text, path, entry),
     };
@@ -123,7 +123,7 @@ pub fn put(
 pub fn remove(text: &str, format: ConfigFormat, path: [&str; 2]) -> Result<String, EditEntryError> {
     let (bom, text) = split_bom(text);
     let after = match format {
-        ConfigFormat::Json => jsonc::remove(text, path),
+        ConfigFormat::Json => jsonc::remove(text, &path),
         ConfigFormat::Toml => toml::remove(text, path),
         ConfigFormat::Yaml => yaml::remove(text, path),
     };

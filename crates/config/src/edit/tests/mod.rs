@@ -3,6 +3,7 @@
 mod entries;
 mod files;
 mod generated;
+mod items;
 mod plugins;
 mod toml;
 mod yaml;

@@ -6,8 +6,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use insta::assert_snapshot;
 
 use super::super::{
-    CLIENTS, ClientTrace, ConnectAction, ServerName, ServerSpec, find_client, find_trace, plan_install,
-    plan_uninstall,
+    CLIENTS, ClientTrace, ConnectAction, ConnectError, ServerName, ServerSpec, find_client, find_trace,
+    plan_install, plan_uninstall,
 };
 use super::{TestHome, plan_entry, server_name, stdio_server};
 use crate::install_target::InstallScope;
@@ -29,8 +29,8 @@ fn an_unrelated_entry_is_replaced_only_with_consent_and_keeps_its_other_fields()
     );
     let cursor = find_client("cursor").unwrap();
     let plan = plan_entry(&home.client_env(), cursor, InstallScope::User).unwrap();
-    assert!(plan.action == ConnectAction::Replace && plan.action.needs_consent());
-    plan.perform(&home.client_env()).unwrap();
+    assert!(plan.change.action == ConnectAction::Replace && plan.change.action.needs_consent());
+    plan.change.perform(&home.client_env()).unwrap();
     assert_eq!(
         fs::read_to_string(&path).unwrap(),
         "{\"mcpServers\": {\"prowess\": {\"command\": \"prowess\", \"env\": {\"A\": \"b\"}, \"note\": 1, \
@@ -38,11 +38,12 @@ fn an_unrelated_entry_is_replaced_only_with_consent_and_keeps_its_other_fields()
     );
     // Fields that others add later do not cause a write.
     let plan = plan_entry(&home.client_env(), cursor, InstallScope::User).unwrap();
-    assert_eq!(plan.action, ConnectAction::Keep);
+    assert_eq!(plan.change.action, ConnectAction::Keep);
     // Replacing a program by a running server removes the program's fields.
     let server = ServerSpec::http("http://127.0.0.1:7878", None).unwrap();
     plan_install(&home.client_env(), cursor, InstallScope::User, &server_name(), &server)
         .unwrap()
+        .change
         .perform(&home.client_env())
         .unwrap();
     assert_eq!(
@@ -62,7 +63,7 @@ fn removing_an_unrelated_entry_needs_consent() {
         &server_name(),
     )
     .unwrap();
-    assert_eq!((plan.action, plan.action.needs_consent()), (ConnectAction::RemoveOther, true));
+    assert_eq!((plan.change.action, plan.change.action.needs_consent()), (ConnectAction::RemoveOther, true));
 }
 
 #[test]
@@ -110,11 +111,15 @@ fn symlinks_and_modes_are_preserved() {
     symlink("../../dotfiles/codex.toml", &link).unwrap();
     let machine = home.client_env();
     let codex = find_client("codex").unwrap();
-    plan_entry(&machine, codex, InstallScope::User).unwrap().perform(&machine).unwrap();
+    plan_entry(&machine, codex, InstallScope::User).unwrap().change.perform(&machine).unwrap();
     assert!(link.is_symlink());
     assert!(fs::read_to_string(&real).unwrap().contains("[mcp_servers.prowess]"));
     assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o600);
-    plan_uninstall(&machine, codex, InstallScope::User, &server_name()).unwrap().perform(&machine).unwrap();
+    plan_uninstall(&machine, codex, InstallScope::User, &server_name())
+        .unwrap()
+        .change
+        .perform(&machine)
+        .unwrap();
     assert_eq!(fs::read_to_string(&real).unwrap(), "# mine\n");
 }
 
@@ -125,7 +130,7 @@ fn a_symlink_out_of_a_project_is_rejected() {
     symlink(&secret, home.path("project/.mcp.json")).unwrap();
     let machine = home.client_env();
     let plan = plan_entry(&machine, find_client("claude-code").unwrap(), InstallScope::Project).unwrap();
-    let error = plan.perform(&machine).unwrap_err().to_string();
+    let error = plan.change.perform(&machine).unwrap_err().to_string();
     assert!(error.ends_with("is behind a symlink, which is not followed"), "{error}");
     assert_eq!(fs::read_to_string(secret).unwrap(), "{}");
 }
@@ -137,8 +142,8 @@ fn a_file_that_changed_after_planning_is_not_written() {
     let machine = home.client_env();
     let plan = plan_entry(&machine, find_client("claude-code").unwrap(), InstallScope::User).unwrap();
     fs::write(&path, "{\"theirs\": 1}").unwrap();
-    let error = plan.perform(&machine).unwrap_err();
-    assert_eq!(error.code(), prowess::ErrorCode::Conflict);
+    let error = plan.change.perform(&machine).unwrap_err();
+    assert_eq!(ConnectError::from(error).code(), prowess::ErrorCode::Conflict);
     assert_eq!(fs::read_to_string(path).unwrap(), "{\"theirs\": 1}");
 }
 
@@ -148,11 +153,11 @@ fn the_existing_one_of_several_files_is_used() {
     let opencode = find_client("opencode").unwrap();
     let jsonc = write_file(&home, "home/.config/opencode/opencode.jsonc", "{}");
     let plan = plan_entry(&home.client_env(), opencode, InstallScope::User).unwrap();
-    assert_eq!(plan.file, jsonc);
-    plan.perform(&home.client_env()).unwrap();
+    assert_eq!(plan.change.file, jsonc);
+    plan.change.perform(&home.client_env()).unwrap();
     write_file(&home, "home/.config/opencode/opencode.json", "{}");
     let plan = plan_entry(&home.client_env(), opencode, InstallScope::User).unwrap();
-    assert_eq!((plan.file, plan.action), (jsonc, ConnectAction::Keep));
+    assert_eq!((plan.change.file, plan.change.action), (jsonc, ConnectAction::Keep));
 }
 
 #[test]
@@ -163,9 +168,13 @@ fn a_large_file_is_edited() {
     let path = write_file(&home, "home/.claude.json", &text);
     let machine = home.client_env();
     let code = find_client("claude-code").unwrap();
-    plan_entry(&machine, code, InstallScope::User).unwrap().perform(&machine).unwrap();
+    plan_entry(&machine, code, InstallScope::User).unwrap().change.perform(&machine).unwrap();
     assert!(fs::read_to_string(&path).unwrap().contains("prowess"));
-    plan_uninstall(&machine, code, InstallScope::User, &server_name()).unwrap().perform(&machine).unwrap();
+    plan_uninstall(&machine, code, InstallScope::User, &server_name())
+        .unwrap()
+        .change
+        .perform(&machine)
+        .unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
     fs::write(&path, vec![b' '; 17 * 1024 * 1024]).unwrap();
     let error = plan_entry(&machine, code, InstallScope::User).unwrap_err();
@@ -221,19 +230,25 @@ fn directories_that_become_empty_are_removed_with_the_file() {
         let install = || {
             plan_install(&machine, codex, scope, &server_name(), &stdio_server())
                 .unwrap()
+                .change
                 .perform(&machine)
                 .unwrap()
         };
-        let uninstall =
-            || plan_uninstall(&machine, codex, scope, &server_name()).unwrap().perform(&machine).unwrap();
+        let uninstall = || {
+            plan_uninstall(&machine, codex, scope, &server_name()).unwrap().change.perform(&machine).unwrap()
+        };
         install();
         assert!(exists(&home));
         uninstall();
         assert!(!exists(&home) && home.path("home").exists() && home.path("project").exists());
     }
     write_file(&home, "home/.codex/auth.json", "{}");
-    plan_entry(&machine, codex, InstallScope::User).unwrap().perform(&machine).unwrap();
-    plan_uninstall(&machine, codex, InstallScope::User, &server_name()).unwrap().perform(&machine).unwrap();
+    plan_entry(&machine, codex, InstallScope::User).unwrap().change.perform(&machine).unwrap();
+    plan_uninstall(&machine, codex, InstallScope::User, &server_name())
+        .unwrap()
+        .change
+        .perform(&machine)
+        .unwrap();
     assert!(home.path("home/.codex/auth.json").exists() && !home.path("home/.codex/config.toml").exists());
 }
 
@@ -252,6 +267,6 @@ fn invalid_server_names_are_rejected() {
         &stdio_server(),
     )
     .unwrap();
-    plan.perform(&home.client_env()).unwrap();
-    assert!(fs::read_to_string(&plan.file).unwrap().starts_with("[mcp_servers.Skills_of-2]\n"));
+    plan.change.perform(&home.client_env()).unwrap();
+    assert!(fs::read_to_string(&plan.change.file).unwrap().starts_with("[mcp_servers.Skills_of-2]\n"));
 }

@@ -13,12 +13,12 @@ use super::{Client, ClientEnv, ConnectError, ConnectPlan, ServerName, ServerSpec
 use crate::install_target::InstallScope;
 
 /// A temporary home directory and project.
-struct TestHome {
+pub(super) struct TestHome {
     temp_dir: tempfile::TempDir,
 }
 
 impl TestHome {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let temp_dir = tempfile::tempdir().unwrap();
         for inner in ["home", "project", "bin"] {
             std::fs::create_dir(temp_dir.path().join(inner)).unwrap();
@@ -26,16 +26,16 @@ impl TestHome {
         Self { temp_dir }
     }
 
-    fn path(&self, inner: &str) -> PathBuf {
+    pub(super) fn path(&self, inner: &str) -> PathBuf {
         self.temp_dir.path().join(inner)
     }
 
-    fn client_env(&self) -> ClientEnv {
+    pub(super) fn client_env(&self) -> ClientEnv {
         client_env_for(&self.path("home"), &self.path("project"), self.path("bin").into())
     }
 }
 
-fn client_env_for(home: &Path, project: &Path, path: std::ffi::OsString) -> ClientEnv {
+pub(super) fn client_env_for(home: &Path, project: &Path, path: std::ffi::OsString) -> ClientEnv {
     let host = HostEnv { project: project.to_owned(), home: Some(home.to_owned()), path };
     ClientEnv { host, os: TargetOs::Linux, variables: Vec::new() }
 }

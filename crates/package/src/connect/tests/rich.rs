@@ -93,21 +93,21 @@ fn install_and_uninstall(home: &TestHome, client: &'static Client, before: Optio
         }
     }
     let plan = plan_entry(&machine, client, InstallScope::User).unwrap();
-    assert_eq!((plan.action, plan.creates_file()), (ConnectAction::Add, before.is_none()));
-    plan.perform(&machine).unwrap();
+    assert_eq!((plan.change.action, plan.change.creates_file()), (ConnectAction::Add, before.is_none()));
+    plan.change.perform(&machine).unwrap();
     let after = fs::read_to_string(&file).unwrap();
     let repeated = plan_entry(&machine, client, InstallScope::User).unwrap();
-    assert_eq!(repeated.action, ConnectAction::Keep);
-    repeated.perform(&machine).unwrap();
+    assert_eq!(repeated.change.action, ConnectAction::Keep);
+    repeated.change.perform(&machine).unwrap();
     assert_eq!(fs::read_to_string(&file).unwrap(), after);
 
     let plan = plan_uninstall(&machine, client, InstallScope::User, &server_name()).unwrap();
-    assert_eq!((plan.action, plan.removes_file()), (ConnectAction::Remove, before.is_none()));
-    plan.perform(&machine).unwrap();
+    assert_eq!((plan.change.action, plan.change.removes_file()), (ConnectAction::Remove, before.is_none()));
+    plan.change.perform(&machine).unwrap();
     assert_eq!(fs::read_to_string(&file).ok().as_deref(), before, "{}", client.id);
     let repeated = plan_uninstall(&machine, client, InstallScope::User, &server_name()).unwrap();
-    assert_eq!(repeated.action, ConnectAction::Absent);
-    repeated.perform(&machine).unwrap();
+    assert_eq!(repeated.change.action, ConnectAction::Absent);
+    repeated.change.perform(&machine).unwrap();
     assert_eq!(fs::read_to_string(&file).ok().as_deref(), before);
     after
 }
