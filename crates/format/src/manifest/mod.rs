@@ -21,9 +21,6 @@ const SANDBOX_VARIABLES: [&str; 4] = ["PATH", "LANG", "HOME", "TMPDIR"];
 pub const TRIGGER_KEYS: [&str; 6] =
     ["version", "toolsets", "scripts", "triggers", "default_enabled", "brief_description"];
 
-/// Keys that other agents introduced.
-pub const COMMON_KEYS: [&str; 3] = ["disable-model-invocation", "user-invocable", "argument-hint"];
-
 /// The fields of a skill. Kept small, because a registry holds one for each skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{COMMON_KEYS, DiagnosticSink, Manifest, OptionalFields, STANDARD_KEYS, TRIGGER_KEYS};
+use super::{DiagnosticSink, Manifest, OptionalFields, STANDARD_KEYS, TRIGGER_KEYS};
 use crate::diagnostic::Code;
+use crate::dialects::{self, DialectKey};
 use crate::hidden;
 use crate::manifest::fields;
 use crate::name::{NameViolation, SkillName};
@@ -11,6 +12,9 @@ use crate::position::Span;
 use crate::rules::{KnownKeys, NameRule, RuleLevel, Rules};
 use crate::suggest::nearest;
 use crate::yaml::{Node, NodeKind, Quoting, Value};
+
+/// The number of diagnostics after which unknown keys are not compared with known ones.
+const SUGGESTIONS_MAX: usize = 50;
 
 /// Reads the fields. Returns `None` if the skill cannot load; the sink then holds an error with the reason.
 pub(crate) fn read_manifest(
@@ -64,18 +68,22 @@ pub(crate) fn read_manifest(
 impl KnownKeys {
     /// Returns `true` if the key is known.
     pub fn contains(self, key: &str) -> bool {
-        self.iter().any(|known_key| known_key == key)
+        match self {
+            Self::All => dialects::find_key(key).is_some(),
+            Self::Basic | Self::Standard | Self::Triggers => self.iter().any(|known_key| known_key == key),
+        }
     }
 
     /// Returns the known keys.
     pub fn iter(self) -> impl Iterator<Item = &'static str> {
-        let (standard, triggers, common): (usize, &[_], &[_]) = match self {
+        let (standard, triggers, all): (usize, &[_], &[_]) = match self {
             Self::Basic => (2, &[], &[]),
             Self::Standard => (6, &[], &[]),
             Self::Triggers => (6, &TRIGGER_KEYS, &[]),
-            Self::All => (6, &TRIGGER_KEYS, &COMMON_KEYS),
+            Self::All => (0, &[], dialects::KEYS),
         };
-        STANDARD_KEYS.into_iter().take(standard).chain(triggers.iter().copied()).chain(common.iter().copied())
+        let keys = STANDARD_KEYS.into_iter().take(standard).chain(triggers.iter().copied());
+        keys.chain(all.iter().map(|entry| entry.key))
     }
 }
 
@@ -108,10 +116,15 @@ fn report_unknown_key(key: &str, span: Span, rules: &Rules, sink: &mut Diagnosti
     if rules.unknown_keys == RuleLevel::Ignore {
         return;
     }
-    let help = match nearest(key, rules.known_keys.iter()) {
-        Some(similar) => format!("did you mean {similar}?"),
-        None if KnownKeys::All.contains(key) => "this preset does not support it".to_owned(),
-        None => "move it under metadata, where every key is allowed".to_owned(),
+    // Comparing thousands of unknown keys with the table is slow, and most of these diagnostics are dropped.
+    let compared = if sink.diagnostics.len() < SUGGESTIONS_MAX { usize::MAX } else { 0 };
+    let candidates = rules.known_keys.iter().take(compared);
+    let help = match dialects::find_key(key) {
+        Some(entry) => unsupported_key_help(entry, rules),
+        None => match nearest(key, candidates) {
+            Some(similar) => format!("did you mean {similar}?"),
+            None => "move it under metadata, where every key is allowed".to_owned(),
+        },
     };
     sink.report(
         rules.unknown_keys,
@@ -120,6 +133,21 @@ fn report_unknown_key(key: &str, span: Span, rules: &Rules, sink: &mut Diagnosti
         format!("unknown key {}", hidden::escape_for_display(key)),
         &help,
     );
+}
+
+/// Returns the help for a key that is known, but not under these rules. Never advises to move or rename a key that
+/// a client uses, because that would disable it there.
+fn unsupported_key_help(entry: &DialectKey, rules: &Rules) -> String {
+    let reason = match rules.known_keys {
+        KnownKeys::Standard => "the specification does not define it",
+        KnownKeys::Basic | KnownKeys::Triggers | KnownKeys::All => "this preset does not support it",
+    };
+    match entry.clients {
+        [] if entry.used_by_prowess => format!("{reason}; preset standard supports it"),
+        [] => format!("{reason}; move it under metadata, where every key is allowed"),
+        [client] => format!("{reason}, but {} uses it", client.title()),
+        clients => format!("{reason}, but {} use it", dialects::client_list(clients)),
+    }
 }
 
 /// Returns the text of a scalar, or `None` for null. Numbers and booleans count as text.
