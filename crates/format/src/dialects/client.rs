@@ -5,7 +5,7 @@ use std::str::FromStr;
 use crate::suggest::nearest;
 
 crate::named_enum! {
-    /// A client that reads skills. The names are those of `install --agent`.
+    /// A client that reads skills. `install --agent` uses the same names.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Client {
         /// Claude Code.
@@ -311,6 +311,19 @@ impl Client {
         }
     }
 
+    /// Returns other names that people use for it.
+    pub fn aliases(self) -> &'static [&'static str] {
+        match self {
+            Self::ClaudeCode => &["claude"],
+            Self::GeminiCli => &["gemini"],
+            Self::QwenCode => &["qwen"],
+            Self::GithubCopilot => &["copilot", "copilot-cli"],
+            Self::Vscode => &["vs-code"],
+            Self::Hermes => &["hermes"],
+            _ => &[],
+        }
+    }
+
     /// Returns what the client requires of a skill.
     pub fn rules(self) -> &'static ClientRules {
         const GOOSE: ClientRules = ClientRules { evidence: Evidence::Source, ..UNKNOWN };
@@ -361,17 +374,8 @@ impl FromStr for Client {
 
     /// Parses a name such as `claude-code`, or a common short form such as `claude`.
     fn from_str(name: &str) -> Result<Self, ParseClientError> {
-        let short = match name {
-            "claude" => Some(Self::ClaudeCode),
-            "gemini" => Some(Self::GeminiCli),
-            "qwen" => Some(Self::QwenCode),
-            "copilot" | "copilot-cli" => Some(Self::GithubCopilot),
-            "vs-code" => Some(Self::Vscode),
-            "hermes" => Some(Self::Hermes),
-            _ => None,
-        };
-        let named = || Self::ALL.into_iter().find(|client| client.as_str() == name);
-        short.or_else(named).ok_or_else(|| ParseClientError {
+        let is_named = |client: &Self| client.as_str() == name || client.aliases().contains(&name);
+        Self::ALL.into_iter().find(is_named).ok_or_else(|| ParseClientError {
             name: name.to_owned(),
             suggestion: nearest(name, Self::ALL.map(Self::as_str)),
         })

@@ -5,13 +5,17 @@
 //! `docs/clients.md` is generated from both tables.
 
 mod client;
+mod fit;
 mod keys;
+mod openai_yaml;
 
 pub use client::{
     Client, ClientRules, DescriptionLimit, Evidence, FieldType, FolderRule, NameCharacters, NameFallback,
     ParseClientError,
 };
+pub use fit::{SkillFile, check_fit};
 pub use keys::{DialectKey, KEYS, find_key};
+pub use openai_yaml::{OPENAI_YAML, OPENAI_YAML_MAX, OpenAiYaml};
 
 /// Returns the titles of clients as one phrase: `Claude Code, Codex and droid`.
 pub fn client_list(clients: &[Client]) -> String {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{DiagnosticSink, Manifest, OptionalFields, STANDARD_KEYS, TRIGGER_KEYS};
 use crate::diagnostic::Code;
-use crate::dialects::{self, DialectKey};
+use crate::dialects::{self, Client, DialectKey};
 use crate::hidden;
 use crate::manifest::fields;
 use crate::name::{NameViolation, SkillName};
@@ -49,17 +49,15 @@ pub(crate) fn read_manifest(
     let is_missing = |field: &str| !entries.iter().any(|(key, _)| key_text(key) == field);
     let start = Span { start: node.span.start, end: node.span.start };
     if is_missing("name") {
-        sink.report(
-            RuleLevel::Reject,
-            Code::MissingName,
-            start,
-            "name is missing",
-            &format!("add the line {}", name_line(dir_name)),
-        );
+        name = read_missing_name(start, dir_name, rules, sink);
     }
     if is_missing("description") {
-        let help = "add a line such as description: What it does. Use when …";
+        let help = "add a line such as description: What it does. Use when …; only Claude Code and Copilot CLI load a skill without one";
         sink.report(RuleLevel::Reject, Code::MissingDescription, start, "description is missing", help);
+    }
+    if more.argument_hint.is_none() && !more.arguments.is_empty() {
+        let names: Vec<_> = more.arguments.iter().map(|name| format!("[{name}]")).collect();
+        more.argument_hint = Some(names.join(" ").into());
     }
     let more = (more != OptionalFields::default()).then(|| Box::new(more));
     Some(Manifest { name: name?, description: description?, optional: more })
@@ -202,6 +200,28 @@ fn read_name(
         };
         sink.report(rules.name_folder, Code::NameFolder, node.span, message, &help);
     }
+    Some(name)
+}
+
+/// Returns the name of the directory if the rules accept a skill without a name.
+fn read_missing_name(
+    start: Span,
+    dir_name: Option<&str>,
+    rules: &Rules,
+    sink: &mut DiagnosticSink<'_>,
+) -> Option<SkillName> {
+    let line = name_line(dir_name);
+    let name = dir_name.and_then(|dir_name| SkillName::parse(dir_name).ok());
+    let Some(name) = name.filter(|_| rules.name_missing != RuleLevel::Reject) else {
+        let help = format!("add the line {line}");
+        sink.report(RuleLevel::Reject, Code::MissingName, start, "name is missing", &help);
+        return None;
+    };
+    let clients = dialects::client_list(&Client::requiring_name());
+    let message = format!("name is missing; the skill is named {name} after its directory");
+    let help = format!("add the line {line}; {clients} do not load a skill without a name");
+    sink.report(rules.name_missing, Code::MissingName, start, message, &help);
+    check_name_form(&name, start, rules, sink);
     Some(name)
 }
 
