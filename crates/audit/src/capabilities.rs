@@ -58,7 +58,7 @@ fn collect_from_text(text: &SourceText<'_>, all: &mut Capabilities) {
     let mentioned_hosts = hosts::find_urls(&text.bytes).filter_map(|address| hosts::host_name(&address));
     all.hosts.extend(mentioned_hosts.filter(|host| !(in_licence && is_publisher(host))));
     if grant::is_skill_md(text.path)
-        && let Some(document) = parse(&text.bytes, None, &Rules::standard()).document
+        && let Some(document) = parse(&text.bytes, Some(grant::UNNAMED), &Rules::standard()).document
     {
         let tools = document.manifest.allowed_tools().unwrap_or_default();
         all.tools.extend(tools.iter().map(ToString::to_string));

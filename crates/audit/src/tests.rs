@@ -286,6 +286,18 @@ fn a_suppression_does_not_cover_other_rules_of_its_line() {
     assert!(verdict.blocks_install());
 }
 
+/// A skill without a name loads under the name of its directory, so its permissions count.
+#[test]
+fn a_missing_name_does_not_hide_permissions() {
+    let skill = b"---\ndescription: X.\nallowed-tools: Bash(*)\nhooks: {}\n---\nDo.\n";
+    let files = || [AuditFile::new("SKILL.md", false, skill)].into_iter();
+    assert_eq!(
+        audit(files()).findings.iter().map(|finding| finding.rule).collect::<Vec<_>>(),
+        ["PA602", "PA604"]
+    );
+    assert!(capabilities(files()).tools.contains("Bash(*)"));
+}
+
 #[test]
 fn capabilities_of_a_skill() {
     let skill =

@@ -10,6 +10,7 @@ mod serve;
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -20,6 +21,8 @@ pub(crate) use mcp::{ClientArgs, ConnectArgs, DisconnectArgs, McpArgs, McpComman
 pub(crate) use packages::{ManageCommand, SwitchArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use serve::{LogFormat, ServeArgs};
+
+use prowess_format::dialects::Client;
 
 use crate::scope::{PROJECT_DIR, ScopeArgs};
 
@@ -353,9 +356,20 @@ pub(crate) struct CheckArgs {
     /// Enforce the Agent Skills specification
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Also report what this agent ignores, cuts or refuses; may be repeated
+    #[arg(long = "agent", value_name = "NAME", value_parser = client_parser(), hide_possible_values = true)]
+    pub(crate) agents: Vec<Client>,
     /// Output format
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<CheckFormat>,
+}
+
+/// Parses the name of a client. Shells complete the names, and an unknown name gets a suggestion.
+fn client_parser() -> impl TypedValueParser<Value = Client> {
+    let value = |client: Client| {
+        PossibleValue::new(client.as_str()).aliases(client.aliases().iter().copied()).help(client.title())
+    };
+    PossibleValuesParser::new(Client::ALL.map(value)).try_map(|name| name.parse::<Client>())
 }
 
 /// The output format of `prowess check`.

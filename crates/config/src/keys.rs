@@ -92,6 +92,8 @@ keys! {
         ChoiceField { lens: lens!(policy.manifest.name_form) }, Narrow;
     "manifest.name-max" "the maximum length of a name, in characters"
         NumberField { lens: lens!(policy.manifest.name_max), range: 1..=1_024, none: NONE }, Narrow;
+    "manifest.name-missing" "how to handle a missing name; the directory name replaces it"
+        ChoiceField { lens: lens!(policy.manifest.name_missing) }, Narrow;
     "manifest.name-folder" "how to handle a name that differs from the directory name"
         ChoiceField { lens: lens!(policy.manifest.name_folder) }, Narrow;
     "manifest.description-max" "the maximum length of a description, in characters"

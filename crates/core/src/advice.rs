@@ -19,7 +19,7 @@ const CUES: [&str; 36] = [
 /// Returns recommendations for a skill that loads.
 pub(crate) fn advise(document: &Document, source: &[u8]) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
-    if !states_when_to_use(document.manifest.description()) {
+    if document.manifest.when_to_use().is_none() && !states_when_to_use(document.manifest.description()) {
         let message = "the description does not say when to use the skill";
         let location = Location::from_span(source, description_key(document, source));
         let diagnostic = Diagnostic::new(Code::DescriptionWhen, Severity::Info, message).at(location);

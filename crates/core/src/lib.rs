@@ -44,6 +44,7 @@ mod file_diagnostic;
 mod file_listing;
 pub mod grants;
 mod host_env;
+mod inline_references;
 pub mod ledger;
 pub mod lock;
 mod lock_file;

@@ -166,18 +166,18 @@ fn bare_path(source: &[u8], slash: usize) -> Option<(usize, &str)> {
 }
 
 /// Tracks whether a code fence is open. Offsets must be queried in ascending order.
-struct FenceTracker<'s> {
+pub(crate) struct FenceTracker<'s> {
     source: &'s [u8],
     line: usize,
     open: bool,
 }
 
 impl<'s> FenceTracker<'s> {
-    fn new(source: &'s [u8], start: usize) -> Self {
+    pub(crate) fn new(source: &'s [u8], start: usize) -> Self {
         Self { source, line: start, open: false }
     }
 
-    fn is_open(&mut self, offset: usize) -> bool {
+    pub(crate) fn is_open(&mut self, offset: usize) -> bool {
         while let Some(end) = self
             .source
             .get(self.line..offset)
@@ -193,7 +193,7 @@ impl<'s> FenceTracker<'s> {
 }
 
 /// Returns `true` if an offset is between backticks on its line.
-fn in_backticks(source: &[u8], offset: usize) -> bool {
+pub(crate) fn in_backticks(source: &[u8], offset: usize) -> bool {
     let before = &source[..offset];
     let line = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
     before[line..].iter().filter(|byte| **byte == b'`').count() % 2 == 1

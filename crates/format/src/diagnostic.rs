@@ -231,6 +231,8 @@ codes! {
     LongBody = "SK065";
     /// The body refers to a file outside the skill, or deeply nested in it.
     ReferenceForm = "SK066";
+    /// The body contains a command or a file that is not inserted.
+    InlineReference = "SK067";
     /// A skills directory is missing.
     RootMissing = "SK071";
     /// A directory cannot be read.
@@ -269,6 +271,16 @@ codes! {
     ConfigWidens = "SK095";
     /// The trust state cannot be read.
     TrustState = "SK096";
+    /// An agent does not load the skill.
+    ClientRefuses = "SK101";
+    /// An agent ignores a field.
+    ClientIgnores = "SK102";
+    /// An agent shows only a part of a text.
+    ClientCuts = "SK103";
+    /// An agent offers a skill that should be hidden from the model.
+    ClientOffers = "SK104";
+    /// `agents/openai.yaml` has an error.
+    OpenAiYaml = "SK105";
 }
 
 #[cfg(test)]

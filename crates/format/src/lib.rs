@@ -23,6 +23,7 @@
 //! | [`repair`] | quoting values that need quotes |
 //! | [`manifest`] | reading typed fields from the tree, checked against [`Rules`] |
 //! | [`name`] | skill names |
+//! | [`dialects`] | the frontmatter keys and rules of clients |
 //! | [`diagnostic`] | codes, severities, locations |
 //! | [`error_code`] | the error codes that every interface reports |
 //! | [`hidden`] | invisible characters |
@@ -31,6 +32,7 @@
 
 mod capabilities;
 pub mod diagnostic;
+pub mod dialects;
 pub mod document;
 pub mod error_code;
 pub mod everyday;

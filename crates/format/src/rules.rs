@@ -58,6 +58,8 @@ pub struct Rules {
     pub name_form: RuleLevel,
     /// The maximum length of the name, in characters.
     pub name_max: Option<u32>,
+    /// The level for a missing name. A skill that loads without one is named after its directory.
+    pub name_missing: RuleLevel,
     /// The level for names that do not match the directory name.
     pub name_folder: RuleLevel,
     /// The maximum length of the description, in characters.
@@ -87,6 +89,7 @@ impl Rules {
             name: NameRule::Unicode,
             name_form: RuleLevel::Warn,
             name_max: Some(64),
+            name_missing: RuleLevel::Warn,
             name_folder: RuleLevel::Warn,
             description_max: Some(1024),
             description_long: RuleLevel::Warn,
@@ -106,6 +109,7 @@ impl Rules {
             name: NameRule::Unicode,
             name_form: RuleLevel::Reject,
             name_max: Some(64),
+            name_missing: RuleLevel::Reject,
             name_folder: RuleLevel::Reject,
             description_max: Some(1024),
             description_long: RuleLevel::Reject,

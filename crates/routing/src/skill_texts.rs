@@ -33,7 +33,8 @@ pub(super) fn skill_texts(skill: &Skill) -> SkillTexts {
 fn about_text(manifest: &Manifest) -> String {
     let triggers = manifest.triggers();
     let keywords = triggers.iter().flat_map(|triggers| triggers.keywords.iter().chain(&triggers.verbs));
-    let words = manifest.tags().chain(keywords.map(|keyword| &**keyword));
+    let words =
+        manifest.when_to_use().into_iter().chain(manifest.tags()).chain(keywords.map(|keyword| &**keyword));
     words.fold(manifest.description().to_owned(), |about, word| about + "\n" + word)
 }
 

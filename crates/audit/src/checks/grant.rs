@@ -13,7 +13,7 @@ pub(super) fn check(text: &SourceText<'_>, findings: &mut Vec<RawFinding>) {
     if !is_skill_md(text.path) || !has_key() {
         return;
     }
-    let Some(document) = parse(&text.bytes, None, &Rules::standard()).document else { return };
+    let Some(document) = parse(&text.bytes, Some(UNNAMED), &Rules::standard()).document else { return };
     let end = (document.frontmatter.end as usize).min(text.bytes.len());
     let frontmatter = text.bytes.get(..end).unwrap_or_default();
     let key = memmem::find(frontmatter, b"allowed-tools").unwrap_or(0);
@@ -28,6 +28,9 @@ pub(super) fn check(text: &SourceText<'_>, findings: &mut Vec<RawFinding>) {
         push_finding(findings, "PA604", offset, None);
     }
 }
+
+/// The name of the directory for skills without a name, which load, too. The name itself is not used.
+pub(crate) const UNNAMED: &str = "skill";
 
 /// Returns `true` if the file is a `SKILL.md`.
 pub(crate) fn is_skill_md(path: &str) -> bool {

@@ -38,9 +38,9 @@ pub(super) fn run(
             <(Vec<CheckedSkill>, Vec<PathBuf>, Vec<PathBuf>)>::default();
         for path in paths(context, &args.paths) {
             match stdin.as_deref().filter(|_| is_stdin(&path)) {
-                Some(source) => checked.push(check_source(Path::new(STDIN), source, &rules)),
+                Some(source) => checked.push(check_source(Path::new(STDIN), source, &rules, &args.agents)),
                 None => {
-                    let tree = check_tree(&path, &rules, progress).map_err(failure)?;
+                    let tree = check_tree(&path, &rules, &args.agents, progress).map_err(failure)?;
                     checked.extend(tree.checked);
                     skipped.extend(tree.skipped_dirs);
                     nested.extend(tree.nested);
@@ -51,7 +51,10 @@ pub(super) fn run(
     })?;
     let checked = deduplicate(checked, !args.paths.is_empty());
     let (skipped, nested) = remove_checked(skipped, nested, &checked);
-    let other_files: Vec<_> = checked.iter().map(check_toolsets).collect();
+    let other_files: Vec<_> = checked
+        .iter()
+        .map(|checked| [checked.client_diagnostics.clone(), check_toolsets(checked)].concat())
+        .collect();
     let reports: Vec<_> =
         checked.iter().zip(&other_files).map(|(checked, other_files)| report(checked, other_files)).collect();
     let summary = CheckSummary::from_reports(&reports);

@@ -169,7 +169,8 @@ fn matching_dirs(dir: &Path, name: &str, depth: usize, budget: &mut usize) -> Ve
 
 fn has_name(file: &Path, name: &str) -> bool {
     let Some(source) = prowess::read_bounded(file, 256 * 1024) else { return false };
-    let parsed = parse(&source, None, &prowess_format::Rules::standard());
+    let dir_name = file.parent().and_then(Path::file_name).and_then(|dir_name| dir_name.to_str());
+    let parsed = parse(&source, dir_name, &prowess_format::Rules::standard());
     parsed.document.is_some_and(|document| document.manifest.name().as_str() == name)
 }
 

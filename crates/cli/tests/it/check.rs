@@ -107,3 +107,33 @@ fn paths_that_cannot_be_checked() {
         &["check", "missing", "--json"],
     ]));
 }
+
+/// Creates skills that some agents do not load.
+fn env_for_agents() -> TestEnv {
+    let env = TestEnv::bare();
+    env.file(".agents/skills/pdf/SKILL.md", "---\ndescription: Reads. Use when asked.\npaths: '*.pdf'\n---\nOpen it.\n")
+        .file(
+            ".agents/skills/manual/SKILL.md",
+            "---\nname: manual\ndescription: Deploys. Use when asked.\ndisable-model-invocation: true\n---\nDo it.\n",
+        )
+        .file(".agents/skills/manual/agents/openai.yaml", "policy:\n  allow_implicit_invocation: 'no'\n")
+        .skill(".agents/skills/group/nested");
+    env
+}
+
+#[test]
+fn agents_report_what_they_refuse_and_ignore() {
+    let env = env_for_agents();
+    assert_snapshot!(env.run(&["check", "--agent", "codex", "--agent", "gemini"]).transcript());
+    let json = env.run(&["check", "--agent", "gemini-cli", "--json"]);
+    assert_eq!((json.code, json.json()["summary"]["errors"].as_u64()), (1, Some(2)));
+    assert_eq!(json.json()["summary"]["valid"], 3);
+    let sarif = env.run(&["check", "--agent", "codex", "--format", "sarif"]);
+    assert_eq!(sarif.code, 0, "{}", sarif.out);
+    assert!(sarif.out.contains("SK105"));
+}
+
+#[test]
+fn an_unknown_agent_gets_a_suggestion() {
+    assert_snapshot!(TestEnv::bare().run(&["check", "--agent", "claude-cod"]).transcript());
+}

@@ -135,6 +135,7 @@ fn every_field_of_the_policy_has_a_key() {
                 name: _,
                 name_form: _,
                 name_max: _,
+                name_missing: _,
                 name_folder: _,
                 description_max: _,
                 description_long: _,
@@ -229,7 +230,7 @@ fn every_field_of_the_policy_has_a_key() {
         timeout: _,
     } = EmbeddingsSettings::default();
     // One each for `activation.max-pushed` and `sources.mcp`.
-    assert_eq!(KEYS.len(), 2 + 10 + 13 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 19 + 4 + 21 + 7);
+    assert_eq!(KEYS.len(), 2 + 10 + 14 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 19 + 4 + 21 + 7);
 }
 
 #[test]

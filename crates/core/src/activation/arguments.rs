@@ -2,9 +2,11 @@
 //!
 //! Substitution is a single pass: placeholders inside the arguments are not replaced.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
+use std::path::Path;
 
-use super::pieces::{Piece, may_have_placeholders, split_pieces};
+use super::pieces::{Piece, Variable, may_have_placeholders, split_pieces};
+use super::single_line::SingleLine;
 use crate::error_code::ErrorCode;
 use crate::resources::text::strip_escapes;
 
@@ -44,10 +46,22 @@ impl ParseArgumentsError {
 pub enum PlaceholderSyntax {
     /// Only `$ARGUMENTS`, anywhere. Without arguments, it stays (preset `skill-tool`).
     Whole,
-    /// `$ARGUMENTS` anywhere, replaced by nothing if there are no arguments; outside of code also
-    /// `$ARGUMENTS[0]` and `$0` to `$9`, counted from zero. `$5` stays if there is no sixth argument, because it
-    /// may be a price. `$10`, `$name` and `\$1` always stay.
+    /// `$ARGUMENTS` anywhere, replaced by nothing if there are no arguments; `$name` anywhere for a declared name;
+    /// outside of code also `$ARGUMENTS[0]` and `$0`, counted from zero. `$5` stays if there is no sixth argument,
+    /// and `$1.50` always, because it may be a price. A backslash keeps a placeholder and is removed.
+    /// `${CLAUDE_SKILL_DIR}` and `${CLAUDE_PROJECT_DIR}` are replaced anywhere.
     Positions,
+}
+
+/// What placeholders stand for, besides the arguments.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PlaceholderValues<'a> {
+    /// The names of the arguments, in order.
+    pub names: &'a [Box<str>],
+    /// The directory of the skill; `None` keeps its placeholder.
+    pub skill_dir: Option<&'a Path>,
+    /// The directory of the project; `None` keeps its placeholder.
+    pub project_dir: Option<&'a Path>,
 }
 
 /// Whether the instructions had a placeholder for the arguments.
@@ -94,16 +108,18 @@ impl Arguments {
         &self.words
     }
 
-    /// Writes `body` with the arguments substituted.
+    /// Writes `body` with the arguments substituted. Values are written as they are: placeholders in them are not
+    /// replaced.
     pub fn write(
         &self,
         body: &str,
         placeholders: PlaceholderSyntax,
+        values: PlaceholderValues<'_>,
         out: &mut impl fmt::Write,
     ) -> Result<Substitution, fmt::Error> {
         match placeholders {
             PlaceholderSyntax::Whole => self.write_whole(body, out),
-            PlaceholderSyntax::Positions => self.write_positions(body, out),
+            PlaceholderSyntax::Positions => self.write_positions(body, values, out),
         }
     }
 
@@ -123,30 +139,48 @@ impl Arguments {
         Ok(substituted)
     }
 
-    fn write_positions(&self, body: &str, out: &mut impl fmt::Write) -> Result<Substitution, fmt::Error> {
+    fn write_positions(
+        &self,
+        body: &str,
+        values: PlaceholderValues<'_>,
+        out: &mut impl fmt::Write,
+    ) -> Result<Substitution, fmt::Error> {
         let mut substituted = Substitution::No;
-        if !may_have_placeholders(body, self.words.len()) {
+        if !may_have_placeholders(body, self.words.len(), values.names) {
             out.write_str(body)?;
             return Ok(substituted);
         }
-        for piece in split_pieces(body) {
+        for piece in split_pieces(body, values.names) {
             let text = match piece {
-                Piece::Text(text) => text,
+                Piece::Text(text) | Piece::Escaped(text) => text,
                 Piece::All => {
                     substituted = Substitution::Yes;
                     &self.text
                 }
-                Piece::Indexed(index) => {
+                Piece::Named(index) => {
                     substituted = Substitution::Yes;
                     self.words.get(index).map_or("", String::as_str)
                 }
-                Piece::Digit(index, source) => match self.words.get(index) {
+                Piece::Position(index, source) => match self.words.get(index) {
                     Some(word) => {
                         substituted = Substitution::Yes;
                         word
                     }
                     None => source,
                 },
+                Piece::Variable(variable, source) => {
+                    let dir = match variable {
+                        Variable::SkillDir => values.skill_dir,
+                        Variable::ProjectDir => values.project_dir,
+                    };
+                    match dir {
+                        Some(dir) => {
+                            write!(SingleLine(out), "{}", dir.display())?;
+                            continue;
+                        }
+                        None => source,
+                    }
+                }
             };
             out.write_str(text)?;
         }

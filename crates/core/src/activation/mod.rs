@@ -18,6 +18,7 @@ mod lazy;
 mod pieces;
 mod render;
 mod shown_warnings;
+mod single_line;
 pub mod tiers;
 
 use std::fmt;
@@ -61,6 +62,9 @@ pub struct ActivatedSkill {
     body: Range<usize>,
     lazy: LazyFields,
     mode: ActivationMode,
+    argument_names: Vec<Box<str>>,
+    /// The project's directory, if the instructions refer to it.
+    project_dir: Option<PathBuf>,
 }
 
 /// The server of a remote skill.
@@ -153,6 +157,8 @@ fn activate_with_mode(
         origin: skill.remote().map(RemoteOrigin::new),
         args,
         body: body..source.len(),
+        project_dir: project_dir(skill, &source),
+        argument_names: parts.argument_names,
         source,
         lazy,
         mode,
@@ -164,6 +170,7 @@ struct SkillMdParts {
     yaml: Range<usize>,
     body: usize,
     allowed_tools: Option<Vec<String>>,
+    argument_names: Vec<Box<str>>,
 }
 
 impl SkillMdParts {
@@ -173,13 +180,19 @@ impl SkillMdParts {
         if let (true, Some(manifest)) = (file.is_unchanged, skill.manifest())
             && let FenceSearch::Found(fences) = fence::find_fences(&file.bytes, Extent::Whole)
         {
-            return Ok(Self { yaml: fences.yaml, body: fences.body, allowed_tools: allowed_tools(manifest) });
+            return Ok(Self {
+                yaml: fences.yaml,
+                body: fences.body,
+                allowed_tools: allowed_tools(manifest),
+                argument_names: manifest.arguments().to_vec(),
+            });
         }
         match parse_head(&file.bytes, Extent::Whole, Some(&skill.dir_name()), &policy.manifest) {
             HeadOutcome::Done(ParseOutcome { document: Some(document), .. }) => Ok(Self {
                 yaml: document.frontmatter.start as usize..document.frontmatter.end as usize,
                 body: document.body as usize,
                 allowed_tools: allowed_tools(&document.manifest),
+                argument_names: document.manifest.arguments().to_vec(),
             }),
             HeadOutcome::Done(ParseOutcome { document: None, diagnostics }) => {
                 Err(ActivateError::invalid(skill, &diagnostics))
@@ -192,6 +205,12 @@ impl SkillMdParts {
 /// Returns `true` if the skill's `allowed-tools` take effect.
 pub(super) fn may_allow_tools(skill: &DiscoveredSkill) -> bool {
     skill.remote().is_none_or(|remote| remote.approval().grants().allow_tools)
+}
+
+/// Returns the project's directory for a local skill whose text refers to it.
+fn project_dir(skill: &Skill, source: &str) -> Option<PathBuf> {
+    let is_needed = skill.remote().is_none() && source.contains("${CLAUDE_PROJECT_DIR}");
+    is_needed.then(|| skill.verifier.project_dir().to_owned())
 }
 
 fn allowed_tools(manifest: &Manifest) -> Option<Vec<String>> {

@@ -4,10 +4,10 @@
 
 use std::fmt::{self, Write};
 
-use prowess_format::hidden;
-
 use super::ActivatedSkill;
-use super::arguments::{PlaceholderSyntax, Substitution};
+use super::arguments::{PlaceholderSyntax, PlaceholderValues, Substitution};
+use super::single_line::SingleLine;
+use crate::inline_references::has_inline_commands;
 use crate::policy::ActivationMode;
 
 /// Writes the text for the model.
@@ -97,15 +97,28 @@ fn write_instructions(
     placeholders: PlaceholderSyntax,
     out: &mut impl Write,
 ) -> fmt::Result {
-    let substituted = activated.args.write(body, placeholders, out)?;
+    let values = PlaceholderValues {
+        names: &activated.argument_names,
+        // A remote skill has no directory on this machine.
+        skill_dir: activated.origin.is_none().then_some(activated.base_dir.as_path()),
+        project_dir: activated.project_dir.as_deref(),
+    };
+    let substituted = activated.args.write(body, placeholders, values, out)?;
     if let Some(truncated) = activated.truncated {
         write!(out, "\n\n{truncated}")?;
     }
     if substituted == Substitution::No && !activated.args.is_empty() {
         write!(out, "\n\nARGUMENTS: {}", activated.args.as_str())?;
     }
+    if placeholders == PlaceholderSyntax::Positions && has_inline_commands(body) {
+        out.write_str(COMMANDS_NOTE)?;
+    }
     Ok(())
 }
+
+/// The note for the model about commands in the instructions.
+const COMMANDS_NOTE: &str =
+    "\n\n[Commands written as !`command` were not run; their output is not included above.]";
 
 /// Removes blank lines before and after the body.
 fn trim_blank_lines(body: &str) -> &str {
@@ -122,24 +135,6 @@ impl Write for Length {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.0 += text.len();
         Ok(())
-    }
-}
-
-/// Escapes line breaks, control characters and hidden characters.
-struct SingleLine<'w, W>(&'w mut W);
-
-impl<W: Write> Write for SingleLine<'_, W> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-            return self.0.write_str(text);
-        }
-        text.chars().try_for_each(|c| {
-            if c.is_control() || hidden::is_hidden(c) {
-                write!(self.0, "{}", c.escape_unicode())
-            } else {
-                self.0.write_char(c)
-            }
-        })
     }
 }
 

@@ -8,7 +8,8 @@ use super::escape::one_line;
 use crate::policy::{ActivationMode, CatalogFormat, LocationVisibility, Policy};
 use crate::registry::{Skill, Snapshot};
 
-/// The longest description that is shown, in characters. Longer ones are only complete after activation.
+/// The longest description that is shown, in characters, with `when_to_use`. Longer ones are only complete after
+/// activation.
 const DESCRIPTION_MAX: usize = 1024;
 
 /// Whether and how a skill is listed for the model.
@@ -82,14 +83,13 @@ pub(super) fn entries<'a>(
             // Queries and usage may refer to the skill by name or by id.
             let rank = |name: &str| ranks.get(name).copied().unwrap_or(0);
             let rank = if ranks.is_empty() { 0 } else { rank(&name).max(rank(&skill.id())) };
-            let text =
-                |text: &'a str| if is_described { one_line(text, DESCRIPTION_MAX) } else { Cow::from("") };
+            let text = |text: Cow<'a, str>| if is_described { shorten(text) } else { Cow::from("") };
             Some(CatalogEntry {
                 id: clean(skill.id()),
                 name: clean(name),
-                description: text(manifest.description()),
+                description: text(manifest.full_description()),
                 brief: match request.format {
-                    CatalogFormat::Tiers => text(manifest.brief_description()),
+                    CatalogFormat::Tiers => text(manifest.brief_description().into()),
                     _ => Cow::from(""),
                 },
                 origin: skill.remote().map(|remote| one_line(&remote.origin(), 256).into_owned()),
@@ -105,9 +105,17 @@ fn location(skill: &Skill) -> String {
 }
 
 fn clean(text: Cow<'_, str>) -> Cow<'_, str> {
+    single_line(text, 256)
+}
+
+fn shorten(text: Cow<'_, str>) -> Cow<'_, str> {
+    single_line(text, DESCRIPTION_MAX)
+}
+
+fn single_line(text: Cow<'_, str>, max: usize) -> Cow<'_, str> {
     match text {
-        Cow::Borrowed(text) => one_line(text, 256),
-        Cow::Owned(text) => Cow::Owned(one_line(&text, 256).into_owned()),
+        Cow::Borrowed(text) => one_line(text, max),
+        Cow::Owned(text) => Cow::Owned(one_line(&text, max).into_owned()),
     }
 }
 

@@ -3,13 +3,16 @@
 //! Unlike discovery, a check reads whole files including the body, and searches everything below a path. It is
 //! for authors of skills.
 
+mod clients;
 mod tree;
 
 use std::path::{Path, PathBuf};
 
+use prowess_format::dialects::{Client, SkillFile};
 use prowess_format::{Code, Diagnostic, Manifest, ParseOutcome, Rules, parse};
 use prowess_fs::{Dir, describe_errno};
 
+use crate::FileDiagnostic;
 use crate::discovery::{ManifestRead, ScanProgress};
 use tree::{LinkPolicy, SearchResult, TreeChecker};
 
@@ -22,6 +25,8 @@ pub struct CheckedSkill {
     pub name: Option<String>,
     /// The diagnostics, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
+    /// What the requested clients do with it. These do not affect whether it is valid.
+    pub client_diagnostics: Vec<FileDiagnostic>,
     /// The toolsets listed in its frontmatter; empty if the skill is invalid.
     pub toolsets: Vec<Box<str>>,
 }
@@ -29,13 +34,14 @@ pub struct CheckedSkill {
 impl CheckedSkill {
     /// Returns the result for a path without a valid skill.
     fn failed(path: PathBuf, diagnostic: Diagnostic) -> Self {
-        Self { path, name: None, diagnostics: vec![diagnostic], toolsets: Vec::new() }
+        let client_diagnostics = Vec::new();
+        Self { path, name: None, diagnostics: vec![diagnostic], client_diagnostics, toolsets: Vec::new() }
     }
 
     fn new(path: PathBuf, manifest: Option<&Manifest>, diagnostics: Vec<Diagnostic>) -> Self {
         let name = manifest.map(|manifest| manifest.name().to_string());
         let toolsets = manifest.map_or_else(Vec::new, |manifest| manifest.toolsets().to_vec());
-        Self { path, name, diagnostics, toolsets }
+        Self { path, name, diagnostics, client_diagnostics: Vec::new(), toolsets }
     }
 
     /// Returns `true` if the skill loads under the rules.
@@ -76,7 +82,7 @@ pub enum CheckError {
 /// assert!(checked[0].is_valid());
 /// ```
 pub fn check(path: &Path, rules: &Rules, progress: &ScanProgress) -> Result<Vec<CheckedSkill>, CheckError> {
-    check_tree(path, rules, progress).map(|tree| tree.checked)
+    check_tree(path, rules, &[], progress).map(|tree| tree.checked)
 }
 
 /// The skills of a tree, and the directories that were not searched.
@@ -95,19 +101,34 @@ pub struct CheckedTree {
 ///
 /// The search finds every skill that `install --all` and `list` would find. It includes hidden directories and
 /// build output, but not [dependency directories and `.git`](is_skipped_dir).
-pub fn check_tree(path: &Path, rules: &Rules, progress: &ScanProgress) -> Result<CheckedTree, CheckError> {
-    search(path, rules, true, progress)
+///
+/// For each of `clients`, [`CheckedSkill::client_diagnostics`] has what that client ignores, cuts or refuses.
+pub fn check_tree(
+    path: &Path,
+    rules: &Rules,
+    clients: &[Client],
+    progress: &ScanProgress,
+) -> Result<CheckedTree, CheckError> {
+    search(path, CheckOptions { rules, clients, with_advice: true }, progress)
 }
 
 /// Finds the skills that [`check_tree`] checks and reads only their frontmatter, without recommendations.
 pub fn find_skills(path: &Path, rules: &Rules, progress: &ScanProgress) -> Result<CheckedTree, CheckError> {
-    search(path, rules, false, progress)
+    search(path, CheckOptions { rules, clients: &[], with_advice: false }, progress)
+}
+
+/// How skills are checked.
+#[derive(Clone, Copy)]
+struct CheckOptions<'a> {
+    rules: &'a Rules,
+    clients: &'a [Client],
+    /// Whether to read bodies and add recommendations.
+    with_advice: bool,
 }
 
 fn search(
     path: &Path,
-    rules: &Rules,
-    with_advice: bool,
+    options: CheckOptions<'_>,
     progress: &ScanProgress,
 ) -> Result<CheckedTree, CheckError> {
     let path = &std::path::absolute(path).map_err(|_| CheckError::Missing(path.to_owned()))?;
@@ -122,12 +143,12 @@ fn search(
             return Err(CheckError::NotASkill(path.clone()));
         }
         let root = open_dir(path.parent().unwrap_or(Path::new("/")))?;
-        let checker = TreeChecker { rules, root, links: LinkPolicy::Followed, with_advice };
+        let checker = TreeChecker { options, root, links: LinkPolicy::Followed };
         let checked = vec![checker.skill(Path::new("."), name)];
         return Ok(CheckedTree { checked, ..CheckedTree::default() });
     }
     let links = LinkPolicy::Within(std::fs::canonicalize(path).map_err(unreadable)?);
-    let checker = TreeChecker { rules, root: open_dir(path)?, links, with_advice };
+    let checker = TreeChecker { options, root: open_dir(path)?, links };
     let SearchResult { mut checked, failed, mut skipped, mut nested } = checker.search(progress);
     let failed = failed.into_iter();
     checked.extend(
@@ -159,15 +180,21 @@ pub fn is_skipped_dir(name: &[u8]) -> bool {
 /// use prowess::check::check_source;
 /// use prowess::format::Rules;
 ///
-/// let checked = check_source("<stdin>".as_ref(), b"---\nname: pdf\n---\nDo it.", &Rules::strict());
+/// let checked = check_source("<stdin>".as_ref(), b"---\nname: pdf\n---\nDo it.", &Rules::strict(), &[]);
 /// assert!(!checked.is_valid());
 /// ```
-pub fn check_source(path: &Path, source: &[u8], rules: &Rules) -> CheckedSkill {
+pub fn check_source(path: &Path, source: &[u8], rules: &Rules, clients: &[Client]) -> CheckedSkill {
     let mut parsed = parse(source, None, rules);
     // Assume that all files exist, since there is no directory.
     add_advice(&mut parsed, source, |_| true);
     let read = ManifestRead::from(parsed);
-    CheckedSkill::new(path.to_owned(), read.manifest.as_ref(), read.diagnostics)
+    let file =
+        SkillFile { source, file_name: None, dir_name: None, depth: None, hidden_by_openai_yaml: false };
+    let client_diagnostics = clients::check_clients(clients, path, &file);
+    CheckedSkill {
+        client_diagnostics,
+        ..CheckedSkill::new(path.to_owned(), read.manifest.as_ref(), read.diagnostics)
+    }
 }
 
 /// Adds recommendations and problems with references, which go beyond the rules.
@@ -177,6 +204,7 @@ fn add_advice(parsed: &mut ParseOutcome, source: &[u8], exists: impl Fn(&Path) -
         parsed.diagnostics.extend(crate::advice::advise(document, source));
     }
     parsed.diagnostics.extend(crate::references::check_references(source, body, exists));
+    parsed.diagnostics.extend(crate::inline_references::check_inline_references(source, body));
 }
 
 fn open_dir(path: &Path) -> Result<Dir, CheckError> {

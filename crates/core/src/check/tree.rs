@@ -4,11 +4,13 @@ use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use prowess_format::dialects::{Client, OPENAI_YAML, OpenAiYaml, SkillFile};
 use prowess_format::{Code, Diagnostic, RuleLevel, Rules};
 use prowess_fs::{Dir, DirEntry, EntryKind, Errno, FileType, Stat, describe_errno, parallel_map};
 
-use super::{CheckedSkill, add_advice, is_skipped_dir};
-use crate::discovery::{ManifestRead, ScanProgress, read_and_parse, read_frontmatter};
+use super::{CheckOptions, CheckedSkill, add_advice, clients, is_skipped_dir};
+use crate::FileDiagnostic;
+use crate::discovery::{ManifestRead, ScanProgress, read_and_parse, read_frontmatter, read_openai_yaml};
 
 /// The maximum depth of a tree.
 const DEPTH_MAX: usize = 32;
@@ -20,11 +22,9 @@ const DIRS_MAX: usize = 500_000;
 const RESOURCE_DIRS: [&str; 3] = ["references", "scripts", "assets"];
 /// Searches a tree and checks its skills.
 pub(super) struct TreeChecker<'a> {
-    pub(super) rules: &'a Rules,
+    pub(super) options: CheckOptions<'a>,
     pub(super) root: Dir,
     pub(super) links: LinkPolicy,
-    /// Whether to read bodies and add recommendations.
-    pub(super) with_advice: bool,
 }
 
 /// Where a `SKILL.md` that is a symlink may point.
@@ -161,7 +161,7 @@ impl TreeChecker<'_> {
 
     /// Returns the subdirectories of a skill that may hold other skills.
     fn nested_dirs(&self, inner: &Path) -> Vec<Box<OsStr>> {
-        if !self.with_advice || self.has_resource_dirs_only(inner) {
+        if !self.options.with_advice || self.has_resource_dirs_only(inner) {
             return Vec::new();
         }
         match self.visit_in_skill(inner) {
@@ -246,22 +246,56 @@ impl TreeChecker<'_> {
             Err(Errno::LOOP) => self.follow(&dir.join(name)),
             opened => opened.map_err(open_error),
         };
+        let mut client_diagnostics = Vec::new();
         let ManifestRead { manifest, mut diagnostics } = match opened {
-            Ok((file, stat)) if !self.with_advice => read_frontmatter(&file, &stat, &id, self.rules),
+            Ok((file, stat)) if !self.options.with_advice => {
+                read_frontmatter(&file, &stat, &id, self.options.rules)
+            }
             Ok((file, stat)) => {
-                let (mut parsed, bytes) = read_and_parse(&file, &stat, &id, self.rules);
+                let (mut parsed, bytes) = read_and_parse(&file, &stat, &id, self.options.rules);
                 // A file that cannot be opened exists nevertheless.
                 let is_missing = |error: Errno| matches!(error, Errno::NOENT | Errno::NOTDIR);
                 let exists = |path: &Path| !self.root.stat(&inner.join(path)).is_err_and(is_missing);
                 add_advice(&mut parsed, &bytes, exists);
+                client_diagnostics = self.check_clients(inner, name, &bytes);
                 parsed.into()
             }
             Err(diagnostic) => ManifestRead { manifest: None, diagnostics: vec![diagnostic] },
         };
         if name != "SKILL.md" {
-            diagnostics.insert(0, file_name_diagnostic(&name.to_string_lossy(), self.rules));
+            diagnostics.insert(0, file_name_diagnostic(&name.to_string_lossy(), self.options.rules));
         }
-        CheckedSkill::new(dir.join(name), manifest.as_ref(), diagnostics)
+        CheckedSkill {
+            client_diagnostics,
+            ..CheckedSkill::new(dir.join(name), manifest.as_ref(), diagnostics)
+        }
+    }
+
+    /// Returns what the requested clients do with a skill.
+    fn check_clients(&self, inner: &Path, name: &OsStr, source: &[u8]) -> Vec<FileDiagnostic> {
+        let requested = self.options.clients;
+        if requested.is_empty() {
+            return Vec::new();
+        }
+        let dir = self.absolute(inner);
+        let openai_yaml = read_openai_yaml(&self.root, inner);
+        let file = SkillFile {
+            source,
+            file_name: name.to_str(),
+            dir_name: dir.file_name().and_then(OsStr::to_str),
+            depth: depth_below_skills(&dir),
+            hidden_by_openai_yaml: openai_yaml
+                .as_ref()
+                .is_some_and(|file: &OpenAiYaml| file.hides_skill() && !file.is_ignored),
+        };
+        let mut diagnostics = clients::check_clients(requested, &dir.join(name), &file);
+        if let Some(openai_yaml) = openai_yaml.filter(|_| requested.contains(&Client::Codex)) {
+            let path = dir.join(OPENAI_YAML);
+            diagnostics.extend(
+                openai_yaml.diagnostics.into_iter().map(|diagnostic| FileDiagnostic::new(&path, diagnostic)),
+            );
+        }
+        diagnostics
     }
 
     /// Opens the target of a `SKILL.md` that is a symlink.
@@ -317,6 +351,11 @@ fn limit_reached(message: String) -> Diagnostic {
 fn holds_skills(dir: &Path) -> bool {
     let name = dir.file_name().unwrap_or_default();
     ["skills", ".skills", "sys.skills", "plugins"].iter().any(|usual| name == *usual)
+}
+
+/// Returns the number of levels below the nearest directory of skills; `None` if there is none.
+fn depth_below_skills(dir: &Path) -> Option<usize> {
+    dir.ancestors().skip(1).position(holds_skills).map(|levels| levels + 1)
 }
 
 fn file_name_diagnostic(name: &str, rules: &Rules) -> Diagnostic {

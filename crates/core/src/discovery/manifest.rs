@@ -1,13 +1,15 @@
 //! Reads a `SKILL.md` up to the end of its frontmatter.
 
 use std::os::fd::OwnedFd;
+use std::path::Path;
 
+use prowess_format::dialects::{OPENAI_YAML, OPENAI_YAML_MAX, OpenAiYaml};
 use prowess_format::fence::{Extent, FRONTMATTER_MAX, PREAMBLE_MAX};
 use prowess_format::{Code, Diagnostic, HeadOutcome, Manifest, ParseOutcome, Rules, parse, parse_head};
 
 use crate::skill::SKILL_MD_MAX;
 use prowess_fs::{
-    Errno, FileType, Fingerprint, ReadError, Stat, describe_errno, ensure_regular, read_at, read_whole,
+    Dir, Errno, FileType, Fingerprint, ReadError, Stat, describe_errno, ensure_regular, read_at, read_whole,
 };
 
 /// The size of the first read: nearly all frontmatter ends within it.
@@ -52,6 +54,13 @@ pub(crate) fn read_and_parse(
             (ParseOutcome { document: None, diagnostics: vec![read_error_diagnostic(error)] }, Vec::new())
         }
     }
+}
+
+/// Reads `agents/openai.yaml` of the skill in `inner`; `None` if it is missing or not a regular file.
+pub(crate) fn read_openai_yaml(dir: &Dir, inner: &Path) -> Option<OpenAiYaml> {
+    let (file, stat) = dir.open_file(&inner.join(OPENAI_YAML)).ok()?;
+    let bytes = read_whole(&file, &stat, OPENAI_YAML_MAX).ok()?;
+    Some(OpenAiYaml::parse(&bytes))
 }
 
 fn try_read_frontmatter(

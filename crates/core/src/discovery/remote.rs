@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use prowess_format::{Code, Diagnostic, Rules, parse};
+use prowess_format::{Code, Diagnostic, RuleLevel, Rules, parse};
 use serde_json::Value;
 
 use crate::file_diagnostic::FileDiagnostic;
@@ -85,6 +85,8 @@ fn discovered(root: &Arc<Root>, remote: RemoteSkill, rules: &Rules) -> Discovere
 fn manifest(entry: &RemoteEntry, rules: &Rules) -> (Option<prowess_format::Manifest>, Vec<Diagnostic>) {
     // The body has not been fetched. A placeholder avoids the diagnostic for an empty body.
     let source = format!("---\n{}\n---\n.\n", Value::Object(entry.frontmatter.clone()));
+    // The name of a remote skill is part of what the user approves.
+    let rules = &Rules { name_missing: RuleLevel::Reject, ..rules.clone() };
     let parsed = parse(source.as_bytes(), Some(&entry.frontmatter_name), rules);
     let diagnostics = parsed.diagnostics.into_iter().map(|diagnostic| Diagnostic {
         location: None,

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use prowess_format::{Code, Diagnostic, RuleLevel, Rules};
+use prowess_format::{Code, Diagnostic, KnownKeys, Manifest, RuleLevel, Rules};
 
 use super::ScanCache;
 use super::links::{HOPS_MAX, LinkTargets, ResolvedLink};
-use super::manifest::{self, ManifestRead};
+use super::manifest::{self, ManifestRead, read_openai_yaml};
 use crate::shell::quote_path;
 use crate::skill::{ContentCache, DiscoveredSkill, FileName, Root, SkillLink};
 use prowess_fs::{Dir, DirEntries, EntryKind, Errno, Fingerprint, Stat, describe_errno};
@@ -193,7 +193,9 @@ impl Visitor<'_> {
         let skill = |discovered: DiscoveredSkill| VisitOutcome::Skill(Arc::new(discovered), None);
         match dir.open_file(&file) {
             Ok((file, stat)) => {
-                skill(DiscoveredSkill { link, canonical_path, ..self.read(task, &file, &stat) })
+                let read = self.read(task, &file, &stat);
+                let manifest = read.manifest.map(|manifest| self.apply_openai_yaml(manifest, dir, inner));
+                skill(DiscoveredSkill { link, canonical_path, manifest, ..read })
             }
             Err(Errno::LOOP) => {
                 skill(DiscoveredSkill { canonical_path, ..self.linked_file(task, dir, &file) })
@@ -251,11 +253,23 @@ impl Visitor<'_> {
         let root = self.root.canonical();
         let (read, fingerprint) = self.cache.get(root, &task.inner, stat, &dir_name(task), self.rules)?;
         let ManifestRead { manifest, diagnostics } = read;
+        let manifest = manifest.map(|manifest| self.apply_openai_yaml(manifest, self.dir, &task.inner));
         Some(DiscoveredSkill {
             manifest,
             diagnostics: diagnostics.into(),
             ..self.new_skill(task, fingerprint)
         })
+    }
+
+    /// Hides the skill from the model if its `agents/openai.yaml` does, as Codex does.
+    fn apply_openai_yaml(&self, manifest: Manifest, dir: &Dir, inner: &Path) -> Manifest {
+        if self.rules.known_keys != KnownKeys::All || manifest.disable_model_invocation() {
+            return manifest;
+        }
+        match read_openai_yaml(dir, inner).is_some_and(|file| file.hides_skill()) {
+            true => manifest.with_model_invocation_disabled(),
+            false => manifest,
+        }
     }
 
     fn invalid(&self, task: &VisitTask, diagnostic: Diagnostic) -> DiscoveredSkill {

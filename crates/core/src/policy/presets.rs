@@ -120,6 +120,7 @@ fn app() -> Policy {
             name: NameRule::Title,
             name_form: RuleLevel::Ignore,
             name_max: None,
+            name_missing: RuleLevel::Reject,
             name_folder: RuleLevel::Ignore,
             description_max: None,
             known_keys: KnownKeys::Basic,
@@ -154,6 +155,7 @@ fn skill_tool() -> Policy {
             name: NameRule::Ascii,
             name_form: RuleLevel::Reject,
             name_max: None,
+            name_missing: RuleLevel::Reject,
             name_folder: RuleLevel::Ignore,
             description_max: None,
             known_keys: KnownKeys::Basic,
@@ -195,6 +197,7 @@ fn harness() -> Policy {
         manifest: Rules {
             name: NameRule::Ascii,
             name_form: RuleLevel::Reject,
+            name_missing: RuleLevel::Reject,
             name_folder: RuleLevel::Reject,
             description_long: RuleLevel::Reject,
             field_form: RuleLevel::Reject,

@@ -1,5 +1,6 @@
 //! The verifier that a registry passes to its skills: trust, lock files and remote sources.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::host_env::HostEnv;
@@ -59,6 +60,10 @@ impl RegistryVerifier {
 }
 
 impl Verify for RegistryVerifier {
+    fn project_dir(&self) -> &Path {
+        &self.host.project
+    }
+
     fn lock_entry(&self, skill: &Skill) -> Option<LockEntry> {
         self.locks.lock_entry(skill)
     }

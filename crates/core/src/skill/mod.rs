@@ -13,6 +13,7 @@ mod unavailable;
 use std::borrow::Cow;
 use std::fmt::Debug;
 use std::ops::Deref;
+use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) use content_cache::{ContentCache, FilePaths};
@@ -30,6 +31,9 @@ use prowess_fs::HashedTree;
 
 /// Decides whether bytes that were read may be used. Every read of a skill's files goes through it.
 pub(crate) trait Verify: Debug + Send + Sync {
+    /// Returns the directory of the project.
+    fn project_dir(&self) -> &Path;
+
     /// Returns the lock file's entry for an installed skill.
     fn lock_entry(&self, skill: &Skill) -> Option<LockEntry>;
 

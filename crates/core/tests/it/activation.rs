@@ -269,3 +269,20 @@ fn s004_24_the_conformance_fixture() {
     }
     assert!(env.snapshot().get("no-such-skill-here").is_none());
 }
+
+#[test]
+fn names_directories_and_commands_in_a_body() {
+    let env = RegistryEnv::new(Preset::Standard);
+    let body =
+        "Read $file, then run `${CLAUDE_SKILL_DIR}/run.sh $mode` in ${CLAUDE_PROJECT_DIR}.\n\n!`git status`";
+    let fields = "name: a\ndescription: A.\narguments: [file, mode]";
+    env.file("~/.agents/skills/a/SKILL.md", format!("---\n{fields}\n---\n{body}\n"));
+    let snapshot = env.snapshot();
+    let skill = snapshot.get("a").unwrap();
+    assert_eq!(skill.manifest().unwrap().argument_hint(), Some("[file] [mode]"));
+    let content = activate(skill, Some("'${CLAUDE_PROJECT_DIR} $mode' fast"), &env.policy).unwrap().content();
+    let content = content.replace(&env.path("~").display().to_string(), "/home");
+    let content =
+        content.replace(&env.path("").display().to_string(), "/project/").replace("/project/.", "/project.");
+    insta::assert_snapshot!(content);
+}

@@ -1,6 +1,8 @@
 //! The catalog: in each format, within a budget, and with hostile skills.
 
-use prowess::catalog::{CatalogRequest, DetailLevel, DisclosureTier, render_catalog, render_tier_one};
+use prowess::catalog::{
+    CatalogRequest, DetailLevel, DisclosureTier, Visibility, render_catalog, render_tier_one, visibility,
+};
 use prowess::policy::{CatalogFormat, LocationVisibility};
 use prowess::{Policy, Preset};
 use prowess_testing::registry_env::{RegistryEnv, skill_md};
@@ -18,6 +20,25 @@ fn two_skills(preset: Preset) -> RegistryEnv {
 fn text(env: &RegistryEnv) -> String {
     let text = render_catalog(&env.snapshot(), &env.policy, &CatalogRequest::from_policy(&env.policy)).text;
     text.replace(&env.path("").display().to_string(), "/project/")
+}
+
+#[test]
+fn a_skill_hidden_by_openai_yaml_is_manual() {
+    let env = RegistryEnv::new(Preset::Standard);
+    env.skill("~/.agents/skills/a").skill("~/.agents/skills/b");
+    env.file("~/.agents/skills/a/agents/openai.yaml", "policy:\n  allow_implicit_invocation: false\n");
+    let snapshot = env.snapshot();
+    let visible = |name: &str| visibility(snapshot.get(name).unwrap(), &env.policy);
+    assert_eq!((visible("a"), visible("b")), (Visibility::Manual, Visibility::Full));
+}
+
+#[test]
+fn when_to_use_follows_the_description() {
+    let env = RegistryEnv::new(Preset::Standard);
+    let fields = "name: a\ndescription: Reads.\nwhen_to_use: With <forms>.";
+    env.file("~/.agents/skills/a/SKILL.md", format!("---\n{fields}\n---\nDo.\n"));
+    let text = text(&env);
+    assert!(text.contains("<description>Reads. - With &lt;forms&gt;.</description>"), "{text}");
 }
 
 #[test]

@@ -219,6 +219,21 @@ fn trust_in_a_subdirectory_does_not_extend_to_parents() {
 }
 
 #[test]
+fn a_skill_without_a_name_is_named_after_its_directory() {
+    let env = trusted();
+    env.file(".agents/skills/pdf/SKILL.md", "---\ndescription: Reads.\n---\nDo.\n");
+    env.file(".agents/skills/PDF Tools/SKILL.md", "---\ndescription: Reads.\n---\nDo.\n");
+    let snapshot = env.snapshot();
+    let activated = prowess::activation::activate(snapshot.get("pdf").unwrap(), None, &env.policy).unwrap();
+    assert_eq!((activated.name.as_str(), activated.body()), ("pdf", "Do.\n"));
+    let codes = |name: &str| {
+        let skill = snapshot.get(name).unwrap();
+        skill.diagnostics().iter().map(|diagnostic| diagnostic.code.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!((codes("pdf"), codes("PDF Tools")), (vec!["SK031"], vec!["SK031", "SK034"]));
+}
+
+#[test]
 fn invalid_skills_shadow_nothing() {
     let env = trusted();
     env.file(".agents/skills/x/SKILL.md", "---\nname: x\n---\n").skill("~/.agents/skills/x");

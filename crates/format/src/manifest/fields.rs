@@ -15,6 +15,14 @@ use crate::yaml::{Node, NodeKind, Value};
 /// The maximum length of `compatibility`, in characters.
 const COMPATIBILITY_MAX: usize = 500;
 
+/// The maximum number of argument names, and of characters in each.
+const ARGUMENTS_MAX: usize = 64;
+const ARGUMENT_NAME_MAX: usize = 64;
+
+/// The maximum number of globs in `paths`, and of bytes in each.
+const PATHS_MAX: usize = 64;
+const PATH_MAX: usize = 256;
+
 /// The maximum length of a trigger pattern, in characters.
 const PATTERN_MAX: usize = 1_000;
 
@@ -45,6 +53,9 @@ pub(super) fn read_field(
         "disable-model-invocation" => optional.disable_model_invocation = field.boolean().unwrap_or_default(),
         "user-invocable" => optional.user_invocable = field.boolean(),
         "argument-hint" => optional.argument_hint = field.argument_hint(),
+        "arguments" => optional.arguments = field.argument_names(),
+        "when_to_use" => optional.when_to_use = field.visible_text(),
+        "paths" => optional.paths = field.paths(),
         _ => optional.unknown.push((key.into(), node.value())),
     }
 }
@@ -332,6 +343,45 @@ impl Field<'_, '_> {
                 None
             }
         }
+    }
+
+    /// Reads `arguments`: names separated by spaces, or a list. Numbers are positions, not names.
+    fn argument_names(&mut self) -> Vec<Box<str>> {
+        let names = self.string_list();
+        let names = names.iter().flat_map(|text| text.split_whitespace());
+        let is_name = |name: &&str| {
+            let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+            name.chars().count() <= ARGUMENT_NAME_MAX
+                && name.chars().all(is_part)
+                && !name.chars().all(|c| c.is_ascii_digit())
+        };
+        names.filter(is_name).take(ARGUMENTS_MAX).map(Into::into).collect()
+    }
+
+    /// Reads `paths`: globs separated by commas, or a list.
+    fn paths(&mut self) -> Vec<Box<str>> {
+        let is_text = matches!(self.node.kind, NodeKind::Scalar(..));
+        let mut globs: Vec<Box<str>> = Vec::new();
+        for text in self.string_list() {
+            // A comma in braces belongs to the glob.
+            match is_text && !text.contains('{') {
+                true => globs.extend(text.split(',').map(|glob| glob.trim().into())),
+                false => globs.push(text),
+            }
+        }
+        globs.retain(|glob| !glob.is_empty());
+        if globs.len() > PATHS_MAX || globs.iter().any(|glob| glob.len() > PATH_MAX) {
+            let message =
+                format!("paths has more than {PATHS_MAX} globs, or one with more than {PATH_MAX} bytes");
+            self.sink.report(
+                self.level.min(RuleLevel::Warn),
+                Code::FieldLong,
+                self.node.span,
+                message,
+                "shorten it",
+            );
+        }
+        globs.into_iter().filter(|glob| glob.len() <= PATH_MAX).take(PATHS_MAX).collect()
     }
 
     /// Reads `argument-hint`. `[file]` is meant literally, but YAML parses it as a list.

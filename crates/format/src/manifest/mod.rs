@@ -7,6 +7,8 @@ mod sink;
 pub(crate) use read::read_manifest;
 pub(crate) use sink::DiagnosticSink;
 
+use std::borrow::Cow;
+
 use crate::name::SkillName;
 use crate::yaml::Value;
 
@@ -20,9 +22,6 @@ const SANDBOX_VARIABLES: [&str; 4] = ["PATH", "LANG", "HOME", "TMPDIR"];
 /// The keys of trigger-based skills.
 pub const TRIGGER_KEYS: [&str; 6] =
     ["version", "toolsets", "scripts", "triggers", "default_enabled", "brief_description"];
-
-/// Keys that other agents introduced.
-pub const COMMON_KEYS: [&str; 3] = ["disable-model-invocation", "user-invocable", "argument-hint"];
 
 /// The fields of a skill. Kept small, because a registry holds one for each skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +48,9 @@ struct OptionalFields {
     disable_model_invocation: bool,
     user_invocable: Option<bool>,
     argument_hint: Option<Box<str>>,
+    arguments: Vec<Box<str>>,
+    when_to_use: Option<Box<str>>,
+    paths: Vec<Box<str>>,
     unknown: Vec<(Box<str>, Value)>,
 }
 
@@ -193,14 +195,52 @@ impl Manifest {
         self.optional_fields().is_some_and(|optional| optional.disable_model_invocation)
     }
 
+    /// Returns the manifest of a skill that another file hides from the model.
+    #[must_use]
+    pub fn with_model_invocation_disabled(mut self) -> Self {
+        self.optional.get_or_insert_default().disable_model_invocation = true;
+        self
+    }
+
     /// Returns `user-invocable`: whether the skill is listed for users.
     pub fn user_invocable(&self) -> bool {
         self.optional_fields().and_then(|optional| optional.user_invocable).unwrap_or(true)
     }
 
-    /// Returns `argument-hint`.
+    /// Returns `argument-hint`, or the names of `arguments` in the same form: `[file] [mode]`.
     pub fn argument_hint(&self) -> Option<&str> {
         self.optional_fields()?.argument_hint.as_deref()
+    }
+
+    /// Returns `arguments`: the names of the arguments, for `$name` in the body.
+    pub fn arguments(&self) -> &[Box<str>] {
+        self.optional_fields().map_or(&[], |optional| &optional.arguments)
+    }
+
+    /// Returns `when_to_use`.
+    pub fn when_to_use(&self) -> Option<&str> {
+        self.optional_fields()?.when_to_use.as_deref()
+    }
+
+    /// Returns the description for a model: with `when_to_use`, if there is any.
+    ///
+    /// ```
+    /// use prowess_format::{parse, Rules};
+    ///
+    /// let source = b"---\nname: a\ndescription: Reads.\nwhen_to_use: With forms.\n---\nx";
+    /// let document = parse(source, None, &Rules::standard()).document.unwrap();
+    /// assert_eq!(document.manifest.full_description(), "Reads. - With forms.");
+    /// ```
+    pub fn full_description(&self) -> Cow<'_, str> {
+        match self.when_to_use() {
+            Some(when) => format!("{} - {when}", self.description).into(),
+            None => Cow::Borrowed(self.description()),
+        }
+    }
+
+    /// Returns `paths`: globs of the files that the skill is about. Empty if it is about any file.
+    pub fn paths(&self) -> &[Box<str>] {
+        self.optional_fields().map_or(&[], |optional| &optional.paths)
     }
 
     /// Returns the fields whose keys the rules do not know, in order.

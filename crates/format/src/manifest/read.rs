@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{COMMON_KEYS, DiagnosticSink, Manifest, OptionalFields, STANDARD_KEYS, TRIGGER_KEYS};
+use super::{DiagnosticSink, Manifest, OptionalFields, STANDARD_KEYS, TRIGGER_KEYS};
 use crate::diagnostic::Code;
+use crate::dialects::{self, Client, DialectKey};
 use crate::hidden;
 use crate::manifest::fields;
 use crate::name::{NameViolation, SkillName};
@@ -11,6 +12,9 @@ use crate::position::Span;
 use crate::rules::{KnownKeys, NameRule, RuleLevel, Rules};
 use crate::suggest::nearest;
 use crate::yaml::{Node, NodeKind, Quoting, Value};
+
+/// The number of diagnostics after which unknown keys are not compared with known ones.
+const SUGGESTIONS_MAX: usize = 50;
 
 /// Reads the fields. Returns `None` if the skill cannot load; the sink then holds an error with the reason.
 pub(crate) fn read_manifest(
@@ -45,17 +49,15 @@ pub(crate) fn read_manifest(
     let is_missing = |field: &str| !entries.iter().any(|(key, _)| key_text(key) == field);
     let start = Span { start: node.span.start, end: node.span.start };
     if is_missing("name") {
-        sink.report(
-            RuleLevel::Reject,
-            Code::MissingName,
-            start,
-            "name is missing",
-            &format!("add the line {}", name_line(dir_name)),
-        );
+        name = read_missing_name(start, dir_name, rules, sink);
     }
     if is_missing("description") {
-        let help = "add a line such as description: What it does. Use when …";
+        let help = "add a line such as description: What it does. Use when …; only Claude Code and Copilot CLI load a skill without one";
         sink.report(RuleLevel::Reject, Code::MissingDescription, start, "description is missing", help);
+    }
+    if more.argument_hint.is_none() && !more.arguments.is_empty() {
+        let names: Vec<_> = more.arguments.iter().map(|name| format!("[{name}]")).collect();
+        more.argument_hint = Some(names.join(" ").into());
     }
     let more = (more != OptionalFields::default()).then(|| Box::new(more));
     Some(Manifest { name: name?, description: description?, optional: more })
@@ -64,18 +66,22 @@ pub(crate) fn read_manifest(
 impl KnownKeys {
     /// Returns `true` if the key is known.
     pub fn contains(self, key: &str) -> bool {
-        self.iter().any(|known_key| known_key == key)
+        match self {
+            Self::All => dialects::find_key(key).is_some(),
+            Self::Basic | Self::Standard | Self::Triggers => self.iter().any(|known_key| known_key == key),
+        }
     }
 
     /// Returns the known keys.
     pub fn iter(self) -> impl Iterator<Item = &'static str> {
-        let (standard, triggers, common): (usize, &[_], &[_]) = match self {
+        let (standard, triggers, all): (usize, &[_], &[_]) = match self {
             Self::Basic => (2, &[], &[]),
             Self::Standard => (6, &[], &[]),
             Self::Triggers => (6, &TRIGGER_KEYS, &[]),
-            Self::All => (6, &TRIGGER_KEYS, &COMMON_KEYS),
+            Self::All => (0, &[], dialects::KEYS),
         };
-        STANDARD_KEYS.into_iter().take(standard).chain(triggers.iter().copied()).chain(common.iter().copied())
+        let keys = STANDARD_KEYS.into_iter().take(standard).chain(triggers.iter().copied());
+        keys.chain(all.iter().map(|entry| entry.key))
     }
 }
 
@@ -108,10 +114,15 @@ fn report_unknown_key(key: &str, span: Span, rules: &Rules, sink: &mut Diagnosti
     if rules.unknown_keys == RuleLevel::Ignore {
         return;
     }
-    let help = match nearest(key, rules.known_keys.iter()) {
-        Some(similar) => format!("did you mean {similar}?"),
-        None if KnownKeys::All.contains(key) => "this preset does not support it".to_owned(),
-        None => "move it under metadata, where every key is allowed".to_owned(),
+    // Comparing thousands of unknown keys with the table is slow, and most of these diagnostics are dropped.
+    let compared = if sink.diagnostics.len() < SUGGESTIONS_MAX { usize::MAX } else { 0 };
+    let candidates = rules.known_keys.iter().take(compared);
+    let help = match dialects::find_key(key) {
+        Some(entry) => unsupported_key_help(entry, rules),
+        None => match nearest(key, candidates) {
+            Some(similar) => format!("did you mean {similar}?"),
+            None => "move it under metadata, where every key is allowed".to_owned(),
+        },
     };
     sink.report(
         rules.unknown_keys,
@@ -120,6 +131,21 @@ fn report_unknown_key(key: &str, span: Span, rules: &Rules, sink: &mut Diagnosti
         format!("unknown key {}", hidden::escape_for_display(key)),
         &help,
     );
+}
+
+/// Returns the help for a key that is known, but not under these rules. Never advises to move or rename a key that
+/// a client uses, because that would disable it there.
+fn unsupported_key_help(entry: &DialectKey, rules: &Rules) -> String {
+    let reason = match rules.known_keys {
+        KnownKeys::Standard => "the specification does not define it",
+        KnownKeys::Basic | KnownKeys::Triggers | KnownKeys::All => "this preset does not support it",
+    };
+    match entry.clients {
+        [] if entry.used_by_prowess => format!("{reason}; preset standard supports it"),
+        [] => format!("{reason}; move it under metadata, where every key is allowed"),
+        [client] => format!("{reason}, but {} uses it", client.title()),
+        clients => format!("{reason}, but {} use it", dialects::client_list(clients)),
+    }
 }
 
 /// Returns the text of a scalar, or `None` for null. Numbers and booleans count as text.
@@ -174,6 +200,28 @@ fn read_name(
         };
         sink.report(rules.name_folder, Code::NameFolder, node.span, message, &help);
     }
+    Some(name)
+}
+
+/// Returns the name of the directory if the rules accept a skill without a name.
+fn read_missing_name(
+    start: Span,
+    dir_name: Option<&str>,
+    rules: &Rules,
+    sink: &mut DiagnosticSink<'_>,
+) -> Option<SkillName> {
+    let line = name_line(dir_name);
+    let name = dir_name.and_then(|dir_name| SkillName::parse(dir_name).ok());
+    let Some(name) = name.filter(|_| rules.name_missing != RuleLevel::Reject) else {
+        let help = format!("add the line {line}");
+        sink.report(RuleLevel::Reject, Code::MissingName, start, "name is missing", &help);
+        return None;
+    };
+    let clients = dialects::client_list(&Client::requiring_name());
+    let message = format!("name is missing; the skill is named {name} after its directory");
+    let help = format!("add the line {line}; {clients} do not load a skill without a name");
+    sink.report(rules.name_missing, Code::MissingName, start, message, &help);
+    check_name_form(&name, start, rules, sink);
     Some(name)
 }
 

@@ -124,6 +124,25 @@ Body.
 }
 
 #[test]
+fn keys_of_any_client_are_known() {
+    let keys = |fields: &str| standard(&format!("name: pdf\ndescription: Reads.\n{fields}"));
+    let known: String = crate::dialects::KEYS
+        .iter()
+        .filter(|entry| !["name", "description", "compatibility"].contains(&entry.key))
+        .map(|entry| format!("{}:\n", entry.key))
+        .collect();
+    assert_eq!(keys(known.trim_end()), "pdf | Reads.\n");
+    let cases = [
+        "model: opus\ncontext: fork\nagent: Explore\nhooks: {Stop: []}\neffort: high",
+        "requires: {mcp: [rube]}\ncategory: office\nplatforms: [macos]",
+        "allowedTools: [read_file]\npriority: 3",
+        "whenToUse: asked\nuser_invocable: false\ndesciption-short: x\ncolour: red",
+    ];
+    let all: Vec<_> = cases.iter().map(|case| format!("{case}\n=> {}", keys(case))).collect();
+    insta::assert_snapshot!(all.join("\n"));
+}
+
+#[test]
 fn strict_rules_turn_specification_violations_into_errors() {
     let strict = |fields: &str| render(&format!("---\n{fields}\n---\nBody.\n"), &Rules::strict());
     let cases = [

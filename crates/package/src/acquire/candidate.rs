@@ -115,7 +115,9 @@ fn read_name_and_description(
         return Ok((fallback, String::new()));
     }
     let bytes = tree.read_entry(index)?;
-    Ok(match parse(&bytes, None, &Rules::standard()) {
+    // A skill without a name is named after its directory; the root of a source has none.
+    let dir_name = Some(fallback.as_str()).filter(|name| !name.is_empty());
+    Ok(match parse(&bytes, dir_name, &Rules::standard()) {
         ParseOutcome { document: Some(document), .. } => {
             let manifest = document.manifest;
             (manifest.name().to_string(), manifest.description().to_owned())

@@ -122,7 +122,8 @@ pub(crate) fn prepare_skill_as(
     }
     if own_name.is_none() {
         // Report errors of the manifest rather than its missing name.
-        check_manifest(&manifest.bytes, None, checks.rules, candidate)?;
+        let dir_name = dir.or(Some(candidate.name.as_str())).filter(|name| !name.is_empty());
+        check_manifest(&manifest.bytes, dir_name, checks.rules, candidate)?;
     }
     let name = dir.map(str::to_owned).or(own_name).unwrap_or_else(|| candidate.name.clone());
     let name = parse_dir_name(&name)?;

@@ -127,6 +127,9 @@ pub fn manifest_fields(skill: &Skill) -> serde_json::Value {
     );
     insert("user-invocable", if manifest.user_invocable() { json!(null) } else { json!(false) });
     insert("argument-hint", json!(manifest.argument_hint()));
+    insert("arguments", list_or_null(manifest.arguments().iter().map(|name| json!(name)).collect()));
+    insert("when_to_use", json!(manifest.when_to_use()));
+    insert("paths", list_or_null(manifest.paths().iter().map(|glob| json!(glob)).collect()));
     for (key, value) in manifest.unknown_fields() {
         insert(key, value_json(value));
     }

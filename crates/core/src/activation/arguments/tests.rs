@@ -4,7 +4,14 @@ use super::*;
 
 fn apply(body: &str, args: &str, placeholders: PlaceholderSyntax) -> (String, Substitution) {
     let mut out = String::new();
-    let substituted = Arguments::parse(Some(args)).unwrap().write(body, placeholders, &mut out).unwrap();
+    let names = ["file".into(), "file-mode".into()];
+    let values = PlaceholderValues {
+        names: &names,
+        skill_dir: Some(Path::new("/skills/a b")),
+        project_dir: Some(Path::new("/project")),
+    };
+    let substituted =
+        Arguments::parse(Some(args)).unwrap().write(body, placeholders, values, &mut out).unwrap();
     (out, substituted)
 }
 
@@ -23,7 +30,7 @@ fn s001_10_the_placeholder_is_replaced_everywhere() {
 fn s001_12_without_arguments_nothing_is_substituted() {
     for args in ["", "  \n"] {
         assert_eq!(apply("a $ARGUMENTS b", args, PlaceholderSyntax::Whole).0, "a $ARGUMENTS b");
-        assert_eq!(positions("a $ARGUMENTS b$ARGUMENTS[0]c $0", args), "a  bc $0");
+        assert_eq!(positions("a $ARGUMENTS b$ARGUMENTS[0]c $0 $file", args), "a  b$ARGUMENTS[0]c $0 ");
     }
 }
 
@@ -31,16 +38,39 @@ fn s001_12_without_arguments_nothing_is_substituted() {
 fn positions_are_counted_from_zero() {
     for (body, expected) in [
         ("$0 then $1", "one then two words"),
-        ("$ARGUMENTS[1]|$ARGUMENTS[0]|$ARGUMENTS[7]|", "two words|one||"),
+        ("$ARGUMENTS[1]|$ARGUMENTS[0]|$ARGUMENTS[7]|", "two words|one|$ARGUMENTS[7]|"),
         ("$ARGUMENTS[x] $ARGUMENTS[", "one 'two words'[x] one 'two words'["),
         ("$5 and $1.50 and $1,5 and $1.", "$5 and $1.50 and $1,5 and two words."),
         ("$10 $name $1a $_ $$1 $", "$10 $name $1a $_ $$1 $"),
-        ("\\$1 \\$ARGUMENTS \\\\$0", "\\$1 \\$ARGUMENTS \\\\one"),
+        ("\\$1 \\$ARGUMENTS \\\\$0", "$1 $ARGUMENTS \\\\one"),
+        ("\\$ARGUMENTS[1] \\$file \\$9 \\$x \\$1.50", "$ARGUMENTS[1] $file $9 \\$x \\$1.50"),
+        ("$01 $0001 $00001", "two words two words $00001"),
         ("$ARGUMENTS_X $ARGUMENTSX", "$ARGUMENTS_X $ARGUMENTSX"),
         ("$ARGUMENTS", "one 'two words'"),
     ] {
         assert_eq!(positions(body, "one 'two words'"), expected, "{body}");
     }
+}
+
+#[test]
+fn declared_names_are_replaced() {
+    for (body, expected) in [
+        ("$file, $file-mode, $files, $file[0], $file_", "one, two, $files, $file[0], $file_"),
+        ("`cat $file` \\$file", "`cat one` $file"),
+        ("```sh\ncat $file $0\n```", "```sh\ncat one $0\n```"),
+    ] {
+        assert_eq!(positions(body, "one two"), expected, "{body}");
+    }
+    assert_eq!(positions("<$file> <$file-mode>", "one"), "<one> <>");
+}
+
+#[test]
+fn directories_are_replaced_without_an_escape() {
+    let body =
+        "`${CLAUDE_SKILL_DIR}/x` \\${CLAUDE_PROJECT_DIR} ${HERMES_SKILL_DIR} ${CLAUDE_SESSION_ID} ${HOME}";
+    let expected = "`/skills/a b/x` \\/project /skills/a b ${CLAUDE_SESSION_ID} ${HOME}";
+    assert_eq!(positions(body, ""), expected);
+    assert_eq!(apply(body, "x", PlaceholderSyntax::Whole).0, body);
 }
 
 #[test]
@@ -106,14 +136,27 @@ proptest! {
 
     #[test]
     fn the_pieces_of_a_body_are_the_body(body in "([$`~\\\\\n 0-9a\\[\\]ü]|\\$ARGUMENTS|```){0,40}") {
-        let text: String = split_pieces(&body).map(|piece| match piece {
-            Piece::Text(text) | Piece::Digit(_, text) => text.to_owned(),
+        let text: String = split_pieces(&body, &["a".into()]).map(|piece| match piece {
+            Piece::Text(text) | Piece::Position(_, text) | Piece::Variable(_, text) => text.to_owned(),
             Piece::All => "$ARGUMENTS".to_owned(),
-            Piece::Indexed(at) => format!("$ARGUMENTS[{at}]"),
+            Piece::Named(_) => "$a".to_owned(),
+            Piece::Escaped(text) => format!("\\{text}"),
         }).collect();
-        // Only leading zeros of an index are lost.
-        if !body.contains("[0") {
-            prop_assert_eq!(text, body);
+        prop_assert_eq!(text, body);
+    }
+
+    /// Every value that is inserted appears as it is, and nothing in it is replaced again.
+    #[test]
+    fn values_cannot_introduce_placeholders(
+        before in "[a-z `\n]{0,10}",
+        value in "(\\$ARGUMENTS|\\$0|\\$file|\\$\\{CLAUDE_SKILL_DIR\\}|!`x`|\\\\|`|[a-z]){1,8}",
+    ) {
+        let quoted = format!("'{value}'");
+        for placeholder in ["$ARGUMENTS", "$file"] {
+            let (text, substituted) = apply(&format!("{before}\n\n{placeholder} end"), &quoted, PlaceholderSyntax::Positions);
+            let inserted = if placeholder == "$ARGUMENTS" { &quoted } else { &value };
+            prop_assert_eq!(substituted, Substitution::Yes);
+            prop_assert_eq!(text, format!("{before}\n\n{inserted} end"));
         }
     }
 }
