@@ -36,8 +36,8 @@ pub(crate) fn fit(examples: &[Example]) -> Weights {
             let value = |index: usize| evidence.get(index).copied().unwrap_or(1.0);
             for row in 0..=EVIDENCE {
                 gradient[row] += error * value(row);
-                for column in 0..=EVIDENCE {
-                    hessian[row][column] += curvature * value(row) * value(column);
+                for (column, entry) in hessian[row].iter_mut().enumerate() {
+                    *entry += curvature * value(row) * value(column);
                 }
             }
         }
@@ -51,10 +51,9 @@ pub(crate) fn fit(examples: &[Example]) -> Weights {
 fn solve(mut matrix: [[f64; EVIDENCE + 1]; EVIDENCE + 1], mut right: Weights) -> Weights {
     for pivot in 0..=EVIDENCE {
         for row in pivot + 1..=EVIDENCE {
-            let factor = matrix[row][pivot] / matrix[pivot][pivot];
-            for column in pivot..=EVIDENCE {
-                matrix[row][column] -= factor * matrix[pivot][column];
-            }
+            let pivot_row = matrix[pivot];
+            let factor = matrix[row][pivot] / pivot_row[pivot];
+            matrix[row].iter_mut().zip(pivot_row).for_each(|(entry, above)| *entry -= factor * above);
             right[row] -= factor * right[pivot];
         }
     }
