@@ -4,6 +4,7 @@
 //! old or its new content, even if this process is killed; a file that another program changed during the run is not
 //! overwritten; after an error, nothing was changed.
 
+use std::collections::HashSet;
 use std::fs::Permissions;
 use std::io::{self, Write};
 use std::os::unix::fs::{PermissionsExt, fchown};
@@ -131,9 +132,9 @@ fn make_changes(
         staged.push((path, name, existing));
     }
     // A directory that replaces a file.
-    let (in_the_way, others): (Vec<_>, Vec<_>) = removed
-        .into_iter()
-        .partition(|(path, _)| staged.iter().any(|(written, ..)| written.starts_with(path)));
+    let parents: HashSet<&Path> = staged.iter().flat_map(|(path, ..)| path.ancestors().skip(1)).collect();
+    let (in_the_way, others): (Vec<_>, Vec<_>) =
+        removed.into_iter().partition(|(path, _)| parents.contains(path));
     for (path, existing) in in_the_way {
         staging.remove(path, Some(existing)).map_err(fail(path))?;
     }
