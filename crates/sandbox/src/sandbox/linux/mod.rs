@@ -189,9 +189,9 @@ fn bubblewrap_arguments(task: &SandboxTask<'_>, features: BubblewrapFeatures) ->
     } else {
         add(&["--bind", &task.scratch.to_string_lossy(), &scratch]);
     }
-    if features.size && scratch == TMP {
+    if features.size {
         // Without this, a file that is written beside a granted one would be lost without an error.
-        for parent in parents_in_tmp(task) {
+        for parent in parents_in_private_dirs(task, &[Path::new(&*scratch), Path::new(SHM)]) {
             add(&["--perms", "0555", "--dir", &parent.to_string_lossy()]);
         }
     }
@@ -219,12 +219,12 @@ fn namespace_scratch<'t>(task: &'t SandboxTask<'_>) -> &'t Path {
     }
 }
 
-/// Returns the directories above granted paths that are created in the scratch directory, the outermost first.
-fn parents_in_tmp<'t>(task: &'t SandboxTask<'_>) -> BTreeSet<&'t Path> {
+/// Returns the directories above granted paths that are created in private directories, the outermost first.
+fn parents_in_private_dirs<'t>(task: &'t SandboxTask<'_>, private: &[&Path]) -> BTreeSet<&'t Path> {
     let copies = task.copies.iter().map(|copy| copy.inside(CopyLocation::UserPath));
     let paths = task.readable.iter().map(PathBuf::as_path).chain([task.skill]).chain(copies);
-    let is_in_tmp = |path: &&Path| path.starts_with(TMP) && *path != Path::new(TMP);
-    paths.flat_map(|path| path.ancestors().skip(1)).filter(is_in_tmp).collect()
+    let is_private = |path: &&Path| private.iter().any(|dir| path.starts_with(dir) && path != dir);
+    paths.flat_map(|path| path.ancestors().skip(1)).filter(is_private).collect()
 }
 
 /// Returns the order for the helper. `scratch` is the scratch directory as the script sees it.
