@@ -217,8 +217,6 @@ codes! {
     TriggerForm = "SK055";
     /// A toolset does not have the form path:Export.
     ToolsetForm = "SK056";
-    /// A trigger is an everyday word.
-    TriggerEveryday = "SK057";
     /// The body contains hidden characters.
     HiddenBody = "SK061";
     /// The body is empty.

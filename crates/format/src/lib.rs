@@ -27,7 +27,6 @@
 //! | [`diagnostic`] | codes, severities, locations |
 //! | [`error_code`] | the error codes that every interface reports |
 //! | [`hidden`] | invisible characters |
-//! | [`everyday`] | everyday words, which are poor keywords |
 //! | [`suggest`] | "did you mean" suggestions |
 
 mod capabilities;
@@ -35,7 +34,6 @@ pub mod diagnostic;
 pub mod dialects;
 pub mod document;
 pub mod error_code;
-pub mod everyday;
 pub mod fence;
 pub mod hidden;
 pub mod manifest;

@@ -3,7 +3,7 @@
 mod fusion;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
@@ -190,20 +190,11 @@ impl Router {
         if *key == *name { description.to_owned() } else { format!("{name}\n{description}") }
     }
 
-    /// Checks how well the selectable skills can be distinguished, and whether their triggers are specific.
-    /// Returns their names and the advice.
+    /// Checks how well the selectable skills can be distinguished. Returns their names and the advice.
     pub fn lint(&self) -> (Vec<String>, Vec<RoutingAdvice>) {
         let skills: Vec<&Skill> = self.skills().map(|(_, skill)| skill).collect();
         let texts = parallel_map(&skills, 32, |skill| skill_texts(skill));
-        let mut advice: BTreeMap<usize, RoutingAdvice> =
-            lint(&texts).into_iter().map(|advice| (advice.skill, advice)).collect();
-        for (index, trigger) in self.trigger_index().0.general_triggers() {
-            // Positions among the selectable skills are sorted by their index in the snapshot.
-            let Ok(skill) = self.selectable.binary_search(&index) else { continue };
-            let advice = advice.entry(skill).or_insert_with(|| RoutingAdvice::distinct(skill));
-            advice.general_triggers.push(trigger.to_owned());
-        }
-        (skills.iter().map(|skill| skill.key().into()).collect(), advice.into_values().collect())
+        (skills.iter().map(|skill| skill.key().into()).collect(), lint(&texts))
     }
 
     /// Adds skills that share words with the message, up to `k`, and adds this reason to matches that are

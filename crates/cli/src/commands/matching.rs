@@ -57,7 +57,7 @@ pub(super) fn run(
     } else if !has_matches {
         output.note("no skill matches the query");
     } else if !routing.is_confident() {
-        output.note("weak match: the first skill may not be the right one");
+        output.note("no match is likely to be right");
     }
     print_diagnostics(output, router.diagnostics());
     Ok(if has_matches { SUCCESS } else { check_failed() })

@@ -7,7 +7,6 @@ use std::collections::hash_map::Entry;
 use super::read::scalar_text;
 use super::{DiagnosticSink, OptionalFields, Triggers};
 use crate::diagnostic::Code;
-use crate::everyday::is_everyday_keyword;
 use crate::hidden;
 use crate::rules::{RuleLevel, Rules};
 use crate::yaml::{Node, NodeKind, Value};
@@ -254,8 +253,8 @@ impl Field<'_, '_> {
                 duplicates: self.duplicates,
             };
             match key.as_ref() {
-                "keywords" => triggers.keywords = field.trigger_words(),
-                "verbs" => triggers.verbs = field.trigger_words(),
+                "keywords" => triggers.keywords = field.string_list(),
+                "verbs" => triggers.verbs = field.string_list(),
                 "patterns" => triggers.patterns = field.patterns(),
                 unknown => {
                     let message = format!("unknown trigger {}", hidden::escape_for_display(unknown));
@@ -271,28 +270,6 @@ impl Field<'_, '_> {
             }
         }
         Some(triggers)
-    }
-
-    /// Reads keywords or verbs, and reports those that would match messages of any kind.
-    fn trigger_words(&mut self) -> Vec<Box<str>> {
-        let words = self.string_list();
-        let everyday: Vec<_> = words
-            .iter()
-            .filter(|word| is_everyday_keyword(word))
-            .map(|word| hidden::escape_for_display(word))
-            .collect();
-        if !everyday.is_empty() {
-            let message =
-                format!("{} contains everyday words, which are ignored: {}", self.key, everyday.join(", "));
-            self.sink.report(
-                self.level.min(RuleLevel::Warn),
-                Code::TriggerEveryday,
-                self.node.span,
-                message,
-                "use words that only messages for this skill contain",
-            );
-        }
-        words
     }
 
     fn patterns(&mut self) -> Vec<Box<str>> {

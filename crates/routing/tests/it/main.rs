@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod requests;
 mod routing;
 mod routing_cache;
 mod routing_semantic;
