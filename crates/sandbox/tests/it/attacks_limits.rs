@@ -13,7 +13,8 @@ use prowess_testing::script_env::{ScriptEnv, TIERS, count_own_processes};
 #[test]
 fn a_fork_bomb_is_limited_and_ended() {
     let env = ScriptEnv::new();
-    let text = "#!/bin/bash\nbomb() { bomb | bomb & }; bomb; sleep 30\n";
+    // Each generation leaves a process that stays, so that the number does not fall before it is measured.
+    let text = "#!/bin/bash\nbomb() { sleep 30 & bomb | bomb & }; bomb; sleep 30\n";
     for tier in TIERS {
         let script = env.script("bomb.sh", text);
         let result = script
