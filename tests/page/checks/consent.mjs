@@ -42,9 +42,17 @@ export const consent = (browser, check, prowess) => [
       const access = await question.locator("dl").innerText();
       assert.match(access, /Reads\s+the skill, system files, in\.txt\s+Writes\s+the files of this conversation\s+Network\s+no access/);
       await browser.checkAccessibility(page, "a question about a script");
-      // The question is still there after a reload, and in another tab.
+      // The question is still there after a reload, even if the access level becomes known later, and in another tab.
+      const about = Promise.withResolvers();
+      const delay = async (route) => {
+        await about.promise;
+        await route.continue();
+      };
+      await page.route("**/api/about", delay, { times: 1 });
       await page.reload();
       await question.waitFor();
+      about.resolve();
+      await question.getByRole("button", { name: "Allow once" }).waitFor();
       const other = await browser.open(context, page.url());
       const otherQuestion = other.getByRole("group", { name: "Allow upper to run scripts/upper.sh?" });
       await otherQuestion.waitFor();

@@ -19,14 +19,18 @@ export const consentQuestion = (chat, question) => {
     h("dd", {}, visible(text)),
   ]);
   const [skill, script] = [visible(question.skill), visible(question.script)];
-  return h(
+  const element = h(
     "div",
     { class: "consent", role: "group", "aria-label": t.consent.label(skill, script) },
     // Announced, because the reply waits for the answer.
     h("p", { class: "consent-ask", role: "alert" }, t.consent.ask(skill, script)),
     h("dl", { class: "consent-access" }, ...rows),
-    ...answers(chat, question.question),
   );
+  const offer = () => element.append(...answers(chat, question.question));
+  // After a reload, the question may be shown before the access level is known.
+  if (app.about) offer();
+  else app.addEventListener("about", offer, { once: true });
+  return element;
 };
 
 /** The buttons, or where the question can be answered. @param {string} chat @param {string | undefined} id */

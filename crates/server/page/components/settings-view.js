@@ -87,7 +87,10 @@ export class SettingsView extends HTMLElement {
     });
     this.#filter.addEventListener("input", () => this.#table());
     this.#ends = [
-      app.on("about", () => this.#setup()),
+      app.on("about", () => {
+        this.#setup();
+        this.#restrict();
+      }),
       // Retries a failed load, but keeps the user's input.
       app.on("connection", (event) => event.detail.back && this.#settings.size === 0 && this.#read()),
     ];
@@ -151,7 +154,6 @@ export class SettingsView extends HTMLElement {
   }
 
   #render() {
-    const admin = app.about?.admin ?? true;
     this.#fields = {};
     for (const [key, kind, options] of KEYS) {
       const setting = this.#settings.get(key);
@@ -181,7 +183,6 @@ export class SettingsView extends HTMLElement {
               spellcheck: "false",
             });
       const byHand = BY_HAND.includes(key);
-      input.disabled = !admin;
       if (byHand) input.toggleAttribute("readonly", true);
       input.dataset.key = key;
       const names = t.settings.keys[/** @type {"preset"} */ (key)];
@@ -193,12 +194,18 @@ export class SettingsView extends HTMLElement {
           .join(" "),
       );
     }
-    const save = h("button", { class: "button primary", disabled: !admin }, t.common.save);
     this.#form.replaceChildren(
       h("div", { class: "two" }, ...Object.values(this.#fields).map((one) => one.element)),
       this.#problem,
-      h("div", { class: "actions" }, this.#said, save),
+      h("div", { class: "actions" }, this.#said, h("button", { class: "button primary" }, t.common.save)),
     );
+    this.#restrict();
+  }
+
+  /** Only administrators may change settings; the server checks this again. */
+  #restrict() {
+    const admin = app.about?.admin ?? true;
+    for (const control of this.#form.elements) /** @type {HTMLInputElement} */ (control).disabled = !admin;
   }
 
   async #save() {

@@ -23,6 +23,8 @@ export class SkillDetail extends HTMLElement {
   #skill = null;
   /** @type {Diagnostic[]} */
   #diagnostics = [];
+  /** The access level of the shown actions, which may become known later. @type {boolean | undefined} */
+  #admin;
   #description = h("p", { class: "detail-description" });
   #actions = h("div", { class: "detail-actions" });
   #facts = h("dl", { class: "facts" });
@@ -58,17 +60,18 @@ export class SkillDetail extends HTMLElement {
 
   /** The same skill, as it is now. @param {Skill} skill */
   update(skill) {
-    // Replacing an equal skill would discard what is being read for it.
-    if (JSON.stringify(skill) === JSON.stringify(this.#skill)) return;
+    const unchanged = JSON.stringify(skill) === JSON.stringify(this.#skill);
+    if (unchanged && this.#admin === app.about?.admin) return;
     this.#skill = skill;
     this.#render();
-    this.#read();
+    // Replacing an equal skill would discard what is being read for it.
+    if (!unchanged) this.#read();
   }
 
   #render() {
     const skill = /** @type {Skill} */ (this.#skill);
     this.#description.textContent = skill.description;
-    const admin = app.about?.admin ?? false;
+    const admin = (this.#admin = app.about?.admin);
     const action = (
       /** @type {any} */ picture,
       /** @type {string} */ text,
