@@ -2,7 +2,10 @@
 
 mod baselines;
 mod beyond;
+mod calibrate;
+mod families;
 mod fit;
+mod logistic;
 mod prompt;
 mod quality;
 mod semantic;
@@ -19,6 +22,7 @@ use prowess_bench::catalog::data::Data;
 const USAGE: &str = "\
 bench-routing WHAT DIR [SIZE[:BODY]…]
 bench-routing semantic DIR MODEL [SIZE…]
+bench-routing calibrate DIR [OTHER…]
 bench-routing prompt DIR [PROWESS]
 
   quality     hit@1, recall@5 and MRR, compared with the baselines, for 1,000 skills and the whole catalog
@@ -26,7 +30,8 @@ bench-routing prompt DIR [PROWESS]
   beyond      quality without typo tolerance, prefixes or phrases
   typos       quality for messages with a typo in the name of their skill
   fit         weights fitted to part of the messages and evaluated on the rest
-  calibrate   data for fitting the confidence
+  calibrate   weights of the confidence, and which share of messages is said to fit, also in OTHER directories,
+              whose messages of the subset held-out are not used for fitting
   misses      messages whose skill is not among the first five of 1,000
   semantic    words only, vectors only and both, for each SIZE; MODEL is openai:URL#NAME or ollama:URL#NAME
   speed       building, opening and querying the index, for each SIZE; bodies are truncated to BODY bytes
@@ -56,7 +61,10 @@ fn run() -> Result<(), String> {
         "beyond" => beyond::ablation(&data),
         "typos" => beyond::typos(&data),
         "fit" => weights::fit(&data),
-        "calibrate" => quality::calibrate(&data),
+        "calibrate" => {
+            let read = |dir: &String| Ok((dir_name(dir), Data::read(Path::new(dir))?));
+            calibrate::run(&data, &rest.iter().map(read).collect::<Result<Vec<_>, String>>()?);
+        }
         "misses" => quality::misses(&data),
         "speed" => speed::run(&data, rest)?,
         "prompt" => prompt::run(&data, rest.first())?,
@@ -64,4 +72,8 @@ fn run() -> Result<(), String> {
         _ => return Err(USAGE.to_owned()),
     }
     Ok(())
+}
+
+fn dir_name(dir: &str) -> String {
+    Path::new(dir).file_name().map_or_else(|| dir.to_owned(), |name| name.to_string_lossy().into_owned())
 }

@@ -49,51 +49,6 @@ pub(crate) fn run(data: &Data) {
     }
 }
 
-/// Prints data about the first skill of each message: whether it is correct, its score, its features, and the score of the
-/// second skill. In small collections, most messages have no correct skill.
-pub(crate) fn calibrate(data: &Data) {
-    for skills in sizes(data) {
-        let index = LexicalIndex::new(&skills, SkillTexts::clone);
-        data.messages
-            .iter()
-            .for_each(|message| print_case(&index, &skills, "pos", &message.query, &message.skills));
-        data.negatives
-            .iter()
-            .for_each(|message| print_case(&index, &skills, "neg", &message.query, &message.not_skills));
-        SMALL_TALK.iter().for_each(|message| print_case(&index, &skills, "talk", message, &[]));
-    }
-    for number in 0..60 {
-        let skills = data.small_sample(if number % 2 == 0 { 20 } else { 100 }, number);
-        let index = LexicalIndex::new(&skills, SkillTexts::clone);
-        let has =
-            |message: &&LabelledMessage| skills.iter().any(|skill| message.skills.contains(&skill.name));
-        for message in data.messages.iter().filter(has) {
-            print_case(&index, &skills, "pos", &message.query, &message.skills);
-        }
-        for message in data.messages.iter().filter(|message| !has(message)).skip(number * 7).step_by(31) {
-            print_case(&index, &skills, "other", &message.query, &[]);
-        }
-        for message in SMALL_TALK.iter().skip(number % 4).step_by(4) {
-            print_case(&index, &skills, "talk", message, &[]);
-        }
-    }
-}
-
-fn print_case(index: &LexicalIndex, skills: &[SkillTexts], kind: &str, query: &str, names: &[String]) {
-    let found = index.rank(query, 2);
-    let second = found.get(1).map_or(0.0, |second| second.score);
-    let (count, words) =
-        (skills.len(), query.chars().take(40).filter(|c| !c.is_control()).collect::<String>());
-    let Some(first) = found.first() else {
-        return print_line(&format!("{count} {kind} none {words}"));
-    };
-    let named = u8::from(names.contains(&skills[first.skill].name));
-    let all_features = index.features(query);
-    let features = all_features.iter().find(|(skill, _)| *skill == first.skill).map(|(_, all)| all);
-    let score = first.score;
-    print_line(&format!("{count} {kind} {named} {score} {features:?} {second} {words}"));
-}
-
 pub(crate) fn misses(data: &Data) {
     let skills = data.sample(1_000);
     let index = LexicalIndex::new(&skills, SkillTexts::clone);

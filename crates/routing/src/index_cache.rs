@@ -14,13 +14,13 @@ use super::text::SkillTexts;
 use prowess_fs::{SymlinkMode, lock, open_nonblocking, remove_unless_locked, write_private_nosync};
 
 /// The minimum size of a cached collection. Smaller ones are indexed faster than a file is opened and checked.
-const CACHED_SKILLS_MIN: usize = 256;
+const CACHED_SKILLS_MIN: usize = 48;
 
 /// The maximum number of skills in the second, third and fourth file.
 const LEVEL_CAPACITY: [usize; 3] = [16 * 1024, 1024, 64];
 
 /// The maximum number of cached collections; the oldest are removed first.
-const COLLECTIONS_MAX: usize = 8;
+const COLLECTIONS_MAX: usize = 32;
 
 /// The skills of one index. Texts are read only for skills that no file contains.
 pub(crate) struct Collection<'c> {

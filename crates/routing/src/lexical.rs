@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use super::confidence::confidence;
+use super::confidence::Evidence;
 use super::index::{
     ColumnHit, Columns, DamagedIndex, Index, LISTS_MAX, SearchCandidate, Segment, SegmentSource, Sketch,
     TermStats, WeightedTerm, build, build_with, with_checksums,
@@ -173,6 +173,17 @@ impl LexicalIndex {
             .collect()
     }
 
+    /// Returns the best skill for a message, and the evidence for it.
+    pub fn evidence(&self, query: &str) -> Option<(usize, Evidence)> {
+        let mut query = Query::new(query);
+        let stats = self.look_up(&mut query).ok()?;
+        let (candidates, _) = split_copies(self.sorted_candidates(&query, &stats, 2).ok()?, 2);
+        let first = candidates.first()?;
+        let second = candidates.get(1).map_or(0.0, |second| second.score);
+        let evidence = Evidence::new(&query, &stats, &first.reranked, &first.impacts, [first.score, second]);
+        Some((first.skill as usize, evidence))
+    }
+
     /// Returns the best `k` skills for a description, with their scores. Unlike in [`LexicalIndex::rank`],
     /// copies keep their positions.
     #[cfg(test)]
@@ -211,7 +222,9 @@ impl LexicalIndex {
         )| {
             let mut reasons = reasons(&query, &reranked, &impacts);
             reasons.extend(phrases.iter().map(|phrase| format!("phrase: \"{phrase}\"")));
-            let confidence = confidence(&reranked.features, score, if index == 0 { second } else { first });
+            let best_other = if index == 0 { second } else { first };
+            let confidence =
+                Evidence::new(&query, &stats, &reranked, &impacts, [score, best_other]).confidence();
             RankedSkill { skill: skill as usize, score, confidence, reasons }
         };
         let mut ranked: Vec<RankedSkill> = candidates.map(ranked).collect();

@@ -9,6 +9,7 @@
 //! | [`mention`] | `/name`, `$name`, "use the name skill" |
 //! | [`eval`] | measuring the quality of a ranking |
 //! | `words`, `stem`, `stop_words`, `translations`, `aliases` | words and their variants |
+//! | `frequency` | how frequent words are in general |
 //! | `query`, `index`, `index_cache` | the query, the index, and its cache on disk |
 //! | `typos`, `edit_distance`, `vocabulary`, `prefixes`, `phrase` | typing errors, prefixes and quoted phrases |
 //! | `rerank`, `confidence`, `reasons` | reranking the best candidates, their confidence, and the reasons |
@@ -20,6 +21,7 @@ mod complete;
 mod confidence;
 mod edit_distance;
 pub mod eval;
+mod frequency;
 mod index;
 mod index_cache;
 mod lexical;
@@ -47,7 +49,7 @@ mod vocabulary;
 mod words;
 
 pub use complete::{COMPLETIONS_MAX, Completion, complete, complete_named};
-pub use confidence::CONFIDENCE_MIN;
+pub use confidence::{CONFIDENCE_MIN, EVIDENCE, EVIDENCE_NAMES, Evidence};
 pub use lexical::{LexicalIndex, RankedSkill};
 pub use lint::{RoutingAdvice, lint};
 pub use list_request::asks_for_list;

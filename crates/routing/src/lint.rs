@@ -31,6 +31,21 @@ pub struct RoutingAdvice {
     /// Words of its instructions that are neither in a rival nor in its description; adding them there would
     /// distinguish it.
     pub words: Vec<String>,
+    /// Keywords and verbs that do not activate the skill, because they are everyday words or too many skills
+    /// share them.
+    pub general_triggers: Vec<String>,
+}
+
+impl RoutingAdvice {
+    /// Returns `true` if the skill is hard to tell from others.
+    pub fn is_confusable(&self) -> bool {
+        self.rank != Some(0) || !self.rivals.is_empty()
+    }
+
+    /// Creates advice about a skill that is easy to tell from others.
+    pub(super) fn distinct(skill: usize) -> Self {
+        Self { skill, rank: Some(0), rivals: Vec::new(), words: Vec::new(), general_triggers: Vec::new() }
+    }
 }
 
 /// Checks each skill by searching for its own description.
@@ -87,7 +102,7 @@ impl LintedCollection<'_> {
         let rival_terms: Vec<&[Term]> =
             rivals.iter().filter_map(|(rival, _)| self.terms_of(*rival)).collect();
         let words = distinguishing_words(texts, self.terms_of(index)?, &rival_terms);
-        Some(RoutingAdvice { skill: index, rank, words, rivals })
+        Some(RoutingAdvice { skill: index, rank, words, rivals, general_triggers: Vec::new() })
     }
 
     fn terms_of(&self, index: usize) -> Option<&[Term]> {

@@ -40,6 +40,8 @@ pub(crate) struct QueryWord<'q> {
     /// Whether it is a word of running text, which may contain typos, and not code or a whole compound.
     pub(crate) plain: bool,
     pub(crate) is_stop_word: bool,
+    /// The index of the word that this one is derived from, unless it is original or a translation.
+    pub(crate) source: Option<usize>,
 }
 
 /// A parsed message.
@@ -74,8 +76,13 @@ impl<'q> Query<'q> {
                 position += 1;
                 let weight = if code { fade * CODE_WEIGHT } else { fade };
                 let plain = !code && matches!(token, WordToken::Word(_));
-                let index =
-                    query.add(token.term(), weight, text, WordOrigin { original: true, plain }, &mut indexes);
+                let index = query.add(
+                    token.term(),
+                    weight,
+                    text,
+                    WordOrigin { original: true, plain, source: None },
+                    &mut indexes,
+                );
                 if plain && ends_with(message, text) {
                     query.last = index;
                 }
@@ -101,23 +108,35 @@ impl<'q> Query<'q> {
                 });
             }
         }
-        for index in 0..query.words.len() {
-            let QueryWord { text, weighted, .. } = &query.words[index];
-            let weight = weighted.weight * ALIAS_WEIGHT;
-            for alias in aliases::aliases(&text.clone()) {
-                for_each_word(alias, |token, text| {
-                    query.add(token.term(), weight, text, WordOrigin::DERIVED, &mut indexes);
-                });
-            }
-        }
+        query.add_aliases(&mut indexes);
         for english in translations::to_english(message) {
             for_each_word(english, |token, text| {
-                query.add(token.term(), TRANSLATION_WEIGHT, text, WordOrigin::DERIVED, &mut indexes);
+                query.add(token.term(), TRANSLATION_WEIGHT, text, WordOrigin::derived(None), &mut indexes);
             });
         }
         query.pairs.sort_unstable();
         query.pairs.dedup();
         query
+    }
+
+    /// Adds the other names of words, and of pairs of adjacent words.
+    fn add_aliases(&mut self, indexes: &mut HashMap<Term, usize>) {
+        let mut added: Vec<(usize, &'static str)> = Vec::new();
+        for (index, word) in self.words.iter().enumerate() {
+            added.extend(aliases::aliases(word.weighted.term, &word.text).map(|alias| (index, alias)));
+        }
+        for (_, first, second) in &self.pairs {
+            let index = indexes.get(first).copied();
+            added.extend(index.into_iter().flat_map(|index| {
+                aliases::aliases_of_pair(*first, *second).map(move |alias| (index, alias))
+            }));
+        }
+        for (index, alias) in added {
+            let weight = self.words.get(index).map_or(0.0, |word| word.weighted.weight) * ALIAS_WEIGHT;
+            for_each_word(alias, |token, text| {
+                self.add(token.term(), weight, text, WordOrigin::derived(Some(index)), indexes);
+            });
+        }
     }
 
     /// Adds a word or raises the weight of one that is already in the query. Returns its index.
@@ -126,7 +145,7 @@ impl<'q> Query<'q> {
         term: Term,
         weight: f32,
         text: &'q str,
-        WordOrigin { original, plain }: WordOrigin,
+        WordOrigin { original, plain, source }: WordOrigin,
         indexes: &mut HashMap<Term, usize>,
     ) -> Option<usize> {
         if let Some(index) = indexes.get(&term) {
@@ -147,6 +166,7 @@ impl<'q> Query<'q> {
             original,
             plain,
             is_stop_word: is_stop_word(term),
+            source,
         });
         Some(self.words.len() - 1)
     }
@@ -154,6 +174,7 @@ impl<'q> Query<'q> {
     /// Adds the correction of a word, unless the message contains it anyway.
     pub(super) fn add_correction(&mut self, text: &str, weight: f32, typed: &str) {
         let Some(term) = single_term(text) else { return };
+        let source = self.words.iter().position(|word| word.original && word.text == typed);
         if self.words.len() < WORDS_MAX && self.words.iter().all(|word| word.weighted.term != term) {
             self.words.push(QueryWord {
                 weighted: WeightedTerm { term, weight },
@@ -162,6 +183,7 @@ impl<'q> Query<'q> {
                 original: false,
                 plain: false,
                 is_stop_word: is_stop_word(term),
+                source,
             });
         }
     }
@@ -172,11 +194,14 @@ impl<'q> Query<'q> {
 struct WordOrigin {
     original: bool,
     plain: bool,
+    source: Option<usize>,
 }
 
 impl WordOrigin {
-    /// Derived from another word.
-    const DERIVED: Self = Self { original: false, plain: false };
+    /// Derived from another word, or translated.
+    fn derived(source: Option<usize>) -> Self {
+        Self { original: false, plain: false, source }
+    }
 }
 
 /// Returns `true` if a part of the message extends to its end.

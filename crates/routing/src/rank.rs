@@ -61,8 +61,8 @@ prowess_format::named_enum! {
 pub struct SkillMatch {
     /// The name under which [`Snapshot::get`](prowess::Snapshot::get) finds it.
     pub name: String,
-    /// 3000 for a skill mentioned by name, 2000 for a phrase, 1000 for any other trigger, plus 1 for each
-    /// matching trigger and up to 1 for recent use. Below 1000, the score of its words and up to 4 % for usage.
+    /// 3000 for a skill mentioned by name, 2000 for a phrase, 1000 for any other trigger, plus up to 1 for each
+    /// matching trigger, depending on its rarity, and up to 1 for recent use. Below 1000, the score of its words and up to 4 % for usage.
     pub score: f64,
     /// The reasons, as text.
     pub reasons: Vec<String>,
@@ -145,22 +145,23 @@ pub(super) fn used_recently(name: &str, options: &RouteOptions<'_>) -> bool {
     options.usage.recency(name, options.now) >= RECENT
 }
 
-/// Returns a match for a skill that is mentioned or whose triggers match, or `None` if only its name occurs,
-/// which decides nothing.
+/// Returns a match for a skill that is mentioned or whose triggers match, or `None` if only its name or triggers
+/// that are too general occur, which decides nothing.
 pub(super) fn explicit_match(
     name: &str,
     mentioned: bool,
     hits: &[TriggerHit<'_>],
     options: &RouteOptions<'_>,
 ) -> Option<SkillMatch> {
-    let triggers = hits.iter().filter(|hit| hit.kind != TriggerKind::Name);
-    let count = triggers.clone().count();
-    let named = mentioned || (count > 0 && hits.iter().any(|hit| hit.kind == TriggerKind::Name));
+    let triggers = hits.iter().filter(|hit| hit.kind != TriggerKind::Name && hit.is_specific());
+    let weight: f64 = triggers.clone().map(|hit| f64::from(hit.weight) / 100.0).sum();
+    let has_trigger = triggers.clone().next().is_some();
+    let named = mentioned || (has_trigger && hits.iter().any(|hit| hit.kind == TriggerKind::Name));
     let base = if named {
         EXPLICIT_SCORE
-    } else if hits.iter().any(|hit| hit.kind == TriggerKind::Phrase) {
+    } else if triggers.clone().any(|hit| hit.kind == TriggerKind::Phrase) {
         PHRASE_SCORE
-    } else if count > 0 {
+    } else if has_trigger {
         TRIGGER_SCORE
     } else {
         return None;
@@ -177,7 +178,7 @@ pub(super) fn explicit_match(
     let kind = if named { MatchKind::Explicit } else { MatchKind::Trigger };
     Some(SkillMatch {
         name: name.to_owned(),
-        score: base + count.min(900) as f64 + recency,
+        score: base + weight.min(900.0) + recency,
         reasons,
         kind,
         confidence: 1.0,

@@ -37,7 +37,7 @@ pub struct FeatureWeights {
 
 impl Default for FeatureWeights {
     fn default() -> Self {
-        Self { words: 0.9, covered: 2.5, named: 1.9, pairs: 0.5, count: 1.4, when: 1.05, near: 0.4 }
+        Self { words: 1.1, covered: 2.4, named: 2.1, pairs: 0.4, count: 1.3, when: 1.05, near: 0.4 }
     }
 }
 

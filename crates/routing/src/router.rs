@@ -3,11 +3,12 @@
 mod fusion;
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use prowess_format::Diagnostic;
+use prowess_format::hidden::escape_and_truncate;
 use unicode_normalization::UnicodeNormalization;
 
 use super::complete::{Completion, CompletionIndex};
@@ -17,13 +18,16 @@ use super::lexical::{LexicalIndex, RankedSkill};
 use super::lint::{RoutingAdvice, lint};
 use super::list_request::asks_for_list;
 use super::mention::{dollar, skill_phrase, slash};
-use super::rank::{RouteOptions, Routing, SkillMatch, Tier, explicit_match, lexical_reason, sort_matches};
+use super::rank::{
+    MatchKind, RouteOptions, Routing, SkillMatch, Tier, explicit_match, lexical_reason, sort_matches,
+};
 use super::semantic;
 use super::skill_texts::{collection, collection_id, skill_texts};
 use super::text::fold_trimmed;
 use super::triggers::TriggerIndex;
 use fusion::SemanticState;
 use prowess::FileDiagnostic;
+use prowess::known_files::KnownFiles;
 use prowess::policy::MentionSyntax;
 use prowess::{Skill, Snapshot};
 use prowess_fs::parallel_map;
@@ -52,6 +56,8 @@ pub struct Router {
     snapshot: Arc<Snapshot>,
     /// The indexes of the skills that a model may choose by itself.
     selectable: Vec<usize>,
+    /// Those of them that are only offered for some files.
+    with_paths: Vec<usize>,
     triggers: OnceLock<(TriggerIndex, Vec<FileDiagnostic>)>,
     lexical: RwLock<Option<Arc<LexicalIndex>>>,
     /// The directory of the index cache.
@@ -78,14 +84,20 @@ impl Router {
                 && skill.manifest().is_some_and(|manifest| !manifest.disable_model_invocation())
                 && is_selectable(skill)
         };
-        let selectable = (0..)
+        let selectable: Vec<usize> = (0..)
             .zip(snapshot.all())
             .filter(|(_, skill)| may_choose(skill))
             .map(|(index, _)| index)
             .collect();
+        let has_paths = |index: &usize| {
+            let manifest = snapshot.all().get(*index).and_then(|skill| skill.manifest());
+            manifest.is_some_and(|manifest| !manifest.paths().is_empty())
+        };
+        let with_paths = selectable.iter().copied().filter(has_paths).collect();
         Self {
             snapshot,
             selectable,
+            with_paths,
             triggers: OnceLock::new(),
             lexical: RwLock::default(),
             cache_dir: None,
@@ -112,12 +124,63 @@ impl Router {
         &self.trigger_index().1
     }
 
-    /// Returns the skills that match a message.
+    /// Returns the skills that match a message. Skills with `paths` match only if the message names one of their files, or
+    /// the skill itself.
     pub fn route(&self, query: &str, options: &RouteOptions<'_>) -> Routing {
+        match self.with_paths.is_empty() {
+            true => self.route_without(query, &HashSet::new(), options),
+            false => self.route_for_files(query, &KnownFiles::in_message(query, Path::new("")), options),
+        }
+    }
+
+    /// Like [`Router::route`], with all files that the conversation is about.
+    pub fn route_for_files(&self, query: &str, files: &KnownFiles, options: &RouteOptions<'_>) -> Routing {
+        let mut routing = self.route_without(query, &self.withheld(files), options);
+        for matched in &mut routing.matches {
+            let manifest = self.snapshot.get(&matched.name).and_then(|skill| skill.manifest());
+            if let Some(file) = manifest.and_then(|manifest| files.find(manifest.paths())) {
+                matched.reasons.push(format!("file: {}", escape_and_truncate(file)));
+            }
+        }
+        routing
+    }
+
+    /// Returns the skills that would match a message if it were about other files.
+    pub fn withheld_matches(
+        &self,
+        query: &str,
+        files: &KnownFiles,
+        options: &RouteOptions<'_>,
+    ) -> Vec<&Skill> {
+        let withheld = self.withheld(files);
+        if withheld.is_empty() {
+            return Vec::new();
+        }
+        let keys: HashSet<&str> = withheld
+            .iter()
+            .filter_map(|index| self.snapshot.all().get(*index))
+            .map(|skill| skill.key().as_str())
+            .collect();
+        let routing = self.route_without(query, &HashSet::new(), options);
+        let matches = routing.matches.iter().filter(|matched| {
+            matched.kind != MatchKind::Explicit && matched.is_confident() && keys.contains(&*matched.name)
+        });
+        matches.filter_map(|matched| self.snapshot.get(&matched.name)).collect()
+    }
+
+    /// Returns the indexes of the skills that are only offered for other files.
+    fn withheld(&self, files: &KnownFiles) -> HashSet<usize> {
+        let is_allowed =
+            |index: &usize| self.snapshot.all().get(*index).is_some_and(|skill| files.allow(skill));
+        self.with_paths.iter().copied().filter(|index| !is_allowed(index)).collect()
+    }
+
+    fn route_without(&self, query: &str, withheld: &HashSet<usize>, options: &RouteOptions<'_>) -> Routing {
         let mentioned = self.mentioned(query, options);
         let (index, _) = self.trigger_index();
         let wants_list = asks_for_list(query);
-        let hits = if wants_list { Vec::new() } else { index.matches(query) };
+        let mut hits = if wants_list { Vec::new() } else { index.matches(query) };
+        hits.retain(|hit| !withheld.contains(&hit.skill));
         let mut matches: Vec<SkillMatch> = hits
             .chunk_by(|a, b| a.skill == b.skill)
             .filter_map(|hits| {
@@ -146,7 +209,7 @@ impl Router {
         let full = matches.len().min(options.max_skills);
         matches.truncate(options.k.max(full));
         if !wants_list && matches.len() < options.k {
-            self.add_lexical(query, options, &mut matches);
+            self.add_lexical(query, withheld, options, &mut matches);
         }
         Routing { tier, matches, full_count: full }
     }
@@ -190,23 +253,36 @@ impl Router {
         if *key == *name { description.to_owned() } else { format!("{name}\n{description}") }
     }
 
-    /// Checks how well the selectable skills can be distinguished. Returns their names and the advice.
+    /// Checks how well the selectable skills can be distinguished, and whether their triggers are specific.
+    /// Returns their names and the advice.
     pub fn lint(&self) -> (Vec<String>, Vec<RoutingAdvice>) {
         let skills: Vec<&Skill> = self.skills().map(|(_, skill)| skill).collect();
         let texts = parallel_map(&skills, 32, |skill| skill_texts(skill));
-        (skills.iter().map(|skill| skill.key().into()).collect(), lint(&texts))
+        let mut advice: BTreeMap<usize, RoutingAdvice> =
+            lint(&texts).into_iter().map(|advice| (advice.skill, advice)).collect();
+        for (index, trigger) in self.trigger_index().0.general_triggers() {
+            // Positions among the selectable skills are sorted by their index in the snapshot.
+            let Ok(skill) = self.selectable.binary_search(&index) else { continue };
+            let advice = advice.entry(skill).or_insert_with(|| RoutingAdvice::distinct(skill));
+            advice.general_triggers.push(trigger.to_owned());
+        }
+        (skills.iter().map(|skill| skill.key().into()).collect(), advice.into_values().collect())
     }
 
     /// Adds skills that share words with the message, up to `k`, and adds this reason to matches that are
     /// already known.
-    fn add_lexical(&self, query: &str, options: &RouteOptions<'_>, matches: &mut Vec<SkillMatch>) {
+    fn add_lexical(
+        &self,
+        query: &str,
+        withheld: &HashSet<usize>,
+        options: &RouteOptions<'_>,
+        matches: &mut Vec<SkillMatch>,
+    ) {
         let mut others = Vec::new();
-        for ranked in self.rank(query, options.k.saturating_add(matches.len())) {
-            let Some(skill) =
-                self.selectable.get(ranked.skill).and_then(|index| self.snapshot.all().get(*index))
-            else {
-                continue;
-            };
+        for ranked in self.rank(query, options.k.saturating_add(matches.len()).saturating_add(withheld.len()))
+        {
+            let index = self.selectable.get(ranked.skill).filter(|index| !withheld.contains(index));
+            let Some(skill) = index.and_then(|index| self.snapshot.all().get(*index)) else { continue };
             let name = skill.key();
             match matches.iter_mut().find(|existing| *name == *existing.name) {
                 Some(existing) => {

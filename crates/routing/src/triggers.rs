@@ -48,6 +48,22 @@ pub struct TriggerHit<'i> {
     pub kind: TriggerKind,
     /// The trigger as written.
     pub text: &'i str,
+    /// The rarity of the trigger, from 0 to 100. Everyday words have 0, a keyword of only one skill has 100, and
+    /// keywords that several skills share have less. Names and patterns have 100.
+    pub weight: u8,
+}
+
+/// The weight of a trigger that nothing else uses.
+const WEIGHT_MAX: u8 = 100;
+
+/// The weight below which a trigger does not activate its skill.
+const WEIGHT_MIN: u8 = 30;
+
+impl TriggerHit<'_> {
+    /// Returns `true` if the trigger is rare enough to activate its skill.
+    pub fn is_specific(&self) -> bool {
+        self.weight >= WEIGHT_MIN
+    }
 }
 
 /// The triggers of all skills.
@@ -115,6 +131,7 @@ struct TriggerWord {
     skill: usize,
     kind: TriggerKind,
     text: Box<str>,
+    weight: u8,
 }
 
 impl TriggerIndex {
@@ -135,6 +152,12 @@ impl TriggerIndex {
     /// Returns `true` if no skill has triggers.
     pub fn is_empty(&self) -> bool {
         self.skills == 0
+    }
+
+    /// Returns the triggers that are too general to activate their skills, as written, by skill.
+    pub fn general_triggers(&self) -> impl Iterator<Item = (usize, &str)> {
+        let general = self.words.iter().filter(|word| word.weight < WEIGHT_MIN);
+        general.map(|word| (word.skill, &*word.text))
     }
 
     /// Returns every trigger that matches a message, by skill, the strongest of each skill first. Only the
@@ -165,8 +188,8 @@ impl TriggerIndex {
                 match *text_use {
                     TextUse::Pattern(pattern) => patterns.push(pattern),
                     TextUse::Word(word) | TextUse::Name(word) => {
-                        let TriggerWord { skill, kind, text } = &self.words[word as usize];
-                        hits.push(TriggerHit { skill: *skill, kind: *kind, text });
+                        let TriggerWord { skill, kind, text, weight } = &self.words[word as usize];
+                        hits.push(TriggerHit { skill: *skill, kind: *kind, text, weight: *weight });
                     }
                 }
             }
@@ -189,7 +212,12 @@ impl TriggerIndex {
                 break;
             }
             if pattern.matches(query) {
-                hits.push(TriggerHit { skill: *skill, kind: TriggerKind::Pattern, text: pattern.source() });
+                hits.push(TriggerHit {
+                    skill: *skill,
+                    kind: TriggerKind::Pattern,
+                    text: pattern.source(),
+                    weight: WEIGHT_MAX,
+                });
             }
         }
     }

@@ -4,6 +4,7 @@
 //! gives the same result as before, at no extra cost.
 
 use super::edit_distance::CompareMode;
+use super::frequency::is_frequent;
 use super::index::{DamagedIndex, Index, TermStats};
 use super::query::Query;
 use super::text::{fold, is_spaceless};
@@ -79,6 +80,7 @@ pub(super) fn expand(
                 && word.original
                 && !word.is_stop_word
                 && !stats.is_in_about()
+                && !is_frequent(word.weighted.term)
                 && may_be_typo(&word.text)
         });
         for (word, _) in unknown.take(TYPO_WORDS_MAX) {

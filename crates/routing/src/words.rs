@@ -38,13 +38,28 @@ pub(crate) fn for_each_word<'t>(text: &'t str, mut visit: impl FnMut(WordToken, 
             return;
         }
         let (run, after) = run.split_at(first_where(run, |c| !is_compound_char(c)));
-        if is_simple(run) {
+        let contraction = contraction(after);
+        rest = contraction.map_or(after, |(_, rest)| rest);
+        if contraction.is_some_and(|(ending, _)| ending.eq_ignore_ascii_case("t"))
+            && run.ends_with(['n', 'N'])
+        {
+            // A negated auxiliary, such as `don't` and `isn't`, is a stop word.
+        } else if is_simple(run) {
             simple_term(run.as_bytes(), &mut |term| visit(WordToken::Word(term), run));
         } else {
             split_compound(run.trim_matches(['-', '_']), &mut visit);
         }
-        rest = after;
     }
+}
+
+/// The endings of English contractions, which are not words.
+const CONTRACTIONS: [&str; 7] = ["s", "t", "re", "ll", "d", "ve", "m"];
+
+/// Returns the ending of a contraction at the start of a text, without its apostrophe, and the text after it.
+fn contraction(text: &str) -> Option<(&str, &str)> {
+    let rest = text.strip_prefix(['\'', '’'])?;
+    let (ending, rest) = rest.split_at(first_where(rest, |c| !is_compound_char(c)));
+    CONTRACTIONS.iter().any(|known| known.eq_ignore_ascii_case(ending)).then_some((ending, rest))
 }
 
 /// Returns the offset of the first character for which a condition holds, or the end. ASCII text is not decoded.
@@ -242,6 +257,16 @@ mod tests {
         assert_eq!(sorted_terms("翻译 ＰＤＦ"), sorted_terms("翻译pdf"));
         assert_eq!(sorted_terms("译 x 译a").len(), 4);
         assert_eq!(sorted_terms("Straße"), sorted_terms("STRASSE"));
+    }
+
+    #[test]
+    fn contractions_have_no_separate_ending() {
+        for text in ["what's", "what’s", "WHAT'S", "what'll", "what'd", "what're", "what've", "what'm"] {
+            assert_eq!(sorted_terms(text), sorted_terms("what"), "{text}");
+        }
+        assert!(sorted_terms("don't isn’t WON'T").is_empty());
+        assert_eq!(sorted_terms("user's code-base's"), sorted_terms("user code-base"));
+        assert_eq!(sorted_terms("O'Reilly x's3 'quoted'"), sorted_terms("o reilly x s3 quoted"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::super::text::truncate;
 use super::super::text::{BODY_MAX, SkillTexts};
 use super::super::words::{Term, WordToken, for_each_word, spelling};
 use super::sketch::{SketchBuilder, pair_hash};
-use super::when_sentences::sentences;
+use super::when_sentences::{SentenceKind, sentences};
 
 /// The BM25 parameters k1 and b of a field, and its typical length.
 #[derive(Debug, Clone, Copy)]
@@ -64,11 +64,17 @@ impl SegmentEntry {
         name.sort_unstable();
         name.dedup();
         let mut previous = None;
-        for (sentence, when) in sentences(&texts.about) {
+        for (sentence, kind) in sentences(&texts.about) {
+            if kind == SentenceKind::WhenNot {
+                // Such words must not attract the messages that the author sends elsewhere. They count like
+                // words of the instructions.
+                for_each_word(sentence, |token, _| counts.push((token.term(), [0, 1])));
+                continue;
+            }
             for_each_word(sentence, |token, _| {
                 counts.push((token.term(), [1, 0]));
                 if let WordToken::Word(term) = token {
-                    sketch_builder.about.push((term, when));
+                    sketch_builder.about.push((term, kind == SentenceKind::When));
                     add_pair(&mut previous, term, &mut sketch_builder.pairs);
                 }
             });

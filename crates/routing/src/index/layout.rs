@@ -17,7 +17,7 @@
 use super::bytes::{ByteReader, DamagedIndex, checksum};
 
 /// Changes with anything that changes the meaning of the bytes: words, stems, weights, layout.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 const MAGIC: &[u8; 8] = b"prowessR";
 

@@ -19,6 +19,7 @@ mod sketch;
 mod source;
 mod when_sentences;
 
+use super::frequency::background_share;
 use super::text::SkillTexts;
 use super::vocabulary::Vocabulary;
 use super::words::Term;
@@ -119,6 +120,19 @@ impl TermStats {
     }
 }
 
+/// The general frequency of words counts like this number of further skills.
+const BACKGROUND_SKILLS: f32 = 150.0;
+
+/// How much less frequent words are in names and descriptions, and in instructions, than in instructions.
+const BACKGROUND_FIELDS: [f32; 2] = [0.2, 1.0];
+
+/// Returns the rarity of a word that `count` of `skills` contain, and this share of all skills anywhere.
+fn rarity(count: u32, skills: usize, background_share: f32) -> f32 {
+    let skill_count = skills as f32 + BACKGROUND_SKILLS;
+    let containing = (count as f32 + BACKGROUND_SKILLS * background_share).min(skill_count);
+    (1.0 + (skill_count - containing + 0.5) / (containing + 0.5)).ln()
+}
+
 /// Returns the value of one unit of impact of a term in a field.
 fn impact_value(term: &WeightedTerm, stats: &TermStats, field: usize) -> f32 {
     term.weight * stats.rarity[field] * FULL_IMPACT[field] / 255.0
@@ -168,7 +182,6 @@ impl Index {
 
     /// Returns the statistics of each term.
     pub(crate) fn term_stats(&self, terms: &[WeightedTerm]) -> Result<Vec<TermStats>, DamagedIndex> {
-        let skill_count = self.skills as f32;
         let stats = |term: &WeightedTerm| {
             let mut lists = Vec::with_capacity(self.parts.len());
             let mut counts = [0u32; 2];
@@ -179,10 +192,9 @@ impl Index {
                 }
                 lists.push(locations);
             }
-            let rarity = counts.map(|count| {
-                let containing = (count as f32).min(skill_count);
-                (1.0 + (skill_count - containing + 0.5) / (containing + 0.5)).ln()
-            });
+            let share = background_share(term.term);
+            let rarity =
+                [0, 1].map(|field| rarity(counts[field], self.skills, share * BACKGROUND_FIELDS[field]));
             Ok(TermStats { rarity, lists })
         };
         terms.iter().map(stats).collect()

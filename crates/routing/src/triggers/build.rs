@@ -1,13 +1,14 @@
 //! Building the index from manifests.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use aho_corasick::AhoCorasick;
+use prowess_format::everyday::is_everyday_keyword;
 use prowess_format::{Code, Diagnostic, Manifest};
 
 use super::super::pattern::TriggerPattern;
 use super::super::text::fold_trimmed;
-use super::{KEYWORD_MAX, TRIGGERS_MAX, TextUse, TriggerIndex, TriggerKind, TriggerWord};
+use super::{KEYWORD_MAX, TRIGGERS_MAX, TextUse, TriggerIndex, TriggerKind, TriggerWord, WEIGHT_MAX};
 
 #[derive(Default)]
 pub(super) struct TriggerIndexBuilder {
@@ -56,7 +57,7 @@ impl TriggerIndexBuilder {
         } else if length > 0 {
             let id = to_u32(self.index.words.len());
             let text = source.split_whitespace().collect::<Vec<_>>().join(" ");
-            self.index.words.push(TriggerWord { skill, kind, text: text.into() });
+            self.index.words.push(TriggerWord { skill, kind, text: text.into(), weight: WEIGHT_MAX });
             self.add_text(
                 folded,
                 if kind == TriggerKind::Name { TextUse::Name(id) } else { TextUse::Word(id) },
@@ -99,7 +100,32 @@ impl TriggerIndexBuilder {
         self.problems.push((skill, Diagnostic::warning(Code::TriggerForm, message).help(help)));
     }
 
+    /// Weighs keywords and verbs by their rarity in language and in the collection.
+    fn weigh(&mut self) {
+        let skills = self.index.skills as f32;
+        for uses in &self.index.uses {
+            let words: Vec<usize> = uses
+                .iter()
+                .filter_map(|text_use| match text_use {
+                    TextUse::Word(word) => Some(*word as usize),
+                    TextUse::Name(_) | TextUse::Pattern(_) => None,
+                })
+                .collect();
+            let users: HashSet<usize> =
+                words.iter().filter_map(|word| Some(self.index.words.get(*word)?.skill)).collect();
+            let rarity = (skills / users.len().max(1) as f32).ln_1p() / skills.ln_1p();
+            for word in words {
+                if let Some(word) = self.index.words.get_mut(word) {
+                    let is_everyday = is_everyday_keyword(&word.text);
+                    word.weight =
+                        if is_everyday { 0 } else { (rarity * f32::from(WEIGHT_MAX)).round() as u8 };
+                }
+            }
+        }
+    }
+
     pub(super) fn finish(mut self) -> (TriggerIndex, Vec<(usize, Diagnostic)>) {
+        self.weigh();
         let mut texts: Vec<(String, u32)> = self.texts.into_iter().collect();
         texts.sort_unstable_by_key(|(_, id)| *id);
         if !texts.is_empty() {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod requests;
 mod routing;
 mod routing_cache;
 mod routing_semantic;

@@ -76,7 +76,7 @@ fn s003_04_the_registry_on_request_or_without_triggers() {
     plain.skill(".agent/skills/plain");
     insta::assert_snapshot!(render(&route(&plain, "be plain")), @"
     tier 2, 0 in full
-    plain 12.7 (lexical) lexical: 12.7; in its name: plain
+    plain 18.4 (lexical) lexical: 18.4; in its name: plain
     ");
     assert_eq!(route(&plain, "zzz").tier.number(), 2);
 }
@@ -85,8 +85,8 @@ fn s003_04_the_registry_on_request_or_without_triggers() {
 fn s003_05_complete_skills_if_triggers_match() {
     insta::assert_snapshot!(render(&route(&hello(), "Say HELLO, wave and greet Anna")), @r"
     tier 3, 2 in full
-    hello-extended 2004.0 (trigger) phrase: say hello; keyword: hello; verb: wave; pattern: greet\s+\w+; lexical: 10.3
-    pdf 1001.0 (trigger) keyword: hello; lexical: 3.4
+    hello-extended 2003.6 (trigger) phrase: say hello; keyword: hello; verb: wave; pattern: greet\s+\w+; lexical: 11.0
+    pdf 1000.6 (trigger) keyword: hello; lexical: 3.3
     ");
 }
 
@@ -102,11 +102,11 @@ fn s003_06_mention_then_phrase_then_keyword_then_words() {
     usage.record_at("used", NOW - 60);
     insta::assert_snapshot!(render(&route_with(&project, "merge files with named-one", &usage, 5)), @"
     tier 3, 3 in full
-    named-one 3001.0 (explicit) mentioned by name; verb: merge; lexical: 13.7
-    phrase 2001.0 (trigger) phrase: merge files; lexical: 6.7
-    used 1002.0 (trigger) verb: merge; used recently; lexical: 3.4
-    keyword 1001.0 (trigger) keyword: merge; lexical: 4.1
-    words 3.4 (lexical) lexical: 3.4; in its description: merge
+    named-one 3000.5 (explicit) mentioned by name; verb: merge; lexical: 18.4
+    phrase 2001.0 (trigger) phrase: merge files; lexical: 6.8
+    used 1001.5 (trigger) verb: merge; used recently; lexical: 4.3
+    keyword 1000.5 (trigger) keyword: merge; lexical: 4.8
+    words 4.3 (lexical) lexical: 4.3; in its description: merge
     ");
     let routing = route_with(&project, "merge files with named-one", &usage, 0);
     assert_eq!(names(&routing), ["named-one", "phrase", "used"]);
@@ -193,12 +193,44 @@ fn the_directory_is_the_name_if_the_preset_says_so() {
 #[test]
 fn invalid_triggers_are_reported_with_their_file() {
     let project = bare();
-    project.file(".agent/skills/a/SKILL.md", triggered("a", "{keywords: [ok], patterns: ['(']}"));
+    project.file(".agent/skills/a/SKILL.md", triggered("a", "{keywords: [zeppelin], patterns: ['(']}"));
     let router = Router::new(project.snapshot());
     let [located] = router.diagnostics() else { panic!("one diagnostic") };
     assert_eq!(located.path, project.path(".agent/skills/a/SKILL.md"));
     assert_eq!(located.diagnostic.to_string(), "warning[SK055]: invalid pattern \"(\": unclosed group");
-    assert_eq!(route(&project, "ok").full_count, 1);
+    assert_eq!(route(&project, "zeppelin").full_count, 1);
+}
+
+#[test]
+fn everyday_keywords_do_not_outrank_an_exact_match() {
+    let project = bare();
+    project.file(
+        ".agent/skills/greedy/SKILL.md",
+        triggered("greedy", "{keywords: [write, please, the, help me]}"),
+    );
+    project.file(".agent/skills/poems/SKILL.md", skill_md("poems", "Writes poems and songs."));
+    let routing = route(&project, "please help me write the poems");
+    assert_eq!((names(&routing)[0], routing.full_count), ("poems", 0));
+    // A mention by name stays first.
+    assert_eq!(route(&project, "/greedy write the poems").full_matches()[0].name, "greedy");
+}
+
+#[test]
+fn keywords_that_most_skills_share_do_not_activate_all_of_them() {
+    let project = bare();
+    for number in 0..12 {
+        let triggers = format!("{{keywords: [acme, part{number}]}}");
+        project
+            .file(&format!(".agent/skills/s{number}/SKILL.md"), triggered(&format!("s{number}"), &triggers));
+    }
+    assert_eq!(route(&project, "acme").full_count, 0);
+    let routing = route(&project, "the part7 of acme");
+    assert_eq!((names(&routing)[0], routing.full_count), ("s7", 1));
+    assert_eq!(routing.matches[0].score, 1001.0);
+    let router = Router::new(project.snapshot());
+    let (names, advice) = router.lint();
+    assert_eq!((names.len(), advice.len()), (12, 12));
+    assert!(advice.iter().all(|advice| advice.general_triggers == ["acme"]));
 }
 
 #[test]
