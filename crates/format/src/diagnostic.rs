@@ -217,6 +217,8 @@ codes! {
     TriggerForm = "SK055";
     /// A toolset does not have the form path:Export.
     ToolsetForm = "SK056";
+    /// A trigger is an everyday word.
+    TriggerEveryday = "SK057";
     /// The body contains hidden characters.
     HiddenBody = "SK061";
     /// The body is empty.
@@ -279,6 +281,26 @@ codes! {
     ClientOffers = "SK104";
     /// `agents/openai.yaml` has an error.
     OpenAiYaml = "SK105";
+    /// A manifest of a plugin is not valid JSON.
+    PluginJson = "SK111";
+    /// A plugin does not name a supported version of Agent Plugins.
+    PluginSchema = "SK112";
+    /// A field of a plugin or marketplace is missing or invalid.
+    PluginField = "SK113";
+    /// A field of a plugin is unknown.
+    PluginUnknownField = "SK114";
+    /// The name of a plugin is invalid.
+    PluginName = "SK115";
+    /// A path in a plugin is invalid.
+    PluginPath = "SK116";
+    /// A component of a plugin is not a file or directory.
+    PluginComponent = "SK117";
+    /// An MCP server of a plugin is invalid.
+    PluginServer = "SK118";
+    /// A plugin of a marketplace has an unsupported source.
+    PluginSource = "SK119";
+    /// A manifest of a plugin exceeds a limit.
+    PluginLimit = "SK120";
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::manifest::{self, Manifest};
 use crate::position::{LineMap, Span};
 use crate::repair::{self, RepairedYaml};
 use crate::rules::{Repair, RuleLevel, Rules};
-use crate::yaml::{self, YamlBudget, YamlError};
+use crate::yaml::{self, Node, YamlBudget, YamlError};
 
 /// The maximum number of diagnostics per file. The last one counts the rest.
 const DIAGNOSTICS_MAX: usize = 50;
@@ -81,6 +81,62 @@ pub fn parse_head(prefix: &[u8], extent: Extent, dir_name: Option<&str>, rules: 
     parse_source(prefix, extent, BodyCheck::Skip, dir_name, rules)
 }
 
+/// Parses a custom command: a Markdown file whose frontmatter is optional. `name` comes from its path. Without a
+/// description, the first line of the body describes it, and it is hidden from models, as in Claude Code.
+///
+/// ```
+/// use prowess_format::parse_command;
+///
+/// let parsed = parse_command(b"# Fix an issue\n\nFix issue $1.\n", "github:fix");
+/// let manifest = parsed.document.unwrap().manifest;
+/// assert_eq!((manifest.name().as_str(), manifest.description()), ("github:fix", "Fix an issue"));
+/// assert!(manifest.disable_model_invocation() && manifest.user_invocable());
+/// ```
+pub fn parse_command(source: &[u8], name: &str) -> ParseOutcome {
+    let rules = Rules::standard();
+    let fences = match fence::find_fences(source, Extent::Whole) {
+        FenceSearch::Found(fences) if fences.leading == LeadingContent::Nothing => Some(fences),
+        // Three hyphens are also a horizontal rule.
+        _ => None,
+    };
+    let body = fences.as_ref().map_or(0, |fences| fences.body);
+    let mut parser = DocumentParser { source, rules: &rules, command: None, diagnostics: Vec::new() };
+    let name = match manifest::command_name(name) {
+        Ok(name) => name,
+        Err(diagnostic) => {
+            parser.diagnostics.push(diagnostic);
+            return parser.finish(None);
+        }
+    };
+    let head = manifest::CommandHead { name, summary: first_line(source.get(body..).unwrap_or_default()) };
+    let manifest = match &fences {
+        Some(fences) => {
+            parser.command = Some(head);
+            parser.parse_frontmatter(fences, None)
+        }
+        None => Some(head.into_manifest()),
+    };
+    parser.check_body(body);
+    let yaml = fences.map_or(0..0, |fences| fences.yaml);
+    let document = manifest.map(|manifest| Document {
+        manifest,
+        frontmatter: Span::new(yaml.start, yaml.end),
+        body: Span::new(body, body).start,
+    });
+    parser.finish(document)
+}
+
+/// The maximum length of a line that describes a command, in characters.
+const SUMMARY_MAX: usize = 100;
+
+/// Returns the first line of a body that has text, without the marks of a heading.
+fn first_line(body: &[u8]) -> String {
+    let body = String::from_utf8_lossy(body.get(..4096).unwrap_or(body));
+    let line = body.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty());
+    let line: String = line.unwrap_or_default().chars().take(SUMMARY_MAX).collect();
+    if hidden::find_hidden(&line).is_some() { String::new() } else { line }
+}
+
 fn parse_source(
     source: &[u8],
     extent: Extent,
@@ -88,7 +144,7 @@ fn parse_source(
     dir_name: Option<&str>,
     rules: &Rules,
 ) -> HeadOutcome {
-    let mut parser = DocumentParser { source, rules, diagnostics: Vec::new() };
+    let mut parser = DocumentParser { source, rules, command: None, diagnostics: Vec::new() };
     if source.is_empty() && extent == Extent::Whole {
         let help = "start it with a --- line, then name and description, then another --- line";
         parser.diagnostics.push(Diagnostic::error(Code::EmptyFile, "the file is empty").help(help));
@@ -119,6 +175,8 @@ fn parse_source(
 struct DocumentParser<'s> {
     source: &'s [u8],
     rules: &'s Rules,
+    /// The command to parse instead of a skill.
+    command: Option<manifest::CommandHead>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -238,9 +296,12 @@ impl<'s> DocumentParser<'s> {
                     diagnostics: Vec::new(),
                     lines: None,
                 };
-                let manifest = manifest::read_manifest(&node, dir_name, self.rules, &mut sink);
+                let manifest = self.read_fields(&node, dir_name, &mut sink);
                 self.diagnostics.append(&mut sink.diagnostics);
                 manifest
+            }
+            Ok(None) if self.command.is_some() => {
+                self.command.clone().map(manifest::CommandHead::into_manifest)
             }
             Ok(None) => {
                 let diagnostic = Diagnostic::error(Code::NotAMapping, "the frontmatter is empty");
@@ -306,9 +367,21 @@ impl<'s> DocumentParser<'s> {
             diagnostics: Vec::new(),
             lines: None,
         };
-        let manifest = manifest::read_manifest(&node, dir_name, self.rules, &mut sink);
+        let manifest = self.read_fields(&node, dir_name, &mut sink);
         self.diagnostics.append(&mut sink.diagnostics);
         manifest
+    }
+
+    fn read_fields(
+        &self,
+        node: &Node<'_>,
+        dir_name: Option<&str>,
+        sink: &mut manifest::DiagnosticSink<'_>,
+    ) -> Option<Manifest> {
+        match &self.command {
+            Some(head) => manifest::read_command(node, head.clone(), self.rules, sink),
+            None => manifest::read_manifest(node, dir_name, self.rules, sink),
+        }
     }
 
     fn check_body(&mut self, start: usize) {

@@ -27,6 +27,7 @@
 //! | [`diagnostic`] | codes, severities, locations |
 //! | [`error_code`] | the error codes that every interface reports |
 //! | [`hidden`] | invisible characters |
+//! | [`everyday`] | everyday words, which are poor keywords |
 //! | [`suggest`] | "did you mean" suggestions |
 
 mod capabilities;
@@ -34,6 +35,7 @@ pub mod diagnostic;
 pub mod dialects;
 pub mod document;
 pub mod error_code;
+pub mod everyday;
 pub mod fence;
 pub mod hidden;
 pub mod manifest;
@@ -47,9 +49,9 @@ pub mod yaml;
 
 pub use capabilities::Capabilities;
 pub use diagnostic::{Code, Diagnostic, Fix, Location, Severity};
-pub use document::{Document, HeadOutcome, ParseOutcome, parse, parse_head};
+pub use document::{Document, HeadOutcome, ParseOutcome, parse, parse_command, parse_head};
 pub use error_code::ErrorCode;
-pub use manifest::{Manifest, Triggers};
+pub use manifest::{Manifest, OpenClawRequires, Triggers};
 pub use name::{NameError, NameViolation, SkillName};
 pub use position::{LineMap, Span};
 pub use rules::{KnownKeys, NameRule, PreambleLevel, Repair, RuleLevel, Rules};

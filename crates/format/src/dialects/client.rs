@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use super::instructions::InstructionsShown;
 use crate::suggest::nearest;
 
 crate::named_enum! {
@@ -152,8 +153,8 @@ pub struct ClientRules {
     pub depth: Option<usize>,
     /// The optional fields whose type it checks; a skill with another type is refused.
     pub field_types: &'static [(&'static str, FieldType)],
-    /// The number of characters of MCP instructions that its model sees; `None` for all.
-    pub instructions_max: Option<usize>,
+    /// How much its model sees of the instructions of an MCP server, in the newest known version.
+    pub instructions: InstructionsShown,
 }
 
 /// The rules of a client about which nothing is known.
@@ -172,7 +173,7 @@ const UNKNOWN: ClientRules = ClientRules {
     refuses_unquoted_values: false,
     depth: None,
     field_types: &[],
-    instructions_max: None,
+    instructions: InstructionsShown::Unknown,
 };
 
 /// The rules that most clients share.
@@ -190,7 +191,7 @@ const CLAUDE_CODE: ClientRules = ClientRules {
     name: NameCharacters::DirectoryCounts,
     description_limit: DescriptionLimit::Cut(1_536),
     depth: Some(1),
-    instructions_max: Some(4_096),
+    instructions: InstructionsShown::Cut(4_096),
     ..UNKNOWN
 };
 
@@ -201,6 +202,7 @@ const CODEX: ClientRules = ClientRules {
     description_limit: DescriptionLimit::Cut(1_024),
     refuses_byte_order_mark: true,
     depth: Some(6),
+    instructions: InstructionsShown::All,
     ..STRICT
 };
 
@@ -209,11 +211,16 @@ const GEMINI_CLI: ClientRules = ClientRules {
     description_must_be_text: false,
     refuses_byte_order_mark: true,
     depth: Some(1),
+    instructions: InstructionsShown::All,
     ..STRICT
 };
 
-const OPENCODE: ClientRules =
-    ClientRules { evidence: Evidence::Run("1.18.34"), name_must_be_text: true, ..STRICT };
+const OPENCODE: ClientRules = ClientRules {
+    evidence: Evidence::Run("1.18.34"),
+    name_must_be_text: true,
+    instructions: InstructionsShown::All,
+    ..STRICT
+};
 
 const QWEN_CODE: ClientRules = ClientRules {
     evidence: Evidence::Run("0.24.4"),
@@ -226,6 +233,7 @@ const QWEN_CODE: ClientRules = ClientRules {
         ("paths", FieldType::List),
         ("priority", FieldType::Number),
     ],
+    instructions: InstructionsShown::All,
     ..STRICT
 };
 
@@ -237,6 +245,7 @@ const GITHUB_COPILOT: ClientRules = ClientRules {
     description_required: false,
     description_limit: DescriptionLimit::Refused(1_024),
     refuses_unquoted_values: true,
+    instructions: InstructionsShown::None,
     ..STRICT
 };
 
@@ -259,6 +268,7 @@ const DROID: ClientRules = ClientRules {
         ("user-invocable", FieldType::Boolean),
         ("disable-model-invocation", FieldType::Boolean),
     ],
+    instructions: InstructionsShown::None,
     ..STRICT
 };
 
@@ -273,6 +283,7 @@ const CRUSH: ClientRules = ClientRules {
         ("user-invocable", FieldType::Boolean),
         ("disable-model-invocation", FieldType::Boolean),
     ],
+    instructions: InstructionsShown::All,
     ..STRICT
 };
 
@@ -285,8 +296,13 @@ const ROO: ClientRules = ClientRules {
     ..STRICT
 };
 
-const CLINE: ClientRules =
-    ClientRules { evidence: Evidence::Source, name_must_be_text: true, folder: FolderRule::Equal, ..STRICT };
+const CLINE: ClientRules = ClientRules {
+    evidence: Evidence::Source,
+    name_must_be_text: true,
+    folder: FolderRule::Equal,
+    instructions: InstructionsShown::None,
+    ..STRICT
+};
 
 impl Client {
     /// Returns the name for people: `Claude Code`.
@@ -326,7 +342,8 @@ impl Client {
 
     /// Returns what the client requires of a skill.
     pub fn rules(self) -> &'static ClientRules {
-        const GOOSE: ClientRules = ClientRules { evidence: Evidence::Source, ..UNKNOWN };
+        const GOOSE: ClientRules =
+            ClientRules { evidence: Evidence::Source, instructions: InstructionsShown::All, ..UNKNOWN };
         const OPENCLAW: ClientRules =
             ClientRules { missing_name: NameFallback::Directory, depth: Some(6), ..UNKNOWN };
         const DOCUMENTED_NAME: ClientRules =

@@ -84,6 +84,10 @@ impl FitCheck<'_> {
         self.report(Code::ClientRefuses, severity, span, message, help);
     }
 
+    fn uses(&self, key: &str) -> bool {
+        find_key(key).is_some_and(|entry| entry.clients.contains(&self.client))
+    }
+
     /// Returns how the client treats a key that it does not use.
     fn ignores(&self) -> &'static str {
         match self.client.rules().evidence {
@@ -144,7 +148,12 @@ impl FitCheck<'_> {
         // The last of duplicate keys counts.
         let find = |field: &str| entries.iter().rev().find(|(key, _)| key_text(key) == field);
         self.name(find("name").map(|(_, value)| value), start, locate);
-        self.description(find("description").map(|(_, value)| value), start, locate);
+        let when = find("when_to_use").filter(|_| self.uses("when_to_use")).map(|(_, value)| value.value());
+        let when = match when {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        };
+        self.description(find("description").map(|(_, value)| value), when.as_deref(), start, locate);
         for (field, expected) in self.client.rules().field_types {
             if let Some((_, value)) = find(field)
                 && value.value() != Value::Null
@@ -213,7 +222,14 @@ impl FitCheck<'_> {
         }
     }
 
-    fn description(&mut self, node: Option<&Node<'_>>, start: Span, locate: &dyn Fn(Span) -> Span) {
+    /// Checks the description, to which the client may append `when_to_use`.
+    fn description(
+        &mut self,
+        node: Option<&Node<'_>>,
+        when: Option<&str>,
+        start: Span,
+        locate: &dyn Fn(Span) -> Span,
+    ) {
         let rules = self.client.rules();
         let value = node.map(|node| (locate(node.span), node.value()));
         let (span, text) = match value {
@@ -237,12 +253,13 @@ impl FitCheck<'_> {
         };
         let length = text.trim().chars().count();
         let help = "describe what it does and when to use it; move the rest into the body";
+        let shown = length + when.map_or(0, |when| " - ".len() + when.trim().chars().count());
         match rules.description_limit {
-            DescriptionLimit::Cut(max) if length > max => {
-                let message = format!(
-                    "{} shows only the first {max} of {length} characters of the description",
-                    self.title()
-                );
+            DescriptionLimit::Cut(max) if shown > max => {
+                let what =
+                    if when.is_some() { "the description with when_to_use" } else { "the description" };
+                let message =
+                    format!("{} shows only the first {max} of {shown} characters of {what}", self.title());
                 self.report(Code::ClientCuts, Severity::Warning, Some(span), message, help);
             }
             DescriptionLimit::Refused(max) if length > max => {

@@ -71,7 +71,7 @@ keys! {
     other "commands" "part of a plugin manifest" [ClaudeCode];
     spec "compatibility" "required environment, as text" [];
     other "compatible_tools" "the agents that a skill was written for" [];
-    other "context" "`fork` runs the skill in an agent of its own" [ClaudeCode, Vscode];
+    prowess "context" "`fork` runs the skill in an agent of its own" [ClaudeCode, Vscode];
     other "created_by" "the author" [];
     other "defaultEnabled" "part of a plugin manifest" [ClaudeCode];
     prowess "default_enabled" "whether a bundled skill is enabled at first" [];

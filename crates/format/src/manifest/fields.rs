@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::read::scalar_text;
-use super::{DiagnosticSink, OptionalFields, Triggers};
+use super::{DiagnosticSink, OpenClawRequires, OptionalFields, Triggers};
 use crate::diagnostic::Code;
+use crate::everyday::is_everyday_keyword;
 use crate::hidden;
 use crate::rules::{RuleLevel, Rules};
 use crate::yaml::{Node, NodeKind, Value};
@@ -21,6 +22,15 @@ const ARGUMENT_NAME_MAX: usize = 64;
 /// The maximum number of globs in `paths`, and of bytes in each.
 const PATHS_MAX: usize = 64;
 const PATH_MAX: usize = 256;
+
+/// The entries of `metadata` that clients define as mappings: OpenClaw, its older names, and Hermes.
+const CLIENT_METADATA: [&str; 4] = ["openclaw", "clawdbot", "moltbot", "hermes"];
+
+/// The entries of `metadata` in which OpenClaw reads what a skill requires.
+const OPENCLAW_METADATA: [&str; 3] = ["openclaw", "clawdbot", "moltbot"];
+
+/// The maximum number of commands in a list of `metadata.openclaw.requires`.
+const COMMANDS_MAX: usize = 64;
 
 /// The maximum length of a trigger pattern, in characters.
 const PATTERN_MAX: usize = 1_000;
@@ -41,7 +51,10 @@ pub(super) fn read_field(
     match key {
         "license" => optional.license = field.text(),
         "compatibility" => optional.compatibility = field.compatibility(),
-        "metadata" => optional.metadata = field.metadata(),
+        "metadata" => {
+            optional.openclaw = field.openclaw_requires();
+            optional.metadata = field.metadata();
+        }
         "allowed-tools" => optional.allowed_tools = field.allowed_tools(),
         "version" => optional.version = field.version(),
         "toolsets" => optional.toolsets = field.toolsets(),
@@ -55,6 +68,8 @@ pub(super) fn read_field(
         "arguments" => optional.arguments = field.argument_names(),
         "when_to_use" => optional.when_to_use = field.visible_text(),
         "paths" => optional.paths = field.paths(),
+        // Claude Code ignores any other value.
+        "context" => optional.fork = scalar_text(node) == Some("fork"),
         _ => optional.unknown.push((key.into(), node.value())),
     }
 }
@@ -123,6 +138,12 @@ impl Field<'_, '_> {
         let mut indexes: HashMap<Box<str>, usize> = HashMap::with_capacity(entries.len());
         for (key, value) in entries {
             let NodeKind::Scalar(key, _) = &key.kind else { continue };
+            if self.level != RuleLevel::Reject
+                && CLIENT_METADATA.contains(&key.as_ref())
+                && matches!(value.kind, NodeKind::Map(_))
+            {
+                continue;
+            }
             let text = metadata_text(value);
             // A list of words is common and understood, although the specification allows text only.
             if text.is_none() || (self.level == RuleLevel::Reject && matches!(value.kind, NodeKind::List(_)))
@@ -160,6 +181,24 @@ impl Field<'_, '_> {
             }
         }
         metadata
+    }
+
+    /// Reads the commands of `metadata.openclaw.requires`. A part with another form is ignored, as OpenClaw does.
+    fn openclaw_requires(&self) -> OpenClawRequires {
+        let requires = OPENCLAW_METADATA
+            .iter()
+            .find_map(|name| map_value(self.node, name))
+            .and_then(|section| map_value(section, "requires"));
+        let Some(requires) = requires else { return OpenClawRequires::default() };
+        let list = |name: &str| {
+            let NodeKind::List(items) = &map_value(requires, name)?.kind else { return None };
+            let names = items.iter().filter_map(scalar_text).map(str::trim).filter(|name| !name.is_empty());
+            Some(names.take(COMMANDS_MAX).map(Into::into).collect())
+        };
+        OpenClawRequires {
+            bins: list("bins").unwrap_or_default(),
+            any_bins: list("anyBins").unwrap_or_default(),
+        }
     }
 
     /// Accepts a string separated by spaces or commas, or a list. Separators inside parentheses are ignored.
@@ -253,8 +292,8 @@ impl Field<'_, '_> {
                 duplicates: self.duplicates,
             };
             match key.as_ref() {
-                "keywords" => triggers.keywords = field.string_list(),
-                "verbs" => triggers.verbs = field.string_list(),
+                "keywords" => triggers.keywords = field.trigger_words(),
+                "verbs" => triggers.verbs = field.trigger_words(),
                 "patterns" => triggers.patterns = field.patterns(),
                 unknown => {
                     let message = format!("unknown trigger {}", hidden::escape_for_display(unknown));
@@ -270,6 +309,28 @@ impl Field<'_, '_> {
             }
         }
         Some(triggers)
+    }
+
+    /// Reads keywords or verbs, and reports those that would match messages of any kind.
+    fn trigger_words(&mut self) -> Vec<Box<str>> {
+        let words = self.string_list();
+        let everyday: Vec<_> = words
+            .iter()
+            .filter(|word| is_everyday_keyword(word))
+            .map(|word| hidden::escape_for_display(word))
+            .collect();
+        if !everyday.is_empty() {
+            let message =
+                format!("{} contains everyday words, which are ignored: {}", self.key, everyday.join(", "));
+            self.sink.report(
+                self.level.min(RuleLevel::Warn),
+                Code::TriggerEveryday,
+                self.node.span,
+                message,
+                "use words that only messages for this skill contain",
+            );
+        }
+        words
     }
 
     fn patterns(&mut self) -> Vec<Box<str>> {
@@ -374,6 +435,13 @@ impl Field<'_, '_> {
             }
         }
     }
+}
+
+/// Returns the value of a key of a mapping; the last of duplicate keys counts.
+fn map_value<'n>(node: &'n Node<'n>, name: &str) -> Option<&'n Node<'n>> {
+    let NodeKind::Map(entries) = &node.kind else { return None };
+    let is_named = |key: &Node<'_>| matches!(&key.kind, NodeKind::Scalar(text, _) if text == name);
+    entries.iter().rev().find(|(key, _)| is_named(key)).map(|(_, value)| value)
 }
 
 /// Returns a scalar as text, and a list of scalars as words, because `tags: [a, b]` is common.

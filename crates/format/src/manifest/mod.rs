@@ -1,9 +1,11 @@
 //! Reading typed fields from the frontmatter tree, checked against [`Rules`](crate::Rules).
 
+mod command;
 mod fields;
 mod read;
 mod sink;
 
+pub(crate) use command::{CommandHead, command_name, read_command};
 pub(crate) use read::read_manifest;
 pub(crate) use sink::DiagnosticSink;
 
@@ -51,7 +53,18 @@ struct OptionalFields {
     arguments: Vec<Box<str>>,
     when_to_use: Option<Box<str>>,
     paths: Vec<Box<str>>,
+    fork: bool,
+    openclaw: OpenClawRequires,
     unknown: Vec<(Box<str>, Value)>,
+}
+
+/// The commands that `metadata.openclaw.requires` lists.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OpenClawRequires {
+    /// `bins`: all of them are required.
+    pub bins: Vec<Box<str>>,
+    /// `anyBins`: one of them is required.
+    pub any_bins: Vec<Box<str>>,
 }
 
 /// What activates a skill automatically.
@@ -150,7 +163,27 @@ impl Manifest {
         split_words(self.metadata_value("tags"))
     }
 
-    /// Returns the words of `metadata.requires`, which are commands only under some presets.
+    /// Returns the commands of `metadata.openclaw.requires`, or of its older names; `None` if there are none.
+    ///
+    /// ```
+    /// use prowess_format::{parse, Rules};
+    ///
+    /// let source = br#"---
+    /// name: gh
+    /// description: GitHub.
+    /// metadata: {"openclaw": {"emoji": "x", "requires": {"bins": ["gh"]}}}
+    /// ---
+    /// x"#;
+    /// let document = parse(source, None, &Rules::standard()).document.unwrap();
+    /// assert_eq!(*document.manifest.openclaw_requires().unwrap().bins, ["gh".into()]);
+    /// ```
+    pub fn openclaw_requires(&self) -> Option<&OpenClawRequires> {
+        let requires = &self.optional_fields()?.openclaw;
+        (*requires != OpenClawRequires::default()).then_some(requires)
+    }
+
+    /// Returns the words of `metadata.requires`, which are commands only under some presets. In other places they are
+    /// names of skills or MCP servers.
     pub fn requires(&self) -> impl Iterator<Item = &str> {
         split_words(self.metadata_value("requires"))
     }
@@ -241,6 +274,11 @@ impl Manifest {
     /// Returns `paths`: globs of the files that the skill is about. Empty if it is about any file.
     pub fn paths(&self) -> &[Box<str>] {
         self.optional_fields().map_or(&[], |optional| &optional.paths)
+    }
+
+    /// Returns `true` for `context: fork`: a call of the skill by the user has a context of its own.
+    pub fn is_forked(&self) -> bool {
+        self.optional_fields().is_some_and(|optional| optional.fork)
     }
 
     /// Returns the fields whose keys the rules do not know, in order.

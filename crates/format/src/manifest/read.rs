@@ -55,12 +55,19 @@ pub(crate) fn read_manifest(
         let help = "add a line such as description: What it does. Use when …; only Claude Code and Copilot CLI load a skill without one";
         sink.report(RuleLevel::Reject, Code::MissingDescription, start, "description is missing", help);
     }
-    if more.argument_hint.is_none() && !more.arguments.is_empty() {
-        let names: Vec<_> = more.arguments.iter().map(|name| format!("[{name}]")).collect();
-        more.argument_hint = Some(names.join(" ").into());
-    }
+    more.add_argument_hint();
     let more = (more != OptionalFields::default()).then(|| Box::new(more));
     Some(Manifest { name: name?, description: description?, optional: more })
+}
+
+impl OptionalFields {
+    /// Makes a hint of the names of arguments if there is no other.
+    pub(super) fn add_argument_hint(&mut self) {
+        if self.argument_hint.is_none() && !self.arguments.is_empty() {
+            let names: Vec<_> = self.arguments.iter().map(|name| format!("[{name}]")).collect();
+            self.argument_hint = Some(names.join(" ").into());
+        }
+    }
 }
 
 impl KnownKeys {
@@ -85,7 +92,7 @@ impl KnownKeys {
     }
 }
 
-fn key_text<'n>(key: &'n Node<'_>) -> &'n str {
+pub(super) fn key_text<'n>(key: &'n Node<'_>) -> &'n str {
     match &key.kind {
         NodeKind::Scalar(text, _) => text,
         NodeKind::List(_) | NodeKind::Map(_) => "",
@@ -251,7 +258,11 @@ fn check_name_form(name: &SkillName, span: Span, rules: &Rules, sink: &mut Diagn
     sink.report(level, code, span, format!("the name {name} is not well formed: {reasons}"), &help);
 }
 
-fn read_description(node: &Node<'_>, rules: &Rules, sink: &mut DiagnosticSink<'_>) -> Option<Box<str>> {
+pub(super) fn read_description(
+    node: &Node<'_>,
+    rules: &Rules,
+    sink: &mut DiagnosticSink<'_>,
+) -> Option<Box<str>> {
     let help = "write description: What it does. Use when …";
     let joined;
     let description = match (&node.kind, scalar_text(node)) {
