@@ -25,6 +25,7 @@
 //! | [`activation`] | loading the instructions of a skill |
 //! | [`resources`] | reading the other files of a skill |
 //! | [`check`] | checking skill directories, single files and whole trees |
+//! | [`known_files`] | the files that a conversation is about, for skills with `paths` |
 //! | [`usage`] | when and how often skills were used |
 //! | [`trust`] | which projects the user trusts |
 //! | [`lock`] | installed skills: their sources and file digests |
@@ -42,9 +43,11 @@ pub mod check;
 mod discovery;
 mod file_diagnostic;
 mod file_listing;
+mod globs;
 pub mod grants;
 mod host_env;
 mod inline_references;
+pub mod known_files;
 pub mod ledger;
 pub mod lock;
 mod lock_file;
@@ -83,5 +86,5 @@ pub use prowess_format as format;
 pub use prowess_format::error_code::{self, ErrorCode};
 pub use prowess_fs::{HashedFile, HashedTree, TreeHashError, digest, read_bounded, tree_hash};
 pub use registry::{Registry, Skill, SkillStatus, Snapshot, SnapshotDiff, short_path};
-pub use skill::{DiscoveredSkill, Root, SkillKey, SkillLink};
+pub use skill::{CommandDialect, DiscoveredSkill, Root, SkillKey, SkillLink};
 pub use visit_files::{VisitedEntry, visit_files};

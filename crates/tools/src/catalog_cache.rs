@@ -20,6 +20,9 @@ pub(crate) struct CatalogKey {
     pub(crate) chars: Option<u32>,
     pub(crate) tokens: Option<u32>,
     pub(crate) order: CutOrder,
+    /// The skills with `paths` that are listed.
+    pub(crate) with_paths: Vec<String>,
+    pub(crate) search_tool: Option<&'static str>,
 }
 
 impl CatalogKey {
@@ -30,6 +33,8 @@ impl CatalogKey {
             budget: CatalogBudget::chars(self.chars).and_tokens(self.tokens, &tokens::count),
             relevant: &self.order.relevant,
             recent: &self.order.recent,
+            with_paths: &self.with_paths,
+            search_tool: self.search_tool,
         }
     }
 }
@@ -54,8 +59,9 @@ struct CachedCatalog {
 impl CachedCatalog {
     /// Returns `true` if this catalog matches a key. If nothing was cut, the order does not matter.
     fn matches(&self, key: &CatalogKey) -> bool {
-        let CatalogKey { format, location, chars, tokens, order } = &self.key;
+        let CatalogKey { format, location, chars, tokens, order, with_paths, search_tool } = &self.key;
         (format, location, chars, tokens) == (&key.format, &key.location, &key.chars, &key.tokens)
+            && (with_paths, search_tool) == (&key.with_paths, &key.search_tool)
             && (*order == key.order || self.catalog.plan.is_complete())
     }
 }
@@ -113,6 +119,8 @@ mod tests {
             chars: Some(chars),
             tokens: None,
             order: CutOrder { relevant: vec![relevant.to_owned()], recent: Vec::new() },
+            with_paths: Vec::new(),
+            search_tool: None,
         };
         let is_made = |snapshot: &Arc<Snapshot>, key: CatalogKey| {
             let mut built = false;

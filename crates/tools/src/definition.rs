@@ -89,6 +89,11 @@ impl BuiltinTool {
             }
         }
     }
+
+    /// Returns `true` if a policy offers this tool without asking the user.
+    pub fn is_offered(self, policy: &Policy) -> bool {
+        Self::for_policy(policy, false).contains(&self)
+    }
 }
 
 /// A tool definition for a model.
@@ -110,27 +115,36 @@ impl ToolDefinition {
         policy: &Policy,
         session: &Session,
     ) -> Self {
+        // Some clients show their models no other instructions, and others only the first 150 characters of a description.
         let description = match tool {
             BuiltinTool::Activate => {
-                "Loads a skill and returns its instructions. Call it before you start a task that matches the skill's \
-                description, then follow the instructions."
-                    .to_owned()
+                let text = "Loads a skill and returns its instructions. Call it before you start a task that matches the \
+                    skill's name or description, then follow the instructions.";
+                match BuiltinTool::Search.is_offered(policy) {
+                    true => format!("{text} If you know no skill for the task, call skills.search first."),
+                    false => text.to_owned(),
+                }
             }
             BuiltinTool::ReadResource => {
                 "Reads one file of a skill, by its path inside the skill's directory. Call it only \
-                when the skill's instructions refer to the file."
+                when the skill's instructions, which skills.activate returns, refer to the file."
                     .to_owned()
             }
-            BuiltinTool::ListResources => "Lists the files of a skill with their sizes.".to_owned(),
+            BuiltinTool::ListResources => {
+                "Lists the files of a skill with their sizes. Call it when the skill's instructions refer to files without \
+                their paths."
+                    .to_owned()
+            }
             BuiltinTool::Search => {
-                "Finds skills for a task, the best first, with the reason for each. Call it when no \
-                known skill matches the task."
+                "Finds skills for a task. Call it before you start a task for which you know no skill. Returns the best \
+                first, with the reason for each; skills.activate loads one. A skill is a set of instructions for a \
+                particular kind of task."
                     .to_owned()
             }
             BuiltinTool::Run => {
                 "Runs a script of a skill in a sandbox, without network access. Its current directory is a workspace: it \
                 reads the inputs there, and the files that it writes there are kept. Returns its exit code, output and the \
-                written files. Call it only when the skill's instructions say so."
+                written files. Call it only when the skill's instructions, which skills.activate returns, say so."
                     .to_owned()
             }
             // In document 001, the list of skills is part of the tool's description.
@@ -169,7 +183,10 @@ fn schema(tool: BuiltinTool, snapshot: &Snapshot, policy: &Policy, session: &Ses
         BuiltinTool::ListResources => (json!({"name": name()}), json!(["name"])),
         BuiltinTool::Search => {
             let k = json!({"type": "integer", "minimum": 1, "maximum": 50, "description": "The maximum number of results. The default is 5."});
-            (json!({"query": text("A description of the task."), "k": k}), json!(["query"]))
+            (
+                json!({"query": text("A description of the task, with the names of its files."), "k": k}),
+                json!(["query"]),
+            )
         }
         BuiltinTool::Run => {
             let script =

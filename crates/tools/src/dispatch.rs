@@ -6,6 +6,7 @@ use std::sync::Arc;
 use prowess::activation::{ActivatedSkill, activate};
 use prowess::catalog::{Visibility, visibility};
 use prowess::format::{hidden, suggest};
+use prowess::known_files::KnownFiles;
 use prowess::ledger::LoadOutcome;
 use prowess::policy::{ActivationMode, Policy};
 use prowess::resources::{self, ReadFileTool};
@@ -62,7 +63,7 @@ impl Toolbox {
             BuiltinTool::Search => {
                 let params = ToolParams::new(params, &["query", "k"])?;
                 let k = params.number("k", DEFAULT_RESULTS, RESULTS_MAX)?;
-                Ok(self.search(&snapshot, params.required_text("query")?, k))
+                Ok(self.search(&snapshot, params.required_text("query")?, k, &session.files))
             }
             BuiltinTool::Run => {
                 let params = ToolParams::new(params, &["name", "script", "args", "inputs"])?;
@@ -131,13 +132,15 @@ impl Toolbox {
         })
     }
 
-    fn search(&self, snapshot: &Arc<Snapshot>, query: &str, k: usize) -> Envelope {
+    fn search(&self, snapshot: &Arc<Snapshot>, query: &str, k: usize, files: &[String]) -> Envelope {
         let host = self.registry().host();
+        let mut known_files = KnownFiles::in_message(query, &host.project);
+        files.iter().for_each(|path| known_files.add_path(path, &host.project));
         let usage = SkillUsage::load(host);
         let policy = self.registry().policy();
         let options =
             RouteOptions { k, max_skills: k, usage: &usage, now: usage::now(), mention: policy.mention };
-        let routing = self.router(snapshot).route(query, &options);
+        let routing = self.router(snapshot).route_for_files(query, &known_files, &options);
         let matches: Vec<_> = routing
             .matches
             .iter()
@@ -145,7 +148,8 @@ impl Toolbox {
                 let skill = snapshot
                     .get(&matched.name)
                     .filter(|skill| visibility(skill, policy) != Visibility::Manual)?;
-                let description = prowess::catalog::escape::one_line(skill.description(), 1024).into_owned();
+                let description =
+                    prowess::catalog::escape::one_line(&skill.full_description(), 1024).into_owned();
                 Some((matched, description, skill.remote().map(|remote| remote.origin())))
             })
             .collect();

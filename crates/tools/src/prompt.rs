@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use prowess::Snapshot;
 use prowess::activation::activate;
 use prowess::catalog::{
     Catalog, CatalogPlan, DisclosureTier, SKILL_TOOL_RULES, active_skills, render_catalog,
 };
+use prowess::known_files::KnownFiles;
 use prowess::policy::{ActivationMode, CatalogFormat, LocationVisibility};
 use prowess::usage::{self, SkillUsage};
-use prowess_routing::{RouteOptions, Routing, Tier};
+use prowess::{Skill, Snapshot};
+use prowess_routing::{MatchKind, RouteOptions, Routing, Tier};
 
 use crate::catalog_cache::{CatalogKey, CutOrder};
 use crate::session::Session;
@@ -28,6 +29,10 @@ pub struct PromptRequest<'a> {
     pub budget_chars: Option<u32>,
     /// The maximum number of tokens, instead of the policy's limits.
     pub budget_tokens: Option<u32>,
+    /// The files that the conversation is about, besides those that the message names.
+    pub files: &'a [String],
+    /// The name of the tool that the note about cuts refers to, if there is one.
+    pub search_tool: Option<&'static str>,
 }
 
 /// A prompt, its plan and routing.
@@ -61,7 +66,9 @@ fn build_catalog(toolbox: &Toolbox, request: &PromptRequest<'_>) -> BuiltCatalog
     let (snapshot, policy) = (toolbox.snapshot(), toolbox.registry().policy());
     let usage = SkillUsage::load(toolbox.registry().host());
     let format = request.format.unwrap_or(policy.catalog.format);
-    let routing = request.query.map(|query| route(toolbox, &snapshot, query, &usage));
+    let files = known_files(toolbox, request);
+    let routing = request.query.map(|query| route(toolbox, &snapshot, query, &files, &usage));
+    let with_paths = skills_with_paths(&snapshot, &files, routing.as_ref());
     let relevant = routing
         .iter()
         .flat_map(|routing| routing.matches.iter().map(|matched| matched.name.clone()))
@@ -78,6 +85,8 @@ fn build_catalog(toolbox: &Toolbox, request: &PromptRequest<'_>) -> BuiltCatalog
         chars,
         tokens,
         order: CutOrder { relevant, recent: usage.recent(16) },
+        with_paths,
+        search_tool: request.search_tool,
     };
     let (catalog, pushed) = match format {
         CatalogFormat::Tiers => tiered_catalog(&snapshot, toolbox, routing.as_ref(), key),
@@ -94,14 +103,40 @@ fn full_catalog(snapshot: &Arc<Snapshot>, toolbox: &Toolbox, key: CatalogKey) ->
     toolbox.catalogs.get(snapshot, key, |key| render_catalog(snapshot, policy, &key.request()))
 }
 
-fn route(toolbox: &Toolbox, snapshot: &Arc<Snapshot>, query: &str, usage: &SkillUsage) -> Routing {
+/// Returns the files that a prompt is about.
+fn known_files(toolbox: &Toolbox, request: &PromptRequest<'_>) -> KnownFiles {
+    let project = &toolbox.registry().host().project;
+    let mut files = KnownFiles::in_message(request.query.unwrap_or_default(), project);
+    request.files.iter().for_each(|path| files.add_path(path, project));
+    files
+}
+
+/// Returns the skills with `paths` that are offered: for one of the files, or because the message mentions them.
+fn skills_with_paths(snapshot: &Snapshot, files: &KnownFiles, routing: Option<&Routing>) -> Vec<String> {
+    let is_mentioned = |skill: &Skill| {
+        let mut matches = routing.iter().flat_map(|routing| &routing.matches);
+        matches.any(|matched| matched.kind == MatchKind::Explicit && *matched.name == **skill.key())
+    };
+    let has_paths = |skill: &&Skill| skill.manifest().is_some_and(|manifest| !manifest.paths().is_empty());
+    let offered =
+        snapshot.enabled().filter(has_paths).filter(|skill| files.allow(skill) || is_mentioned(skill));
+    offered.map(|skill| skill.key().into()).collect()
+}
+
+fn route(
+    toolbox: &Toolbox,
+    snapshot: &Arc<Snapshot>,
+    query: &str,
+    files: &KnownFiles,
+    usage: &SkillUsage,
+) -> Routing {
     let policy = toolbox.registry().policy();
     let max = match policy.activation {
         ActivationMode::Pushed { max } => max as usize,
         _ => 3,
     };
     let options = RouteOptions { max_skills: max, k: 16, usage, now: usage::now(), mention: policy.mention };
-    toolbox.router(snapshot).route(query, &options)
+    toolbox.router(snapshot).route_for_files(query, files, &options)
 }
 
 /// Returns the catalog with the tier (how much to show: nothing, a count, names or whole skills) that the query needs,
@@ -144,7 +179,7 @@ pub fn system_prompt(toolbox: &Toolbox, session: &Session, query: Option<&str>) 
         return String::new();
     }
     let BuiltCatalog { catalog, pushed, .. } =
-        build_catalog(toolbox, &PromptRequest { query, ..PromptRequest::default() });
+        build_catalog(toolbox, &PromptRequest { query, files: &session.files, ..PromptRequest::default() });
     if query.is_some() {
         // Skills whose instructions the prompt may contain count as active.
         session.set_pushed(pushed);

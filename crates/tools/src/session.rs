@@ -21,6 +21,8 @@ pub struct Session {
     /// The conversation for which tool programs run; they end with it.
     #[cfg(feature = "toolsets")]
     pub(crate) conversation: prowess_toolset::Conversation,
+    /// The paths of files that the conversation is about, for skills that are only offered for some files.
+    pub files: Vec<String>,
     /// Options for calls that are made with this session.
     pub call_options: CallOptions,
     /// The remote skills that the conversation has read files of.
@@ -37,6 +39,7 @@ impl Clone for Session {
             info: self.info.clone(),
             #[cfg(feature = "toolsets")]
             conversation: self.conversation.clone(),
+            files: self.files.clone(),
             call_options: self.call_options.clone(),
             remote_reads: self.remote_reads.clone(),
             invoked: self.invoked.clone(),

@@ -51,7 +51,7 @@ impl ActiveTurn<'_> {
                 (None, Err(error)) => Envelope::error(error),
                 (None, Ok(arguments)) => self.call_tool(journal, &call, arguments).await?,
             };
-            journal.result(&call, &envelope, &self.session).await?;
+            journal.result(&call, &envelope, &self.active_skills()).await?;
             if end.is_none() && self.cancel.is_cancelled() {
                 end = Some(EndReason::Cancelled);
             }

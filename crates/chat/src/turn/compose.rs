@@ -1,10 +1,12 @@
 //! Composes requests: the history, the skills that the message mentions, and what fits into the context window.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use prowess::ledger::Ledger;
 use prowess_tools::{CallStatus, Envelope, ToolDefinition, WorkspaceFile, tokens};
 
-use super::context::Retention;
+use super::context::{Exchange, Retention};
 use super::dispatch::run_blocking;
 use super::end::TurnError;
 use super::journal::TurnJournal;
@@ -12,6 +14,16 @@ use super::prompt::SystemPrompt;
 use super::run::ActiveTurn;
 use super::{TurnInput, files, history, mention};
 use crate::provider::{ConversationEntry, ToolInvocation, ToolOutput};
+
+/// What the model is shown of earlier turns.
+#[derive(Default)]
+struct PastConversation {
+    exchanges: Vec<Exchange>,
+    /// The messages of the user in exchanges that do not fit.
+    left_out: Vec<String>,
+    /// The arguments that skills were last loaded with.
+    arguments: BTreeMap<String, String>,
+}
 
 impl ActiveTurn<'_> {
     /// Loads the history and the skills that the message mentions.
@@ -29,17 +41,30 @@ impl ActiveTurn<'_> {
         let (workspace, attached) = (input.workspace.cloned(), input.attached);
         let prepared = run_blocking(move || {
             let files = workspace.map_or(Ok(vec![]), |workspace| workspace.list());
-            let (past, left_out) = history::exchanges(&messages, &toolbox, &mut session, budget, tools);
+            let (exchanges, left_out) = history::exchanges(&messages, &toolbox, &mut session, budget, tools);
             let mentions = mention::load_mentions(&toolbox, &mut session, &text, &answer_id);
-            (session, past, left_out, history::skill_arguments(&messages), mentions, files)
+            let mut past =
+                PastConversation { exchanges, left_out, arguments: history::skill_arguments(&messages) };
+            let is_forked = mentions.has_forked(&toolbox.snapshot());
+            if is_forked {
+                // The turn has a context of its own, in which only the mentioned skills are active.
+                past = PastConversation::default();
+                session.ledger =
+                    Ledger::from_names(mentions.loaded.iter().map(|loaded| loaded.skill.clone()));
+            }
+            (session, past, is_forked, mentions, files)
         });
-        let (session, past, left_out, arguments, mentions, files) = prepared.await?;
+        let (session, past, is_forked, mentions, files) = prepared.await?;
         let files = files.map_err(|error| TurnError::Workspace(error.code(), error.to_string()))?;
         self.session = session;
-        self.call_ids = past.iter().flat_map(|exchange| &exchange.entries).flat_map(call_ids).collect();
+        self.outer_skills = is_forked.then(|| input.activated.to_vec());
+        let project = &self.agent.toolbox.registry().host().project;
+        self.session.files = files::known_paths(input.history, &files, project);
+        let past_entries = past.exchanges.iter().flat_map(|exchange| &exchange.entries);
+        self.call_ids = past_entries.flat_map(call_ids).collect();
         self.query.clone_from(&mentions.text);
-        (self.context.past, self.context.dropped) = (past, left_out);
-        self.context.arguments = arguments;
+        (self.context.past, self.context.dropped) = (past.exchanges, past.left_out);
+        self.context.arguments = past.arguments;
         // In the order of the message, as in later turns.
         let find = |path: &String| files.iter().find(|file| file.path == *path).cloned();
         let attached: Vec<WorkspaceFile> = attached.iter().filter_map(find).collect();
@@ -48,7 +73,7 @@ impl ActiveTurn<'_> {
         self.context.add(ConversationEntry::User(message), Retention::Required);
         for loaded in mentions.loaded {
             journal.call(&loaded.call).await?;
-            journal.result(&loaded.call, &loaded.envelope, &self.session).await?;
+            journal.result(&loaded.call, &loaded.envelope, &self.active_skills()).await?;
             self.call_ids.insert(loaded.call.id.clone());
             if loaded.is_loaded() {
                 self.context.skills.push(loaded.skill.clone());

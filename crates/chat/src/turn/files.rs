@@ -1,9 +1,12 @@
 //! The list of a chat's files in a request to the model. It is part of the user's message, so that the system prompt and the
 //! earlier conversation stay the same and can be cached.
 
+use std::path::Path;
+
+use prowess::known_files::KnownFiles;
 use prowess_tools::WorkspaceFile;
 
-use crate::message::{ATTACHED_NOTE, Part, WORKSPACE_NOTE};
+use crate::message::{ATTACHED_NOTE, Message, Part, Role, WORKSPACE_NOTE, without_file_notes};
 
 /// The maximum number of listed files.
 const LISTED_MAX: usize = 50;
@@ -51,6 +54,20 @@ fn quote(path: &str) -> String {
     serde_json::Value::from(prowess::format::hidden::escape_for_display(path).as_ref()).to_string()
 }
 
+/// Returns the paths of the files that a conversation is about: those of the chat, and those that earlier messages of the
+/// user name. The latest message is examined with its skills.
+pub(super) fn known_paths(history: &[Message], files: &[WorkspaceFile], project: &Path) -> Vec<String> {
+    let mut known = KnownFiles::default();
+    for message in history.iter().rev().filter(|message| message.role == Role::User) {
+        for part in &message.parts {
+            if let Part::Text { text } = part {
+                known.add_message(without_file_notes(text), project);
+            }
+        }
+    }
+    files.iter().map(|file| file.path.clone()).chain(known.paths().iter().cloned()).collect()
+}
+
 /// Returns the files that are attached to a stored message.
 pub(super) fn attached_files(parts: &[Part]) -> Vec<WorkspaceFile> {
     let file = |part: &Part| match part.clone() {
@@ -65,7 +82,6 @@ pub(super) fn attached_files(parts: &[Part]) -> Vec<WorkspaceFile> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::without_file_notes;
 
     fn file(path: &str, size: u64) -> WorkspaceFile {
         WorkspaceFile {

@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use super::context::{Exchange, entry_cost};
 use super::files::{attached_files, with_attachments};
-use super::mention::without_mention;
+use super::mention::{is_forked, without_mention};
 use super::summary::{is_reminder, loaded_skill_name, returns_skill_text, safe_id};
-use crate::message::{Message, MessageState, Part, Role};
+use crate::message::{Message, MessageState, Part, Role, is_mention};
 use crate::provider::{ConversationEntry, ToolInvocation, ToolOutput};
 
 /// The text of a reply without content.
@@ -103,14 +103,32 @@ fn exchange(
     let user = with_attachments(&user, &attached_files(&message.parts));
     let mut entries = Vec::new();
     let mut skills = Vec::new();
+    // Of a turn with a context of its own, only the answer is part of the conversation.
+    let is_fork = parts().any(|part| match part {
+        Part::ToolCall { id, arguments, .. } if is_mention(id) => {
+            arguments["name"].as_str().is_some_and(|name| is_forked(&restorer.toolbox.snapshot(), name))
+        }
+        Part::ToolCall { .. } | Part::Text { .. } | Part::File { .. } | Part::ToolResult { .. } => false,
+    });
     for reply in replies {
-        entries.extend(reply_entries(reply, &mut restorer, &mut skills, tools));
+        match is_fork {
+            true => entries.extend(reply_entries(&final_answer(reply), &mut restorer, &mut skills, tools)),
+            false => entries.extend(reply_entries(reply, &mut restorer, &mut skills, tools)),
+        }
     }
     if !matches!(entries.last(), Some(ConversationEntry::Assistant { .. })) {
         entries.push(ConversationEntry::Assistant { text: EMPTY_REPLY.to_owned(), calls: Vec::new() });
     }
     let cost = tokens::count(&user) + entries.iter().map(entry_cost).sum::<usize>();
     Exchange { user, entries, skills, cost }
+}
+
+/// Returns a reply with only the text after its last tool call.
+fn final_answer(reply: &Message) -> Message {
+    let is_text = |part: &&Part| matches!(part, Part::Text { .. });
+    let texts = reply.parts.iter().rev().take_while(is_text).count();
+    let parts = reply.parts[reply.parts.len() - texts..].to_vec();
+    Message { parts, ..reply.clone() }
 }
 
 /// Returns the entries of a reply: text and calls, then the results, and so on.

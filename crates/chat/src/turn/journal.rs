@@ -1,6 +1,6 @@
 //! Records the events of a turn, then reports them, so that nothing is shown that could be lost.
 
-use prowess_tools::{Envelope, Session};
+use prowess_tools::Envelope;
 
 use super::end::TurnError;
 use super::record::TurnRecorder;
@@ -40,21 +40,16 @@ impl TurnJournal<'_> {
         &mut self,
         call: &ToolInvocation,
         envelope: &Envelope,
-        session: &Session,
+        active_skills: &[String],
     ) -> Result<(), TurnError> {
         let ToolInvocation { id, name, .. } = call.clone();
         let status = summary::status_name(envelope.status).to_owned();
         let summary = summary::summarize(&name, envelope);
         let part = Part::ToolResult { id, name, summary, status };
-        self.record.result(&part, &active_skill_names(session)).await?;
+        self.record.result(&part, active_skills).await?;
         if let Part::ToolResult { id, name, summary, status } = part {
             (self.on_event)(TurnEvent::ToolResult { id, name, status, data: summary });
         }
         Ok(())
     }
-}
-
-/// Returns the active skills of a conversation.
-pub(super) fn active_skill_names(session: &Session) -> Vec<String> {
-    session.ledger.names().map(str::to_owned).collect()
 }

@@ -76,6 +76,18 @@ pub(super) fn load_mentions(
     MentionedSkills { text, loaded }
 }
 
+impl MentionedSkills {
+    /// Returns `true` if one of the loaded skills has a context of its own.
+    pub(super) fn has_forked(&self, snapshot: &Snapshot) -> bool {
+        self.loaded.iter().any(|loaded| loaded.is_loaded() && is_forked(snapshot, &loaded.skill))
+    }
+}
+
+/// Returns `true` if a skill has a context of its own when the user calls it.
+pub(super) fn is_forked(snapshot: &Snapshot, name: &str) -> bool {
+    snapshot.get(name).and_then(|skill| skill.manifest()).is_some_and(|manifest| manifest.is_forked())
+}
+
 impl LoadedMention {
     /// Returns `true` if the instructions were loaded.
     pub(super) fn is_loaded(&self) -> bool {
@@ -123,7 +135,11 @@ fn takes_arguments(skill: &Skill, policy: &Policy, arguments: &str) -> bool {
         let mut dollars = body.match_indices('$').map(|(index, _)| &body[index + 1..]);
         dollars.any(|suffix| suffix.starts_with(|c: char| c.is_ascii_digit()))
     };
-    body.contains("$ARGUMENTS") || (policy.activation == ActivationMode::Wrapped && positions())
+    let names = || {
+        let names = skill.manifest().map_or(&[][..], |manifest| manifest.arguments());
+        names.iter().any(|name| body.contains(&format!("${name}")))
+    };
+    body.contains("$ARGUMENTS") || (policy.activation == ActivationMode::Wrapped && (positions() || names()))
 }
 
 /// Returns the call that a model would have made.

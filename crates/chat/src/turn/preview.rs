@@ -4,7 +4,7 @@ use prowess_tools::ToolDefinition;
 use tokio_util::sync::CancellationToken;
 
 use super::end::TurnError;
-use super::journal::{TurnJournal, active_skill_names};
+use super::journal::TurnJournal;
 use super::record::MemoryRecorder;
 use super::run::ActiveTurn;
 use super::{Agent, TurnInput};
@@ -58,7 +58,7 @@ impl Agent {
         let (entries, tools) = turn.compose().await?;
         let current = turn.context.current.len();
         let past = entries.len().saturating_sub(current);
-        let activated = active_skill_names(&turn.session);
+        let activated = turn.active_skills();
         Ok(TurnPreview { system: std::mem::take(&mut turn.system), entries, past, tools, activated })
     }
 }

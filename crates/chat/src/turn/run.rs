@@ -10,7 +10,7 @@ use super::consent::Questions;
 use super::context::ConversationContext;
 use super::dispatch::CancelOnDrop;
 use super::end::{TurnError, TurnReport};
-use super::journal::{TurnJournal, active_skill_names};
+use super::journal::TurnJournal;
 use super::record::TurnRecorder;
 use super::repeat::RepeatTracker;
 use super::reply::{ModelReply, RequestError, request_reply};
@@ -54,7 +54,7 @@ pub(super) async fn turn(
     };
     let mut active = ActiveTurn::new(agent, input, &started.reply_id, cancel);
     let end = active.run(&mut journal, input, &started.reply_id).await;
-    let (usage, activated) = (active.usage, active_skill_names(&active.session));
+    let (usage, activated) = (active.usage, active.active_skills());
     finish(&mut journal, started.reply_id, end, usage, activated).await
 }
 
@@ -87,6 +87,8 @@ pub(super) struct ActiveTurn<'a> {
     pub(super) cancel: &'a CancellationToken,
     pub(super) cancel_guard: CancelOnDrop,
     pub(super) session: Session,
+    /// The active skills of the conversation, if this turn has a context of its own. They stay as they are.
+    pub(super) outer_skills: Option<Vec<String>>,
     pub(super) context: ConversationContext,
     /// Skills in the system prompt, for a model that cannot call tools.
     pub(super) inline_skills: Vec<(String, String)>,
@@ -136,6 +138,7 @@ impl<'a> ActiveTurn<'a> {
             cancel,
             cancel_guard,
             session,
+            outer_skills: None,
             questions,
             context: ConversationContext::default(),
             inline_skills: Vec::new(),
@@ -147,6 +150,12 @@ impl<'a> ActiveTurn<'a> {
             tokens_spent: 0,
             shorten_level: 0,
         }
+    }
+
+    /// Returns the active skills of the conversation.
+    pub(super) fn active_skills(&self) -> Vec<String> {
+        let current = || self.session.ledger.names().map(str::to_owned).collect();
+        self.outer_skills.clone().unwrap_or_else(current)
     }
 
     async fn run(

@@ -5,6 +5,7 @@
 mod checklists;
 mod conformance;
 mod consent;
+mod dialects;
 mod failures;
 mod long_conversations;
 mod mentions;

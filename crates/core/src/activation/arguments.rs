@@ -51,6 +51,8 @@ pub enum PlaceholderSyntax {
     /// and `$1.50` always, because it may be a price. A backslash keeps a placeholder and is removed.
     /// `${CLAUDE_SKILL_DIR}` and `${CLAUDE_PROJECT_DIR}` are replaced anywhere.
     Positions,
+    /// Like [`PlaceholderSyntax::Positions`], but the first argument is `$1`, and a missing one is empty (Codex).
+    PositionsFromOne,
 }
 
 /// What placeholders stand for, besides the arguments.
@@ -119,7 +121,8 @@ impl Arguments {
     ) -> Result<Substitution, fmt::Error> {
         match placeholders {
             PlaceholderSyntax::Whole => self.write_whole(body, out),
-            PlaceholderSyntax::Positions => self.write_positions(body, values, out),
+            PlaceholderSyntax::Positions => self.write_positions(body, values, 0, out),
+            PlaceholderSyntax::PositionsFromOne => self.write_positions(body, values, 1, out),
         }
     }
 
@@ -143,10 +146,12 @@ impl Arguments {
         &self,
         body: &str,
         values: PlaceholderValues<'_>,
+        first: usize,
         out: &mut impl fmt::Write,
     ) -> Result<Substitution, fmt::Error> {
         let mut substituted = Substitution::No;
-        if !may_have_placeholders(body, self.words.len(), values.names) {
+        let positions = if first == 0 { self.words.len() } else { usize::MAX };
+        if !may_have_placeholders(body, positions, values.names) {
             out.write_str(body)?;
             return Ok(substituted);
         }
@@ -161,13 +166,16 @@ impl Arguments {
                     substituted = Substitution::Yes;
                     self.words.get(index).map_or("", String::as_str)
                 }
-                Piece::Position(index, source) => match self.words.get(index) {
-                    Some(word) => {
-                        substituted = Substitution::Yes;
-                        word
+                Piece::Position(index, source) => {
+                    match index.checked_sub(first).map(|index| self.words.get(index)) {
+                        Some(Some(word)) => {
+                            substituted = Substitution::Yes;
+                            word
+                        }
+                        Some(None) if first > 0 => "",
+                        Some(None) | None => source,
                     }
-                    None => source,
-                },
+                }
                 Piece::Variable(variable, source) => {
                     let dir = match variable {
                         Variable::SkillDir => values.skill_dir,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use prowess_format::{Diagnostic, Rules, parse};
+use prowess_format::{Diagnostic, Rules, parse, parse_command};
 use serde_json::{Map, Value};
 
 use super::{ResourcesTruncation, frontmatter};
@@ -71,7 +71,11 @@ impl LazyFields {
     }
 
     pub(super) fn diagnostics(&self, bytes: &[u8]) -> &[Diagnostic] {
-        self.diagnostics.get_or_init(|| parse(bytes, Some(&self.skill.dir_name()), &self.rules).diagnostics)
+        let name = self.skill.dir_name();
+        self.diagnostics.get_or_init(|| match self.skill.is_command() {
+            true => parse_command(bytes, &name).diagnostics,
+            false => parse(bytes, Some(&name), &self.rules).diagnostics,
+        })
     }
 
     pub(super) fn resources(&self) -> &ResourceList {
@@ -81,7 +85,9 @@ impl LazyFields {
 
 impl ResourceList {
     fn list(skill: &DiscoveredSkill) -> Self {
-        let (mut files, or_more) = if !skill.root().is_dir() {
+        let (mut files, or_more) = if skill.is_command() {
+            (Vec::new(), false)
+        } else if !skill.root().is_dir() {
             (FileListing::for_skill(skill).files.into_iter().map(|file| file.path).collect(), false)
         } else {
             // A directory that cannot be listed does not prevent the activation.

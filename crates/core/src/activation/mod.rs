@@ -23,10 +23,12 @@ pub mod tiers;
 
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use prowess_format::fence::{self, Extent, FenceSearch};
-use prowess_format::{Code, Diagnostic, HeadOutcome, Manifest, ParseOutcome, parse_head};
+use prowess_format::{
+    Code, Diagnostic, Document, HeadOutcome, Manifest, ParseOutcome, parse_command, parse_head,
+};
 use serde_json::{Map, Value};
 
 pub use arguments::{Arguments, ParseArgumentsError};
@@ -39,7 +41,7 @@ use crate::policy::{ActivationMode, Policy};
 use crate::remote::RemoteSkill;
 use crate::resources::open::{self, SkillMd};
 use crate::resources::{Truncation, text};
-use crate::skill::{DiscoveredSkill, ResourceUnavailable, Skill};
+use crate::skill::{CommandDialect, DiscoveredSkill, ResourceUnavailable, Skill};
 use lazy::LazyFields;
 
 /// An activated skill.
@@ -63,6 +65,8 @@ pub struct ActivatedSkill {
     lazy: LazyFields,
     mode: ActivationMode,
     argument_names: Vec<Box<str>>,
+    /// The client whose custom command this is; `None` for a skill.
+    command: Option<CommandDialect>,
     /// The project's directory, if the instructions refer to it.
     project_dir: Option<PathBuf>,
 }
@@ -150,7 +154,10 @@ fn activate_with_mode(
         prepare_source(file.bytes, parts.body, policy.limits.skill_md_bytes, &lazy);
     Ok(ActivatedSkill {
         name: skill.name().into_owned(),
-        base_dir: skill.dir(),
+        base_dir: match skill.is_command() {
+            true => skill.dir().parent().map(Path::to_owned).unwrap_or_default(),
+            false => skill.dir(),
+        },
         truncated,
         // A remote skill can only request tools; the user has to grant them.
         allowed_tools: parts.allowed_tools.filter(|_| may_allow_tools(skill)),
@@ -159,6 +166,7 @@ fn activate_with_mode(
         body: body..source.len(),
         project_dir: project_dir(skill, &source),
         argument_names: parts.argument_names,
+        command: skill.root().command_dialect(),
         source,
         lazy,
         mode,
@@ -177,6 +185,12 @@ impl SkillMdParts {
     /// Finds the parts. Bytes that are unchanged since discovery were already parsed: only their fences are
     /// located again.
     fn parse(skill: &Skill, file: &SkillMd, policy: &Policy) -> Result<Self, ActivateError> {
+        if skill.is_command() {
+            let parsed = parse_command(&file.bytes, &skill.dir_name());
+            let document =
+                parsed.document.ok_or_else(|| ActivateError::invalid(skill, &parsed.diagnostics))?;
+            return Ok(Self::from_document(&document));
+        }
         if let (true, Some(manifest)) = (file.is_unchanged, skill.manifest())
             && let FenceSearch::Found(fences) = fence::find_fences(&file.bytes, Extent::Whole)
         {
@@ -188,16 +202,22 @@ impl SkillMdParts {
             });
         }
         match parse_head(&file.bytes, Extent::Whole, Some(&skill.dir_name()), &policy.manifest) {
-            HeadOutcome::Done(ParseOutcome { document: Some(document), .. }) => Ok(Self {
-                yaml: document.frontmatter.start as usize..document.frontmatter.end as usize,
-                body: document.body as usize,
-                allowed_tools: allowed_tools(&document.manifest),
-                argument_names: document.manifest.arguments().to_vec(),
-            }),
+            HeadOutcome::Done(ParseOutcome { document: Some(document), .. }) => {
+                Ok(Self::from_document(&document))
+            }
             HeadOutcome::Done(ParseOutcome { document: None, diagnostics }) => {
                 Err(ActivateError::invalid(skill, &diagnostics))
             }
             HeadOutcome::NeedMore => Err(ActivateError::invalid(skill, &[])),
+        }
+    }
+
+    fn from_document(document: &Document) -> Self {
+        Self {
+            yaml: document.frontmatter.start as usize..document.frontmatter.end as usize,
+            body: document.body as usize,
+            allowed_tools: allowed_tools(&document.manifest),
+            argument_names: document.manifest.arguments().to_vec(),
         }
     }
 }

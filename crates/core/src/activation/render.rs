@@ -9,6 +9,7 @@ use super::arguments::{PlaceholderSyntax, PlaceholderValues, Substitution};
 use super::single_line::SingleLine;
 use crate::inline_references::has_inline_commands;
 use crate::policy::ActivationMode;
+use crate::skill::CommandDialect;
 
 /// Writes the text for the model.
 ///
@@ -59,13 +60,14 @@ fn write_wrapped(activated: &ActivatedSkill, out: &mut impl Write) -> fmt::Resul
     out.write_str("\">\n")?;
     let mut inside = ClosingTagEscaper { out, held: [0; CLOSING.len()], length: 0 };
     write_origin(activated, &mut inside)?;
-    write_instructions(
-        activated,
-        trim_blank_lines(activated.body()),
-        PlaceholderSyntax::Positions,
-        &mut inside,
-    )?;
+    let placeholders = match activated.command {
+        Some(CommandDialect::Codex) => PlaceholderSyntax::PositionsFromOne,
+        Some(CommandDialect::ClaudeCode) | None => PlaceholderSyntax::Positions,
+    };
+    write_instructions(activated, trim_blank_lines(activated.body()), placeholders, &mut inside)?;
     match &activated.origin {
+        // A custom command has no files of its own.
+        None if activated.command.is_some() => inside.write_str("\n")?,
         None => {
             inside.write_str("\n\nSkill directory: ")?;
             write!(SingleLine(&mut inside), "{}", activated.base_dir.display())?;
@@ -100,7 +102,8 @@ fn write_instructions(
     let values = PlaceholderValues {
         names: &activated.argument_names,
         // A remote skill has no directory on this machine.
-        skill_dir: activated.origin.is_none().then_some(activated.base_dir.as_path()),
+        skill_dir: (activated.origin.is_none() && activated.command.is_none())
+            .then_some(activated.base_dir.as_path()),
         project_dir: activated.project_dir.as_deref(),
     };
     let substituted = activated.args.write(body, placeholders, values, out)?;
@@ -110,7 +113,7 @@ fn write_instructions(
     if substituted == Substitution::No && !activated.args.is_empty() {
         write!(out, "\n\nARGUMENTS: {}", activated.args.as_str())?;
     }
-    if placeholders == PlaceholderSyntax::Positions && has_inline_commands(body) {
+    if placeholders != PlaceholderSyntax::Whole && has_inline_commands(body) {
         out.write_str(COMMANDS_NOTE)?;
     }
     Ok(())

@@ -79,6 +79,10 @@ pub(super) fn entries<'a>(
                 return None;
             }
             let manifest = skill.manifest()?;
+            let is_listed = || request.with_paths.iter().any(|key| **key == **skill.key());
+            if !manifest.paths().is_empty() && !is_listed() {
+                return None;
+            }
             let name = skill.name();
             // Queries and usage may refer to the skill by name or by id.
             let rank = |name: &str| ranks.get(name).copied().unwrap_or(0);

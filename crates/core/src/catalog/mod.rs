@@ -32,6 +32,10 @@ pub struct CatalogRequest<'a> {
     pub relevant: &'a [String],
     /// Recently used names, the latest first.
     pub recent: &'a [String],
+    /// The keys of the skills with `paths` that are listed, because the conversation is about a file that matches.
+    pub with_paths: &'a [String],
+    /// The name of a tool that finds skills which are left out. The note about cuts then precedes the entries and names it.
+    pub search_tool: Option<&'a str>,
 }
 
 impl<'a> CatalogRequest<'a> {
@@ -43,6 +47,8 @@ impl<'a> CatalogRequest<'a> {
             budget: CatalogBudget::chars(policy.catalog.budget_chars),
             relevant: &[],
             recent: &[],
+            with_paths: &[],
+            search_tool: None,
         }
     }
 }
@@ -72,7 +78,12 @@ pub struct Catalog {
 /// ```
 pub fn render_catalog(snapshot: &Snapshot, policy: &Policy, request: &CatalogRequest<'_>) -> Catalog {
     let entries = entries::entries(snapshot, policy, request);
-    let renderer = render::CatalogRenderer { format: request.format, location: request.location, policy };
+    let renderer = render::CatalogRenderer {
+        format: request.format,
+        location: request.location,
+        policy,
+        search_tool: request.search_tool,
+    };
     if entries.is_empty() {
         return Catalog { text: String::new(), plan: CatalogPlan::default() };
     }

@@ -143,8 +143,8 @@ impl CatalogPlan {
         skills.filter(|(_, level)| **level != DetailLevel::Omitted).map(|(name, _)| name.as_str())
     }
 
-    /// Returns the note for the model about the cuts; `None` if there are none.
-    pub(super) fn note(&self) -> Option<String> {
+    /// Returns the note for the model about the cuts; `None` if there are none. The tool finds skills that are left out.
+    pub(super) fn note(&self, search_tool: Option<&str>) -> Option<String> {
         let (short, name_only, omitted) = (
             self.count(DetailLevel::Short),
             self.count(DetailLevel::NameOnly),
@@ -158,8 +158,15 @@ impl CatalogPlan {
             .map(|(n, description)| format!("{n} {description}"))
             .collect();
         let total = self.total();
-        (!parts_text.is_empty()).then(|| format!("Cut to fit: of {total} skills, {}.", parts_text.join(", ")))
+        let hint = search_tool.filter(|_| omitted > 0).map_or_else(String::new, search_hint);
+        (!parts_text.is_empty())
+            .then(|| format!("Cut to fit: of {total} skills, {}.{hint}", parts_text.join(", ")))
     }
+}
+
+/// Returns the sentence that follows the note if skills are left out.
+fn search_hint(tool: &str) -> String {
+    format!(" Find the skills that are left out with {tool}.")
 }
 
 /// The longest possible note. Its size is reserved before anything else is planned.
@@ -179,7 +186,8 @@ pub(super) fn plan_catalog(
     }
     planner.prices = RefCell::new(vec![[None; 3]; entries.len()]);
     let (head, tail) = planner.order();
-    let frame = budget.remaining(&renderer.render_frame(Some(NOTE_ROOM)));
+    let note = format!("{NOTE_ROOM}{}", renderer.search_tool.map_or_else(String::new, search_hint));
+    let frame = budget.remaining(&renderer.render_frame(Some(&note)));
     let Some(room) = frame else {
         plan.levels.fill(DetailLevel::Omitted);
         return plan;

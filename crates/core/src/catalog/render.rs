@@ -17,12 +17,14 @@ pub(super) struct CatalogRenderer<'p> {
     pub(super) format: CatalogFormat,
     pub(super) location: LocationVisibility,
     pub(super) policy: &'p Policy,
+    /// The tool that finds skills which are left out.
+    pub(super) search_tool: Option<&'p str>,
 }
 
 impl CatalogRenderer<'_> {
     /// Renders the catalog without entries, to measure its size.
     pub(super) fn render_frame(&self, note: Option<&str>) -> String {
-        let mut out = self.opening();
+        let mut out = self.opening(note);
         out.push_str(&self.closing(note));
         out
     }
@@ -30,7 +32,8 @@ impl CatalogRenderer<'_> {
     /// Renders the whole catalog; empty if no entry is left.
     pub(super) fn render(&self, entries: &[CatalogEntry<'_>], plan: &CatalogPlan) -> String {
         let shown = entries.iter().zip(&plan.levels).filter(|(_, level)| **level != DetailLevel::Omitted);
-        let mut out = self.opening();
+        let note = plan.note(self.search_tool);
+        let mut out = self.opening(note.as_deref());
         let (start, room) =
             (out.len(), shown.clone().map(|(entry, level)| estimated_size(entry, *level)).sum());
         out.reserve(room);
@@ -42,12 +45,16 @@ impl CatalogRenderer<'_> {
             // Each entry ends with a comma, which counts towards its size; the last one has none.
             out.pop();
         }
-        out.push_str(&self.closing(plan.note().as_deref()));
+        out.push_str(&self.closing(note.as_deref()));
         out
     }
 
-    fn opening(&self) -> String {
-        let preamble = instructions::preamble(self.format, self.policy);
+    fn opening(&self, note: Option<&str>) -> String {
+        let mut preamble = instructions::preamble(self.format, self.policy);
+        if let Some(note) = note.filter(|_| self.search_tool.is_some()) {
+            // A client that shows only the beginning shows what is missing.
+            let _ = write!(preamble, "{note}\n\n");
+        }
         match self.format {
             CatalogFormat::Xml => format!("{preamble}<available_skills>\n"),
             CatalogFormat::Json => format!("{preamble}{{\"available_skills\":["),
@@ -61,7 +68,7 @@ impl CatalogRenderer<'_> {
             CatalogFormat::Json => "]}\n".to_owned(),
             CatalogFormat::Bullets | CatalogFormat::Tool | CatalogFormat::Tiers => String::new(),
         };
-        if let Some(note) = note {
+        if let Some(note) = note.filter(|_| self.search_tool.is_none()) {
             // The note only states the cuts. How to see more depends on the tools that the model has.
             let _ = writeln!(out, "{note}");
         }

@@ -6,8 +6,15 @@ use std::sync::Arc;
 use super::KnownDirs;
 use crate::host_env::HostEnv;
 use crate::policy::{AncestorSearch, Policy, RootLocation, RootSpec, Scope};
-use crate::skill::Root;
+use crate::skill::{CommandDialect, Root};
+use prowess_format::KnownKeys;
 use prowess_fs::Errno;
+
+/// The directories of skills of Claude Code and Codex, and those of their custom commands.
+const CLAUDE_SKILLS: &str = ".claude/skills";
+const CLAUDE_COMMANDS: &str = ".claude/commands";
+const CODEX_SKILLS: &str = ".agents/skills";
+const CODEX_PROMPTS: &str = ".codex/prompts";
 
 /// The reason why a configured root is not scanned.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +45,7 @@ pub(crate) fn resolve_roots(policy: &Policy, host: &HostEnv, known_dirs: &KnownD
     let boundary = host.git_root().unwrap_or(&host.project);
     let boundary = std::fs::canonicalize(boundary).unwrap_or_else(|_| boundary.to_owned());
     let (user_dirs, direct) = existing_dirs(&candidates);
-    for RootCandidate { path, spec, base } in candidates {
+    for RootCandidate { path, spec, base, commands } in candidates {
         if spec.location == RootLocation::Embedded {
             roots.present.push(Arc::new(Root::embedded()));
             continue;
@@ -48,6 +55,8 @@ pub(crate) fn resolve_roots(policy: &Policy, host: &HostEnv, known_dirs: &KnownD
             continue;
         };
         match canonicalize_root(&path) {
+            // Few people have custom commands.
+            Err(RootProblem::Missing) if commands.is_some() => {}
             Err(problem) => roots.absent.push((path, problem, spec.is_explicit)),
             // In the home directory, the project's `.agents/skills` and the user's are the same; it counts as
             // the user's.
@@ -64,7 +73,11 @@ pub(crate) fn resolve_roots(policy: &Policy, host: &HostEnv, known_dirs: &KnownD
                     continue;
                 }
                 let base = base.filter(|_| !spec.is_explicit && spec.scope == Scope::Project);
-                roots.present.push(Arc::new(Root::dir(path, canonical, spec.scope, base)));
+                let root = Root::dir(path, canonical, spec.scope, base);
+                roots.present.push(Arc::new(match commands {
+                    Some(dialect) => root.with_commands(dialect),
+                    None => root,
+                }));
             }
         }
     }
@@ -75,7 +88,7 @@ pub(crate) fn resolve_roots(policy: &Policy, host: &HostEnv, known_dirs: &KnownD
 /// symlink.
 fn existing_dirs(candidates: &[RootCandidate]) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let (mut user_dirs, mut direct) = (Vec::new(), Vec::new());
-    for RootCandidate { path, spec, base } in candidates {
+    for RootCandidate { path, spec, base, .. } in candidates {
         let Some(canonical) = path.as_ref().and_then(|path| std::fs::canonicalize(path).ok()) else {
             continue;
         };
@@ -113,6 +126,8 @@ struct RootCandidate {
     spec: RootSpec,
     /// The project directory that contains it.
     base: Option<PathBuf>,
+    /// The client whose custom commands it holds.
+    commands: Option<CommandDialect>,
 }
 
 /// Returns the path of each root, in order. For consecutive project roots, all of them are tried in one
@@ -135,6 +150,7 @@ fn candidates(policy: &Policy, host: &HostEnv) -> Vec<RootCandidate> {
                     path: Some(dir.join(spec.path())),
                     spec: spec.clone(),
                     base: Some(dir.to_path_buf()),
+                    commands: None,
                 }));
             }
             specs = rest;
@@ -145,8 +161,44 @@ fn candidates(policy: &Policy, host: &HostEnv) -> Vec<RootCandidate> {
             RootLocation::Home(path) => host.home.as_ref().map(|home| home.join(path)),
             RootLocation::Absolute(path) | RootLocation::Project(path) => Some(host.project.join(path)),
         };
-        candidates.push(RootCandidate { path, spec: spec.clone(), base: None });
+        candidates.push(RootCandidate { path, spec: spec.clone(), base: None, commands: None });
         specs = rest;
+    }
+    if policy.manifest.known_keys == KnownKeys::All {
+        candidates.extend(command_candidates(policy, host, &dirs));
+    }
+    candidates
+}
+
+/// Returns the directories of custom commands beside the configured directories of skills, after all of these: a skill of the
+/// same name takes precedence.
+fn command_candidates(policy: &Policy, host: &HostEnv, dirs: &[&Path]) -> Vec<RootCandidate> {
+    let candidate = |location: RootLocation, path: PathBuf, base: Option<&Path>, dialect| {
+        let scope = if base.is_some() { Scope::Project } else { Scope::User };
+        let spec = RootSpec { scope, location, is_explicit: false };
+        RootCandidate { path: Some(path), spec, base: base.map(Path::to_owned), commands: Some(dialect) }
+    };
+    let mut candidates = Vec::new();
+    for spec in policy.scan.roots.iter().filter(|spec| !spec.is_explicit) {
+        match (&spec.location, &host.home) {
+            (RootLocation::Project(path), _) if path == Path::new(CLAUDE_SKILLS) => {
+                let location = || RootLocation::Project(CLAUDE_COMMANDS.into());
+                let in_dir = |dir: &&Path| {
+                    candidate(location(), dir.join(CLAUDE_COMMANDS), Some(dir), CommandDialect::ClaudeCode)
+                };
+                candidates.extend(dirs.iter().map(in_dir));
+            }
+            (RootLocation::Home(path), Some(home)) if path == Path::new(CLAUDE_SKILLS) => {
+                let location = RootLocation::Home(CLAUDE_COMMANDS.into());
+                let path = home.join(CLAUDE_COMMANDS);
+                candidates.push(candidate(location, path, None, CommandDialect::ClaudeCode));
+            }
+            (RootLocation::Home(path), Some(home)) if path == Path::new(CODEX_SKILLS) => {
+                let location = RootLocation::Home(CODEX_PROMPTS.into());
+                candidates.push(candidate(location, home.join(CODEX_PROMPTS), None, CommandDialect::Codex));
+            }
+            _ => {}
+        }
     }
     candidates
 }

@@ -1,5 +1,7 @@
 //! Scans one root, level by level.
 
+mod commands;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -80,10 +82,7 @@ impl RootScan {
                 Some(link) => self.is_link_unchanged(skill, link),
                 // A file that appears changes the fingerprint of the directory.
                 None if skill.file == FileName::Missing => true,
-                None => {
-                    skill.settled
-                        && is_same(&skill.relative_dir.join(skill.file.as_str()), &skill.fingerprint)
-                }
+                None => skill.settled && is_same(&skill.relative_file(), &skill.fingerprint),
             })
             .into_iter()
             .all(|is_unchanged| is_unchanged)
@@ -139,6 +138,10 @@ pub(crate) fn scan_root(root: &Arc<Root>, context: &ScanContext<'_>, earlier: Op
     };
     if root.is_embedded() {
         scan.skills = discover_bundled(root, context.rules);
+        return scan;
+    }
+    if let Some(dialect) = root.command_dialect() {
+        commands::scan_commands(&mut scan, dialect, context, &earlier.map(by_dir).unwrap_or_default());
         return scan;
     }
     let mut walk = RootWalker {

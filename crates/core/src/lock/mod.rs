@@ -17,11 +17,11 @@ pub(crate) use integrity::{IntegrityCheck, IntegrityInputs};
 use crate::host_env::HostEnv;
 use crate::lock_file::merge_pinned;
 pub use crate::lock_file::{
-    AuditRecord, Capabilities, EnvironmentKind, FileChange, GrantedAccess, LOCK_FILE_NAME, LockComparison,
-    LockEntry, LockFile, NEWER_VERSION, PendingChange, PinnedEnvironment, ReadLockError, Replacement,
-    ResolvedPackage, ResolvedSet, accept_tree, accepted_tree, compare_with_lock, forget_accepted,
-    is_environment_id, is_package_name, is_version, normalize_package_name, project_lock_path,
-    user_lock_path,
+    AuditRecord, Capabilities, EnvironmentKind, FileChange, GrantedAccess, LOCK_FILE_NAME, LinkAction,
+    LockComparison, LockEntry, LockFile, LockedPlugin, NEWER_VERSION, PendingChange, PendingLink,
+    PinnedEnvironment, ReadLockError, Replacement, ResolvedPackage, ResolvedSet, accept_tree, accepted_tree,
+    compare_with_lock, forget_accepted, is_environment_id, is_package_name, is_version,
+    normalize_package_name, project_lock_path, user_lock_path,
 };
 use crate::skill::Skill;
 use prowess_fs::{LockGuard, SyncPolicy, write_atomic};

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::environments::{PinnedEnvironment, check_pinned};
 use super::grants::GrantedAccess;
+use super::plugin::LockedPlugin;
 use prowess_format::Capabilities;
 use prowess_fs::{Dir, describe_errno, read_whole};
 use prowess_fs::{Errno, HashedTree};
@@ -50,6 +51,9 @@ pub struct LockEntry {
     /// The skill's name in its source, if the user renamed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renamed_from: Option<String>,
+    /// The plugin that the skill was installed with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plugin: Option<LockedPlugin>,
     /// The tree hash of the installed files.
     pub tree: String,
     /// The digest of each file.
@@ -94,6 +98,32 @@ pub struct PendingChange {
     pub owner: String,
     /// The directories to replace.
     pub changes: Vec<Replacement>,
+    /// The symlinks and copies for other agents that belong to the change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<PendingLink>,
+}
+
+/// A symlink to a skill, or a copy of it, in the directory of another agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingLink {
+    /// The path, in the form of [`LockEntry::folder`].
+    pub path: String,
+    /// The directory of the skill, as in [`LockEntry::folder`].
+    pub folder: String,
+    /// What happens to it.
+    pub action: LinkAction,
+}
+
+/// What happens to a symlink or copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkAction {
+    /// A symlink is created.
+    Symlink,
+    /// A copy is created, or an unmodified one is replaced by the current files.
+    Copy,
+    /// The symlink or the unmodified copy is removed.
+    Remove,
 }
 
 /// The replacement of one directory.

@@ -6,18 +6,23 @@ mod environments;
 mod file;
 mod grants;
 mod packages;
+mod plugin;
 
 pub use accepted::{accept_tree, accepted_tree, forget_accepted};
 pub use compare::{FileChange, LockComparison, compare_with_lock};
 pub use environments::PinnedEnvironment;
 pub(crate) use environments::merge_pinned;
 pub(crate) use file::resolve_lock_dir;
-pub use file::{AuditRecord, LockEntry, LockFile, NEWER_VERSION, PendingChange, ReadLockError, Replacement};
+pub use file::{
+    AuditRecord, LinkAction, LockEntry, LockFile, NEWER_VERSION, PendingChange, PendingLink, ReadLockError,
+    Replacement,
+};
 pub use grants::GrantedAccess;
 pub use packages::{
     EnvironmentKind, ResolvedPackage, ResolvedSet, is_environment_id, is_package_name, is_version,
     normalize_package_name,
 };
+pub use plugin::LockedPlugin;
 pub use prowess_format::Capabilities;
 
 use std::path::{Path, PathBuf};

@@ -99,7 +99,8 @@ pub enum DuplicatePolicy {
     LastWins,
 }
 
-/// Which required commands are checked. A skill is unavailable while one of them is missing.
+/// Which required commands are checked. A skill is unavailable while one of them is missing. Both kinds include
+/// `metadata.openclaw.requires`, whose `bins` and `anyBins` are commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequiresPolicy {
     /// `metadata.requires` and `metadata.prowess-requires`.

@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use prowess_format::{Code, Diagnostic, Severity};
+use prowess_format::{Code, Diagnostic, Manifest, Severity};
 
 use super::lookalike::skeleton;
 use crate::file_diagnostic::FileDiagnostic;
@@ -153,18 +153,33 @@ impl Resolver<'_> {
         if let Some(difference) = modified {
             return SkillStatus::Modified(difference);
         }
-        let (standard, prowess) = match self.policy.scan.requires {
-            RequiresPolicy::All => (Some(manifest.requires()), Some(manifest.prowess_requires())),
-            RequiresPolicy::ProwessOnly => (None, Some(manifest.prowess_requires())),
-            RequiresPolicy::Ignored => (None, None),
-        };
+        let missing = self.missing_commands(manifest);
+        if missing.is_empty() { SkillStatus::Enabled } else { SkillStatus::Unavailable(missing) }
+    }
+
+    /// Returns the required commands that are not on `PATH`, without duplicates.
+    fn missing_commands(&self, manifest: &Manifest) -> Vec<Box<str>> {
         let mut missing: Vec<Box<str>> = Vec::new();
-        for name in standard.into_iter().flatten().chain(prowess.into_iter().flatten()) {
+        let mut require = |name: &str| {
             if !missing.iter().any(|listed| **listed == *name) && !self.env.has_command(name) {
                 missing.push(name.into());
             }
+        };
+        match self.policy.scan.requires {
+            RequiresPolicy::Ignored => return Vec::new(),
+            RequiresPolicy::ProwessOnly => {}
+            RequiresPolicy::All => manifest.requires().for_each(&mut require),
         }
-        if missing.is_empty() { SkillStatus::Enabled } else { SkillStatus::Unavailable(missing) }
+        manifest.prowess_requires().for_each(&mut require);
+        if let Some(requires) = manifest.openclaw_requires() {
+            requires.bins.iter().for_each(|name| require(name));
+            if !requires.any_bins.is_empty()
+                && !requires.any_bins.iter().any(|name| self.env.has_command(name))
+            {
+                missing.push(requires.any_bins.join(" or ").into());
+            }
+        }
+        missing
     }
 
     /// Reports that a skill is shadowed, and returns its status.

@@ -1,6 +1,6 @@
 //! All skills at one moment, immutable and cheap to share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -81,6 +81,22 @@ impl Snapshot {
     /// Returns all discovered skills, including those that are not available.
     pub fn all(&self) -> &[Skill] {
         &self.skills
+    }
+
+    /// Returns all discovered skills without symlinks to skills that were also found directly, such as those that Prowess
+    /// creates for other agents.
+    pub fn without_links(&self) -> impl Iterator<Item = &Skill> {
+        let is_link = |skill: &Skill| skill.link().is_some_and(|link| link.is_known && link.is_dir);
+        let direct: HashSet<PathBuf> = match self.skills.iter().any(is_link) {
+            true => self
+                .skills
+                .iter()
+                .filter(|skill| !is_link(skill))
+                .map(|skill| skill.canonical_dir())
+                .collect(),
+            false => HashSet::new(),
+        };
+        self.skills.iter().filter(move |skill| !is_link(skill) || !direct.contains(&skill.canonical_dir()))
     }
 
     /// Returns the skill that takes precedence for a key: enabled, disabled, unavailable or modified.

@@ -66,6 +66,12 @@ pub enum ReadResourceError {
         /// The file that was probably meant.
         nearest: Option<String>,
     },
+    /// The skill is a custom command, which is a single file.
+    #[error("{name} is a custom command, which has no other files")]
+    Command {
+        /// The command's name.
+        name: String,
+    },
     /// The skill's directory was deleted or replaced since discovery.
     #[error("the directory of {name} no longer exists")]
     Gone {
@@ -128,7 +134,7 @@ impl ReadResourceError {
             | Self::Extension { .. }
             | Self::Special { .. } => ErrorCode::AccessDenied,
             Self::Directory { .. } => ErrorCode::IsDirectory,
-            Self::NotFound { .. } | Self::Gone { .. } => ErrorCode::NotFound,
+            Self::NotFound { .. } | Self::Gone { .. } | Self::Command { .. } => ErrorCode::NotFound,
             Self::Binary { .. } => ErrorCode::BinaryFile,
             Self::TooLarge { .. } | Self::SkillTooLarge { .. } => ErrorCode::TooLarge,
             Self::Permission { .. } => ErrorCode::PermissionDenied,

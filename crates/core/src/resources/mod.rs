@@ -183,6 +183,7 @@ fn open_skill_dir(skill: &Skill) -> Result<Dir, ReadResourceError> {
 
 fn dir_error(skill: &Skill, error: Errno) -> ReadResourceError {
     match error {
+        _ if skill.is_command() => ReadResourceError::Command { name: display_name(skill) },
         Errno::NOENT | Errno::NOTDIR | Errno::LOOP => ReadResourceError::Gone { name: display_name(skill) },
         errno => ReadResourceError::from_errno("the skill's directory", errno),
     }

@@ -76,6 +76,7 @@ pub(crate) fn open_skill_md(skill: &DiscoveredSkill) -> Result<(OwnedFd, Stat), 
             };
             Dir::open_resolved(parent)?.open_file(Path::new(name))
         }
+        _ if skill.is_command() => Dir::open_file_resolved(&skill.canonical_skill_md()),
         _ => open_file(skill, skill.file.as_str()).map_err(OpenFileError::errno),
     }
 }
@@ -106,7 +107,7 @@ pub(crate) fn read_skill_md(skill: &DiscoveredSkill) -> Result<SkillMd, ReadErro
         return Ok(SkillMd { bytes: bundled.skill_md().to_vec(), is_unchanged: true });
     }
     if let Some(bytes) = skill.content.skill_md()
-        && Fingerprint::from_path(&skill.canonical_file(skill.file.as_str())) == Some(skill.fingerprint)
+        && Fingerprint::from_path(&skill.canonical_skill_md()) == Some(skill.fingerprint)
     {
         return Ok(SkillMd { bytes: bytes.to_vec(), is_unchanged: true });
     }

@@ -18,7 +18,8 @@ pub(crate) const SKILL_MD_MAX: u64 = 16 * 1024 * 1024;
 #[derive(Debug)]
 pub struct DiscoveredSkill {
     pub(crate) root: Arc<Root>,
-    /// The skill's directory, relative to its root.
+    /// The skill's directory, relative to its root. For a custom command, its file: it has no directory of its own, and
+    /// nothing can be read through one.
     pub(crate) relative_dir: Box<Path>,
     pub(crate) file: FileName,
     pub(crate) fingerprint: Fingerprint,
@@ -72,6 +73,8 @@ pub(crate) enum FileName {
     Other(Box<str>),
     /// The directory has no such file.
     Missing,
+    /// The skill is a custom command, which is a single file.
+    Command,
 }
 
 impl FileName {
@@ -79,8 +82,16 @@ impl FileName {
         match self {
             Self::Other(name) => name,
             Self::Standard | Self::Missing => "SKILL.md",
+            Self::Command => "",
         }
     }
+}
+
+/// Returns the name of the command in a file: `github:fix` for `github/fix.md`.
+pub(crate) fn command_name(relative_file: &Path) -> String {
+    let parts: Vec<_> =
+        relative_file.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    parts.join(":")
 }
 
 /// A symlink through which a skill was found.
@@ -118,7 +129,15 @@ impl DiscoveredSkill {
         if let Some(remote) = &self.remote {
             return Cow::from(remote.entry().frontmatter_name.as_str());
         }
+        if self.is_command() {
+            return Cow::from(command_name(&self.relative_dir));
+        }
         self.relative_dir.file_name().unwrap_or_default().to_string_lossy()
+    }
+
+    /// Returns `true` for a custom command: a single file that users call by name.
+    pub fn is_command(&self) -> bool {
+        self.file == FileName::Command
     }
 
     /// Returns the root in which the skill was found.
@@ -165,9 +184,28 @@ impl DiscoveredSkill {
         path
     }
 
-    /// Returns the path of `SKILL.md`.
+    /// Returns the path of `SKILL.md`, or of a custom command.
     pub fn skill_md_path(&self) -> PathBuf {
-        self.dir().join(self.file.as_str())
+        match self.is_command() {
+            true => self.dir(),
+            false => self.dir().join(self.file.as_str()),
+        }
+    }
+
+    /// Returns the path of `SKILL.md`, or of a custom command, relative to the root.
+    pub(crate) fn relative_file(&self) -> PathBuf {
+        match self.is_command() {
+            true => self.relative_dir.to_path_buf(),
+            false => self.relative_dir.join(self.file.as_str()),
+        }
+    }
+
+    /// Returns the path of `SKILL.md`, or of a custom command, with all symlinks resolved.
+    pub(crate) fn canonical_skill_md(&self) -> PathBuf {
+        match self.is_command() {
+            true => self.found_dir(),
+            false => self.canonical_file(self.file.as_str()),
+        }
     }
 
     /// Returns the manifest; `None` if the skill cannot be loaded.
@@ -215,7 +253,7 @@ impl DiscoveredSkill {
         let path = match self.link() {
             Some(SkillLink { is_known: false, .. }) => return None,
             Some(SkillLink { target, is_dir: false, .. }) => target.clone(),
-            _ => self.canonical_dir().join(self.file.as_str()),
+            _ => self.canonical_skill_md(),
         };
         read_resolved(&path, SKILL_MD_MAX)
     }

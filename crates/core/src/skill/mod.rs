@@ -18,9 +18,9 @@ use std::sync::Arc;
 
 pub(crate) use content_cache::{ContentCache, FilePaths};
 pub use discovered::{DiscoveredSkill, SkillLink};
-pub(crate) use discovered::{FileName, SKILL_MD_MAX};
+pub(crate) use discovered::{FileName, SKILL_MD_MAX, command_name};
 pub use key::SkillKey;
-pub use root::Root;
+pub use root::{CommandDialect, Root};
 pub use status::{DisabledReason, ModifiedReason, ShadowedBy, SkillStatus, UntrustedReason};
 pub use unavailable::ResourceUnavailable;
 pub(crate) use unavailable::{display_name, display_text};
@@ -124,5 +124,10 @@ impl Skill {
     /// Returns the description; empty if the skill cannot be loaded.
     pub fn description(&self) -> &str {
         self.manifest().map_or("", |manifest| manifest.description())
+    }
+
+    /// Returns the description with `when_to_use`, as models see it; empty if the skill cannot be loaded.
+    pub fn full_description(&self) -> Cow<'_, str> {
+        self.manifest().map_or(Cow::Borrowed(""), |manifest| manifest.full_description())
     }
 }

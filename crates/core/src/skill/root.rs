@@ -18,10 +18,21 @@ pub struct Root {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RootKind {
     Dir,
+    /// A directory of custom commands.
+    Commands(CommandDialect),
     /// Embedded in the binary.
     Embedded,
     /// On a server.
     Remote,
+}
+
+/// The client whose custom commands a directory holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandDialect {
+    /// Claude Code: in any subdirectory, and offered to models if it has a description.
+    ClaudeCode,
+    /// Codex: directly in the directory, with arguments from `$1`, and never offered to models.
+    Codex,
 }
 
 impl Root {
@@ -40,6 +51,20 @@ impl Root {
 
     pub(crate) fn dir(path: PathBuf, canonical: PathBuf, scope: Scope, base: Option<PathBuf>) -> Self {
         Self { path, canonical, scope, base, kind: RootKind::Dir }
+    }
+
+    /// Returns the root of a directory with custom commands.
+    #[must_use]
+    pub(crate) fn with_commands(self, dialect: CommandDialect) -> Self {
+        Self { kind: RootKind::Commands(dialect), ..self }
+    }
+
+    /// Returns the client whose custom commands the root holds; `None` if it holds skills.
+    pub fn command_dialect(&self) -> Option<CommandDialect> {
+        match self.kind {
+            RootKind::Commands(dialect) => Some(dialect),
+            RootKind::Dir | RootKind::Embedded | RootKind::Remote => None,
+        }
     }
 
     /// Returns the path as configured.
@@ -75,7 +100,7 @@ impl Root {
 
     /// Returns `true` if the root is a directory.
     pub fn is_dir(&self) -> bool {
-        self.kind == RootKind::Dir
+        matches!(self.kind, RootKind::Dir | RootKind::Commands(_))
     }
 
     /// Returns the label shown to users: "Bundled", "Project", "Claude", "User", "Plugin" or "MCP".

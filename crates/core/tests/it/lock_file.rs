@@ -126,8 +126,12 @@ fn both_states_load_while_a_change_is_pending() {
     let mut lock = LockFile::default();
     lock.set(&before.folder, Some(before.clone()));
     let change = Replacement { folder: before.folder.clone(), after: Some(after) };
-    lock.pending =
-        Some(PendingChange { stage: "/nowhere".into(), owner: String::new(), changes: vec![change] });
+    lock.pending = Some(PendingChange {
+        stage: "/nowhere".into(),
+        owner: String::new(),
+        changes: vec![change],
+        links: vec![],
+    });
     env.write(&lock);
     assert!(env.activate().is_ok());
     fs::write(env.skill.join("scripts/x.py"), "print(1)\n").unwrap();

@@ -5,6 +5,7 @@
 mod activation;
 mod allocations;
 mod bad_input;
+mod custom_commands;
 mod disclosure;
 mod fake_server;
 mod ledger;

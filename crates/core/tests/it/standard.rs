@@ -315,3 +315,42 @@ fn nothing_is_searched_when_skills_are_disabled() {
     assert!(env.snapshot().all().is_empty());
     assert_eq!(env.codes(), [] as [&str; 0]);
 }
+
+/// The shapes are those of public skills. Only OpenClaw defines that its lists are commands.
+#[test]
+fn only_lists_of_commands_make_a_skill_unavailable() {
+    let env = RegistryEnv::new(Preset::Standard);
+    env.add_command("jq");
+    let skills = [
+        ("composio", "requires:\n  mcp: [rube]"),
+        ("words", "metadata: {requires: other-skill}"),
+        ("nested", "metadata:\n  requires:\n    skills: [other-skill]"),
+        (
+            "openclaw",
+            "metadata: {\"openclaw\": {\"emoji\": \"x\", \"requires\": {\"bins\": [\"jq\", \"no-such\"], \"env\": [\"KEY\"]}}}",
+        ),
+        ("any", "metadata: {openclaw: {requires: {anyBins: [no-such, nor-this]}}}"),
+        ("one-of", "metadata: {clawdbot: {requires: {anyBins: [no-such, jq]}}}"),
+        ("odd", "metadata: {openclaw: {requires: {bins: jq, anyBins: {a: b}}}}"),
+    ];
+    for (name, fields) in skills {
+        let text = format!("---\nname: {name}\ndescription: Use when asked.\n{fields}\n---\nx\n");
+        env.file(&format!("~/.agents/skills/{name}/SKILL.md"), text);
+    }
+    let snapshot = env.snapshot();
+    let lines: Vec<_> = skills
+        .map(|(name, _)| {
+            let skill = snapshot.get(name).unwrap();
+            format!("{name}: {}", skill.reason().as_deref().unwrap_or("enabled"))
+        })
+        .into();
+    insta::assert_snapshot!(lines.join("\n"), @"
+    composio: enabled
+    words: enabled
+    nested: enabled
+    openclaw: missing commands: no-such
+    any: missing commands: no-such or nor-this
+    one-of: enabled
+    odd: enabled
+    ");
+}

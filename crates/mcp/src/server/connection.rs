@@ -6,17 +6,17 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use prowess_sandbox::{AccessSummary, ConsentAnswer};
 use prowess_tools::Session;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
-    CustomResult, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
-    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
-    UnsubscribeRequestParams,
+    CustomResult, DiscoverResult, GetPromptRequestParams, GetPromptResponse, Implementation,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -26,6 +26,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::changes::ChangeEvent;
+use super::instructions::InstructionsLimit;
 use super::log::ClientLog;
 use super::subscriptions::{NotificationSink, PendingSubscription, Subscriptions, forward_changes};
 use super::workspace::ConnectionWorkspace;
@@ -65,6 +66,8 @@ pub struct Connection {
     update_lock: tokio::sync::Mutex<()>,
     pub(super) log: ClientLog,
     subscriptions: Arc<Subscriptions>,
+    /// How much of the instructions the client shows to its model.
+    instructions_limit: OnceLock<InstructionsLimit>,
     /// Whether the client sent `initialize`.
     is_initialized: AtomicBool,
     /// Whether the client sent `notifications/initialized`.
@@ -108,6 +111,7 @@ impl Connection {
             subscriptions: Arc::default(),
             pending_subscriptions: Mutex::default(),
             listeners: Arc::default(),
+            instructions_limit: OnceLock::new(),
             is_initialized: AtomicBool::new(false),
             is_ready: AtomicBool::new(false),
             _close_on_drop: closed.clone().drop_guard(),
@@ -118,6 +122,15 @@ impl Connection {
     /// Returns a copy of the session. Long-running calls work on the copy, so that others need not wait.
     pub(super) fn session(&self) -> Session {
         self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the limit of the instructions for a client; the first one that is known counts.
+    fn instructions_limit(&self, client: Option<&Implementation>) -> InstructionsLimit {
+        let limit = || InstructionsLimit::new(self.shared.options.instructions_chars, client);
+        match client {
+            Some(_) => *self.instructions_limit.get_or_init(limit),
+            None => self.instructions_limit.get().copied().unwrap_or_else(limit),
+        }
     }
 
     /// Returns `true` if a request comes from the user who runs the server. Only that user is asked about scripts and roots.
@@ -232,8 +245,7 @@ impl ServerHandler for Connection {
         let implementation =
             Implementation::new("prowess", env!("CARGO_PKG_VERSION")).with_title("Prowess: agent skills");
         let mut config = ServerConfig::new(capabilities).with_server_info(implementation);
-        let instructions =
-            self.shared.instructions.get(&self.shared.toolbox, self.shared.options.instructions_chars);
+        let instructions = self.shared.instructions.get(&self.shared.toolbox, self.instructions_limit(None));
         config.instructions = instructions.map(|text| text.to_string());
         config
     }
@@ -251,7 +263,14 @@ impl ServerHandler for Connection {
             return Err(errors::invalid_request("the session is already initialized"));
         }
         context.peer.set_peer_info(request.clone());
+        self.instructions_limit(Some(&request.client_info));
         self.negotiate_initialize(&request)
+    }
+
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        self.instructions_limit(context.client_info().as_ref());
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info()))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

@@ -59,21 +59,16 @@ use instructions::InstructionsCache;
 use workspace::WorkspaceStore;
 
 /// The options of a server.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct McpServerOptions {
     /// Skills that are active in every conversation from the start, so that their tools are available at once.
     pub active: Vec<String>,
-    /// The maximum length of the initial instructions in characters.
-    pub instructions_chars: u32,
+    /// The maximum length of the initial instructions in characters. By default, as much as the client shows to its model,
+    /// and at most 8,000.
+    pub instructions_chars: Option<u32>,
     /// The directory in which all scripts work, as [`check_workspace`](prowess_sandbox::check_workspace) returned it. By
     /// default, each connection has its own files in memory.
     pub workspace: Option<PathBuf>,
-}
-
-impl Default for McpServerOptions {
-    fn default() -> Self {
-        Self { active: Vec::new(), instructions_chars: 8_000, workspace: None }
-    }
 }
 
 /// Whether the caller of [`McpServer::with_external_watcher`] watches the skills.
@@ -196,7 +191,10 @@ impl Shared {
     /// Returns the skills that clients can see, sorted by key.
     fn visible_skills<'s>(&self, snapshot: &'s Snapshot) -> Vec<&'s Skill> {
         let policy = self.registry().policy();
-        sort_by_key(snapshot.enabled().filter(|skill| visibility(skill, policy) != Visibility::Manual))
+        // A custom command has no files to serve.
+        let is_visible =
+            |skill: &&Skill| visibility(skill, policy) != Visibility::Manual && !skill.is_command();
+        sort_by_key(snapshot.enabled().filter(is_visible))
     }
 
     /// Returns the skills that users can call, sorted by key.

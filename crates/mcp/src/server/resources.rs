@@ -81,7 +81,7 @@ pub(super) async fn list(
 
 fn to_resource(skill: &Skill) -> Resource {
     Resource::new(uri::file_uri(skill, &manifest_file_name(skill)), skill.name())
-        .with_description(skill.description())
+        .with_description(skill.full_description())
         .with_mime_type("text/markdown")
         .with_size(skill.skill_md_size())
 }

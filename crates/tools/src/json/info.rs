@@ -34,6 +34,7 @@ impl SkillDetails {
         let tree_hash = match skill.root().is_embedded() {
             true => Err("bundled skills are part of the binary".to_owned()),
             false if skill.root().is_remote() => Err("remote skills are on their server".to_owned()),
+            false if skill.is_command() => Err("a custom command is a single file".to_owned()),
             // Files behind a symlink to outside the known directories are not read.
             false if skill.is_outside_known_dirs() => Err("outside the known directories".to_owned()),
             false => prowess::tree_hash(&skill.canonical_dir()).map_err(|error| error.to_string()),
@@ -48,7 +49,7 @@ impl SkillDetails {
 
     /// Returns the number of tokens of the catalog entry and of the whole file.
     pub fn tokens(&self, skill: &Skill) -> (usize, usize) {
-        let entry = tokens::count(&format!("{}: {}", skill.name(), skill.description()));
+        let entry = tokens::count(&format!("{}: {}", skill.name(), skill.full_description()));
         let file = self.source.as_deref().map_or(0, |source| tokens::count(&String::from_utf8_lossy(source)));
         (entry, file)
     }
@@ -129,6 +130,7 @@ pub fn manifest_fields(skill: &Skill) -> serde_json::Value {
     insert("argument-hint", json!(manifest.argument_hint()));
     insert("arguments", list_or_null(manifest.arguments().iter().map(|name| json!(name)).collect()));
     insert("when_to_use", json!(manifest.when_to_use()));
+    insert("context", if manifest.is_forked() { json!("fork") } else { json!(null) });
     insert("paths", list_or_null(manifest.paths().iter().map(|glob| json!(glob)).collect()));
     for (key, value) in manifest.unknown_fields() {
         insert(key, value_json(value));

@@ -1,17 +1,21 @@
 //! All skills and their diagnostics.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use prowess::format::Diagnostic;
 use prowess::{Skill, Snapshot};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, SerializeStruct};
 
-/// Returns the enabled skills, or all.
+/// Returns the enabled skills, or all. Symlinks to skills that are listed anyway are left out.
 pub fn listed_skills(snapshot: &Snapshot, all: bool) -> impl Iterator<Item = &Skill> {
-    snapshot.all().iter().filter(move |skill| all || skill.is_enabled())
+    snapshot.without_links().filter(move |skill| all || skill.is_enabled())
 }
+
+/// The names of the agents to which each skill is available, by its canonical directory.
+pub type AgentsByDir = HashMap<PathBuf, Vec<&'static str>>;
 
 /// The JSON of a list of skills. Serializes skill by skill, to avoid a copy of large collections.
 #[derive(Debug)]
@@ -20,6 +24,10 @@ pub struct ListJson<'a> {
     pub snapshot: &'a Snapshot,
     /// Whether to include skills that are not enabled.
     pub all: bool,
+    /// The plugins of installed skills, by directory.
+    pub plugins: Option<&'a HashMap<PathBuf, String>>,
+    /// The agents to which the skills are available; `None` leaves them out.
+    pub agents: Option<&'a AgentsByDir>,
 }
 
 impl Serialize for ListJson<'_> {
@@ -46,7 +54,11 @@ impl Serialize for SkillsJson<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(None)?;
         for skill in listed_skills(self.0.snapshot, self.0.all) {
-            list.serialize_element(&SkillJson::new(skill))?;
+            let agents_of = |agents: &AgentsByDir| agents.get(&skill.canonical_dir()).cloned();
+            let agents = self.0.agents.map(|agents| agents_of(agents).unwrap_or_default());
+            let plugins = self.0.plugins.filter(|plugins| !plugins.is_empty());
+            let plugin = plugins.and_then(|plugins| plugins.get(&skill.dir())).map(String::as_str);
+            list.serialize_element(&SkillJson { agents, plugin, ..SkillJson::new(skill) })?;
         }
         list.end()
     }
@@ -76,6 +88,18 @@ pub struct SkillJson<'a> {
     status: &'static str,
     reason: Option<String>,
     bytes: u64,
+    /// The plugin that the skill was installed with; only in the output of `list`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plugin: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agents: Option<Vec<&'static str>>,
+    /// `command` for a custom command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    argument_hint: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<&'a [Box<str>]>,
 }
 
 impl<'a> SkillJson<'a> {
@@ -91,6 +115,14 @@ impl<'a> SkillJson<'a> {
             status: skill.status().as_str(),
             reason: skill.reason(),
             bytes: skill.skill_md_size(),
+            plugin: None,
+            agents: None,
+            kind: skill.is_command().then_some("command"),
+            argument_hint: skill.manifest().and_then(|manifest| manifest.argument_hint()),
+            arguments: skill
+                .manifest()
+                .map(|manifest| manifest.arguments())
+                .filter(|arguments| !arguments.is_empty()),
         }
     }
 }

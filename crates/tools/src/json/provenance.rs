@@ -54,6 +54,7 @@ impl Provenance {
             "commit": entry.commit,
             "path": entry.path,
             "renamed_from": entry.renamed_from,
+            "plugin": entry.plugin,
             "tree": entry.tree,
             "audit": entry.audit,
             "capabilities": entry.capabilities,

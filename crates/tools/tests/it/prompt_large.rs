@@ -64,3 +64,20 @@ fn the_matching_skill_is_in_every_format_and_budget() {
 fn first(about: &str) -> &str {
     &about[..about.find('.').unwrap()]
 }
+
+#[test]
+fn a_weak_match_is_shown_before_skills_that_do_not_match() {
+    let project = TestEnv::new(Preset::Standard);
+    for number in 0..100 {
+        let (name, about) = (format!("skill-{number}"), format!("Does the thing of animal{number}."));
+        project.file(&format!("~/.agents/skills/{name}/SKILL.md"), skill_md(&name, &about));
+    }
+    let about = "Converts recipes to metric units. Use when cups and ounces are in the way.";
+    project.file("~/.agents/skills/zz-kitchen/SKILL.md", skill_md("zz-kitchen", about));
+    let query = "what do i do with the recipe box that my grandmother left on the shelf of her old house";
+    let request = PromptRequest { query: Some(query), budget_chars: Some(2_000), ..PromptRequest::default() };
+    let prompt = render_prompt(&project.toolbox(), &request);
+    let routing = prompt.routing.unwrap();
+    assert!(routing.matches[0].name == "zz-kitchen" && !routing.is_confident(), "{:?}", routing.matches);
+    assert!(prompt.plan.cuts().count() > 0 && prompt.text.contains(first(about)), "{}", prompt.text);
+}

@@ -2,7 +2,7 @@
 //!
 //! | module | subject |
 //! |---|---|
-//! | `negotiation` | the handshake in each revision of the protocol |
+//! | `negotiation`, `instructions` | the handshake in each revision of the protocol, and the instructions for each client |
 //! | `tools`, `scripts`, `sessions` | tools, scripts, and the isolation of conversations |
 //! | `artifacts`, `consent`, `client_roots` | files of scripts, questions to the user, and inputs from roots |
 //! | `resources`, `changes`, `prompts` | files, notifications about changes, and prompts |
@@ -18,6 +18,7 @@ mod consent;
 mod extension;
 mod floods;
 mod http;
+mod instructions;
 mod leaks;
 mod malformed;
 mod manifests;
