@@ -10,6 +10,7 @@
 //! | [`source()`] | the argument of `install` |
 //! | [`well_known()`] | the index of a website |
 //! | [`jsonc()`] | edits of the configurations of MCP clients |
+//! | [`plugin()`] | manifests of plugins and marketplaces |
 //! | [`mcp_uri()`] | URIs of files over MCP |
 //! | [`markdown()`] | Markdown rendered as HTML |
 //! | [`route_index()`] | damaged routing indexes |
@@ -26,6 +27,7 @@ mod dependencies;
 mod jsonc;
 mod markdown;
 mod mcp_uri;
+mod plugin;
 mod repair;
 mod route_index;
 mod route_vectors;
@@ -41,6 +43,7 @@ pub use dependencies::dependencies;
 pub use jsonc::jsonc;
 pub use markdown::markdown;
 pub use mcp_uri::mcp_uri;
+pub use plugin::plugin;
 pub use repair::repair;
 pub use route_index::route_index;
 pub use route_vectors::route_vectors;

@@ -83,3 +83,8 @@ fn route_vectors() {
 fn dependencies() {
     replay("dependencies", crate::dependencies);
 }
+
+#[test]
+fn plugin() {
+    replay("plugin", crate::plugin);
+}

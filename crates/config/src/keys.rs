@@ -3,7 +3,7 @@
 use super::chat::{ChatFileLimits, is_base_url, is_index_url, is_model_name, is_variable_name};
 use super::field::{
     ChatStoreField, ChoiceField, KeyField, McpSourcesField, NumberField, PathField, PathListField,
-    RootListField, TextField, TextListField,
+    RootListField, TextField, TextListField, UrlListField,
 };
 use super::narrow::{self, ProjectRule};
 use super::values::{ValueLens, lens};
@@ -83,7 +83,7 @@ keys! {
         ChoiceField { lens: lens!(policy.scan.identity) }, May;
     "scan.twice" "which of several skills of the same name in one root is used, by path"
         ChoiceField { lens: lens!(policy.scan.duplicates) }, May;
-    "scan.requires" "which required commands are checked: metadata.requires and metadata.prowess-requires (checked), only metadata.prowess-requires (own), or none (ignored)"
+    "scan.requires" "which required commands are checked: metadata.prowess-requires and metadata.openclaw.requires (own), also metadata.requires (checked), or none (ignored)"
         ChoiceField { lens: lens!(policy.scan.requires) }, Narrow;
 
     "manifest.name" "which names are valid"
@@ -168,6 +168,9 @@ keys! {
 
     "sources.mcp" "MCP servers that provide skills"
         McpSourcesField { lens: lens!(mcp_sources) }, MayNot;
+
+    "sources.indexes" "the sites whose skill indexes are searched"
+        UrlListField { lens: lens!(indexes) }, MayNot;
 
     "run.scripts" "whether scripts of skills may run; \"ask\" runs scripts of the allowed skills, and others after confirmation"
         ChoiceField { lens: lens!(policy.run.scripts) }, Narrow;

@@ -29,8 +29,8 @@ enum DocumentContent {
     Text(String, Result<Option<ConfigTree>, Vec<ConfigSyntaxError>>),
 }
 
-/// Returns the preset, and the files from the lowest to the highest precedence. `replacement` is a path of a
-/// user's file and the text to use instead of its contents.
+/// Returns the preset, and the files from the lowest to the highest precedence. `replacement` is the path of a
+/// file of the user or the project, and the text to use instead of its contents.
 pub(super) fn find_layers(
     inputs: &ConfigInputs,
     replacement: Option<(&Path, &str)>,
@@ -82,8 +82,15 @@ pub(super) fn find_layers(
         }
     } else if !in_home {
         let path = host.project.join(".prowess/config.toml");
+        let text = replacement.filter(|(replaced, _)| *replaced == path).map(|(_, text)| text.to_owned());
         if !is_explicit(&path) {
-            documents.push(ConfigDocument::project(&path, &host.project));
+            documents.push(match text {
+                Some(text) => {
+                    let (layer, authority) = (ConfigLayer::Project, FileAuthority::Project);
+                    ConfigDocument::of_text(&path, layer, authority, ConfigDialect::Prowess, text)
+                }
+                None => ConfigDocument::project(&path, &host.project),
+            });
         }
     }
     documents.extend(explicit);

@@ -91,6 +91,8 @@ pub struct Configuration {
     pub policy: Policy,
     /// The servers that provide skills.
     pub mcp_sources: Vec<McpSource>,
+    /// The sites whose skill indexes are searched.
+    pub indexes: Vec<String>,
     /// The settings of chats.
     pub chat: ChatSettings,
     /// The settings of embeddings.
@@ -168,6 +170,7 @@ fn build(inputs: &ConfigInputs, replacement: Option<(&Path, &str)>) -> Configura
     Configuration {
         inputs: inputs.clone(),
         mcp_sources: state.values.mcp_sources.clone(),
+        indexes: state.values.indexes.clone(),
         chat: state.values.chat.clone(),
         embeddings: state.values.embeddings.clone(),
         policy: state.values.into_policy(),

@@ -23,6 +23,8 @@ pub(super) struct ConfigValues {
     pub(super) max_pushed: u32,
     /// The servers that provide skills.
     pub(super) mcp_sources: Vec<McpSource>,
+    /// The sites whose skill indexes are searched.
+    pub(super) indexes: Vec<String>,
     /// The home directory, which replaces `~` in paths.
     pub(super) home: Option<PathBuf>,
 }
@@ -34,7 +36,8 @@ impl ConfigValues {
             _ => DEFAULT_MAX_PUSHED,
         };
         let (chat, embeddings) = (ChatSettings::default(), EmbeddingsSettings::default());
-        Self { policy, chat, embeddings, max_pushed, mcp_sources: Vec::new(), home }
+        let (mcp_sources, indexes) = (Vec::new(), Vec::new());
+        Self { policy, chat, embeddings, max_pushed, mcp_sources, indexes, home }
     }
 
     pub(super) fn into_policy(mut self) -> Policy {

@@ -70,6 +70,48 @@ pub enum PackageError {
         /// The names of the skills.
         available: Vec<String>,
     },
+    /// The source contains several plugins, and neither plugins nor skills were selected.
+    #[error("{source_text} contains {} plugins with {} skills", plugins.len(), skills.len())]
+    MultiplePlugins {
+        /// The source.
+        source_text: String,
+        /// The names of the plugins.
+        plugins: Vec<String>,
+        /// The names of the skills.
+        skills: Vec<String>,
+    },
+    /// The source does not contain the plugin.
+    #[error("plugin {} not found in {source_text}", hidden::escape_for_display(name))]
+    PluginNotInSource {
+        /// The name.
+        name: String,
+        /// The source.
+        source_text: String,
+        /// The plugins in the source.
+        available: Vec<String>,
+    },
+    /// The plugin has no skills.
+    #[error("plugin {} has no skills", hidden::escape_for_display(name))]
+    PluginWithoutSkills {
+        /// The name.
+        name: String,
+        /// What it contains instead.
+        parts: Vec<String>,
+    },
+    /// The marketplace names a source of the plugin that cannot be used.
+    #[error(
+        "cannot install plugin {}: {}",
+        hidden::escape_for_display(name),
+        hidden::escape_for_display(reason)
+    )]
+    PluginSource {
+        /// The name.
+        name: String,
+        /// The reason.
+        reason: String,
+        /// The solution.
+        hint: String,
+    },
     /// The manifest is not valid in this preset.
     #[error("{} is invalid: {}", hidden::escape_for_display(path), first_error(diagnostics))]
     InvalidManifest {
@@ -255,6 +297,10 @@ impl PackageError {
             Self::NoSkills(_)
             | Self::SkillNotInSource { .. }
             | Self::MultipleSkills { .. }
+            | Self::MultiplePlugins { .. }
+            | Self::PluginNotInSource { .. }
+            | Self::PluginWithoutSkills { .. }
+            | Self::PluginSource { .. }
             | Self::OutsideProject { .. }
             | Self::AlreadyExists(_)
             | Self::ChangedMeanwhile(_)
@@ -294,7 +340,11 @@ impl PackageError {
             }
             Self::Limit { .. } => ErrorCode::TooLarge,
             Self::NoSkills(_) | Self::SkillNotInSource { .. } | Self::NotFound(_) => ErrorCode::NotFound,
-            Self::MultipleSkills { .. } | Self::InvalidArgument { .. } => ErrorCode::InvalidParam,
+            Self::PluginNotInSource { .. } | Self::PluginWithoutSkills { .. } => ErrorCode::NotFound,
+            Self::PluginSource { .. } => ErrorCode::AccessDenied,
+            Self::MultipleSkills { .. } | Self::MultiplePlugins { .. } | Self::InvalidArgument { .. } => {
+                ErrorCode::InvalidParam
+            }
             Self::InvalidManifest { .. } => ErrorCode::InternalError,
             Self::AuditRejected { .. } | Self::AuditUnconfirmed { .. } => ErrorCode::Untrusted,
             Self::ReadOnly { .. } => ErrorCode::AccessDenied,
@@ -324,10 +374,29 @@ impl PackageError {
         };
         Some(match self {
             Self::NoSkills(_) => "a skill is a directory with a SKILL.md; pass the path of that directory".to_owned(),
-            Self::SkillNotInSource { available, .. } => format!("available skills: {}", list(available)),
+            Self::SkillNotInSource { name, available, .. } => {
+                let similar = prowess_format::suggest::nearest(name, available.iter().map(String::as_str));
+                let suggestion = similar.map(|similar| format!("did you mean {}? ", hidden::escape_for_display(similar)));
+                format!("{}available skills: {}", suggestion.unwrap_or_default(), list(available))
+            }
             Self::MultipleSkills { available, .. } => {
             format!("select one with --skill NAME, or install all with --all; available: {}", list(available))
             }
+            Self::MultiplePlugins { plugins, skills, .. } => format!(
+                "install a plugin with --plugin NAME, one skill with --skill NAME, or all skills with --all; \
+                 plugins: {}; skills: {}",
+                list(plugins),
+                list(skills)
+            ),
+            Self::PluginNotInSource { available, .. } if available.is_empty() => {
+                "it has no plugins; omit --plugin to install its skills".to_owned()
+            }
+            Self::PluginNotInSource { available, .. } => format!("available plugins: {}", list(available)),
+            Self::PluginWithoutSkills { parts, .. } if parts.is_empty() => "it is empty".to_owned(),
+            Self::PluginWithoutSkills { parts, .. } => {
+                format!("only skills are installed; the plugin has {}", list(parts))
+            }
+            Self::PluginSource { hint, .. } => hint.clone(),
             Self::InvalidName { .. } => "choose another name with --name".to_owned(),
             Self::OutsideProject { .. } => "remove the symlink, or install for the current user with --user".to_owned(),
             Self::AlreadyExists(_) => {

@@ -1,10 +1,10 @@
 //! Changes the user's settings from a user interface. The rest of the file is preserved, and invalid values are not
 //! written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use prowess::{ErrorCode, FileDiagnostic};
-use prowess_config::{ConfigInputs, Configuration};
+use prowess_config::{ConfigInputs, ConfigLayer, Configuration, SettingOrigin};
 use prowess_format::Value;
 
 use prowess_config::edit::file::{self, EditFileError, SymlinkPolicy};
@@ -100,6 +100,11 @@ pub struct SettingsChange {
 }
 
 impl SettingsChange {
+    /// Returns the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Returns `true` if the file changed.
     pub fn is_change(&self) -> bool {
         self.before != self.after
@@ -126,10 +131,27 @@ pub fn change_settings(
             return Err(ChangeSettingsError::ManualOnly(key.clone()));
         }
     }
-    let path = user_settings_file(inputs)?;
+    write_settings(inputs, ConfigLayer::User, changes)
+}
+
+/// Sets keys in the configuration of the user or the project, all of them or none. A key without a value is removed. Unlike
+/// [`change_settings`], accepts security-relevant keys, for users who could edit the file themselves.
+pub fn write_settings(
+    inputs: &ConfigInputs,
+    layer: ConfigLayer,
+    changes: &[(String, Option<Value>)],
+) -> Result<SettingsChange, ChangeSettingsError> {
+    if let Some((key, _)) = changes.iter().find(|(key, _)| prowess_config::find_key(key).is_none()) {
+        return Err(ChangeSettingsError::UnknownKey(key.clone()));
+    }
+    let path = settings_file(inputs, layer)?;
+    let symlinks = match layer {
+        ConfigLayer::Project => SymlinkPolicy::Rejected(&inputs.host.project),
+        ConfigLayer::User | ConfigLayer::Explicit => SymlinkPolicy::Followed,
+    };
     let mut texts = (String::new(), String::new());
     let mut failed = None;
-    file::edit_file(&path, SymlinkPolicy::Followed, |before| {
+    file::edit_file(&path, symlinks, |before| {
         let mut text = before.to_owned();
         for (key, value) in changes {
             let segments: Vec<&str> = key.splitn(2, '.').collect();
@@ -137,7 +159,7 @@ pub fn change_settings(
         }
         // The new text is loaded before it is written.
         let trial = prowess_config::load_with_text(inputs, &path, &text);
-        failed = check_trial(&trial, &path, changes);
+        failed = check_trial(&trial, &path, layer, changes);
         texts = (before.to_owned(), if failed.is_some() { before.to_owned() } else { text.clone() });
         Ok(texts.1.clone())
     })?;
@@ -196,10 +218,18 @@ pub fn remember_script_decision(
 /// Returns the error of a configuration, or of a change without effect.
 fn check_trial(
     trial: &Configuration,
-    path: &std::path::Path,
+    path: &Path,
+    layer: ConfigLayer,
     changes: &[(String, Option<Value>)],
 ) -> Option<ChangeSettingsError> {
-    let is_error_in_file = |located: &&FileDiagnostic| located.path == path && located.diagnostic.is_error();
+    // What a project may not set is only a warning, since it must not break anything for its users.
+    let is_about_change = |located: &FileDiagnostic| {
+        layer == ConfigLayer::Project
+            && changes.iter().any(|(key, _)| located.diagnostic.message.contains(key.as_str()))
+    };
+    let is_error_in_file = |located: &&FileDiagnostic| {
+        located.path == path && (located.diagnostic.is_error() || is_about_change(located))
+    };
     if let Some(located) = trial.diagnostics.iter().find(is_error_in_file) {
         let message = located.diagnostic.message.clone();
         let key = changes.iter().map(|(key, _)| key).find(|key| message.contains(key.as_str()));
@@ -207,8 +237,10 @@ fn check_trial(
         return Some(ChangeSettingsError::InvalidValue { key, reason: message });
     }
     let is_overridden = |(key, value): &&(String, Option<Value>)| {
-        let origin = trial.setting(key).map(|setting| setting.origin.to_string()).unwrap_or_default();
-        value.is_some() && !origin.starts_with("user file")
+        let origin = trial.setting(key).map(|setting| &setting.origin);
+        let is_here =
+            matches!(origin, Some(SettingOrigin::File { layer: origin_layer, .. }) if *origin_layer == layer);
+        value.is_some() && !is_here
     };
     changes.iter().find(is_overridden).map(|(key, _)| ChangeSettingsError::Overridden {
         key: key.clone(),
@@ -218,8 +250,16 @@ fn check_trial(
 
 /// Returns the file that [`change_settings`] writes: the user's configuration file, if it is used.
 pub fn user_settings_file(inputs: &ConfigInputs) -> Result<PathBuf, ChangeSettingsError> {
-    let home = inputs.host.home.as_ref();
-    let path = home.ok_or(ChangeSettingsError::NoUserFile("no home directory for settings"))?;
+    settings_file(inputs, ConfigLayer::User)
+}
+
+/// Returns the configuration file of the user or the project, if it is used.
+pub fn settings_file(inputs: &ConfigInputs, layer: ConfigLayer) -> Result<PathBuf, ChangeSettingsError> {
+    let dir = match layer {
+        ConfigLayer::Project => Some(&inputs.host.project),
+        ConfigLayer::User | ConfigLayer::Explicit => inputs.host.home.as_ref(),
+    };
+    let path = dir.ok_or(ChangeSettingsError::NoUserFile("no home directory for settings"))?;
     let path = path.join(".prowess/config.toml");
     let is_used = prowess_config::load(inputs).files.iter().any(|(loaded, _)| *loaded == path);
     let is_explicit = inputs.file.as_ref().is_some_and(|explicit| *explicit == path);

@@ -41,6 +41,25 @@ pub fn set(text: &str, path: &[&str], value: Option<&Value>) -> Result<String, E
     Ok(bom.to_owned() + &after.ok_or_else(|| unsafe_change(text, offset, BY_HAND))?)
 }
 
+/// Parses a value as TOML; `None` if it is not exactly one value.
+///
+/// ```
+/// use prowess_format::Value;
+/// use prowess_config::edit::setting::parse_value;
+///
+/// assert_eq!(parse_value("true"), Some(Value::Bool(true)));
+/// assert_eq!(parse_value("[\"a\"]"), Some(Value::List(vec![Value::Text("a".into())])));
+/// assert_eq!(parse_value("json"), None);
+/// assert_eq!(parse_value("1\nrun.scripts = 2"), None);
+/// ```
+pub fn parse_value(text: &str) -> Option<Value> {
+    let tree = parse_for_edit(&format!("value = {text}")).ok()?;
+    match semantics::value_of_tree(&tree) {
+        Value::Map(mut entries) if entries.len() == 1 => entries.pop().map(|(_, value)| value),
+        _ => None,
+    }
+}
+
 fn entry<'t>(tree: &'t ConfigTree, path: &[&str]) -> Option<&'t TreeEntry> {
     let (first, rest) = path.split_first()?;
     let entry = tree.get(first)?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value as Json;
 
 use super::{InvalidValue, KeyField};
+use crate::chat::is_index_url;
 use crate::tree::{ConfigTree, TreeKind};
 use crate::values::{ConfigValues, ValueLens};
 use prowess::policy::RootSpec;
@@ -17,6 +18,11 @@ pub(crate) struct TextListField {
 /// A list of paths that are absolute or begin with `~/`.
 pub(crate) struct PathListField {
     pub(crate) lens: ValueLens<Vec<PathBuf>>,
+}
+
+/// A list of addresses of sites.
+pub(crate) struct UrlListField {
+    pub(crate) lens: ValueLens<Vec<String>>,
 }
 
 /// A list of skill directories.
@@ -58,6 +64,28 @@ impl KeyField for PathListField {
 
     fn to_json(&self, values: &ConfigValues) -> Json {
         (self.lens.get)(values).iter().map(|path| path.display().to_string()).collect()
+    }
+}
+
+impl KeyField for UrlListField {
+    fn expected(&self) -> String {
+        "a list of https URLs without user, query and fragment".to_owned()
+    }
+
+    fn parse_into(&self, tree: &ConfigTree, values: &mut ConfigValues) -> Result<(), InvalidValue> {
+        let mut urls = Vec::new();
+        for (item, text) in items(tree)? {
+            if !is_index_url(text) {
+                return Err(InvalidValue::item(item, ""));
+            }
+            urls.push(text.to_owned());
+        }
+        *(self.lens.get_mut)(values) = urls;
+        Ok(())
+    }
+
+    fn to_json(&self, values: &ConfigValues) -> Json {
+        Json::from((self.lens.get)(values).clone())
     }
 }
 

@@ -23,6 +23,7 @@ pub(super) fn samples(key: &ConfigKey) -> Vec<Json> {
         json!(["pdf", "source:/opt/skills"]),
         json!(["/opt/a", "/opt/b"]),
         json!([".skills", "~/s"]),
+        json!(["https://skills.example"]),
         json!([
             {"label": "docs", "command": "docs-server", "args": ["--skills"], "env": ["DOCS_KEY"]},
             {"label": "team", "url": "https://skills.example/mcp", "token-env": "TEAM", "timeout-ms": 100, "enabled": false},
@@ -229,8 +230,8 @@ fn every_field_of_the_policy_has_a_key() {
         weight: _,
         timeout: _,
     } = EmbeddingsSettings::default();
-    // One each for `activation.max-pushed` and `sources.mcp`.
-    assert_eq!(KEYS.len(), 2 + 10 + 14 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 19 + 4 + 21 + 7);
+    // One each for `activation.max-pushed`, `sources.mcp` and `sources.indexes`.
+    assert_eq!(KEYS.len(), 2 + 10 + 14 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 1 + 19 + 4 + 21 + 7);
 }
 
 #[test]

@@ -17,6 +17,7 @@ use crate::source::Source;
 use crate::task::Task;
 use prowess_archive::{self as archive, SourceTree};
 use site::SkillSite;
+pub(crate) use site::fetch_index;
 
 pub(crate) use candidate::NameSource;
 pub use candidate::{Candidate, find_candidates};

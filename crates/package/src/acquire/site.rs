@@ -44,6 +44,11 @@ pub(crate) fn fetch_archive(url: &Url, task: &Arc<Task>) -> Result<MemoryTree, P
     Ok(archive::read_archive(&bytes)?)
 }
 
+/// Fetches the index of a site.
+pub(crate) fn fetch_index(url: &Url, task: &Arc<Task>) -> Result<SkillIndex, PackageError> {
+    Ok(SkillIndex::fetch(url, &HttpClient::new(Arc::clone(task)))?)
+}
+
 /// A site with an index of skills.
 pub(crate) struct SkillSite {
     index: SkillIndex,

@@ -3,7 +3,8 @@
 use prowess_format::suggest;
 
 use super::ConnectError;
-use super::client_env::BaseDir::{self, AppData, Config, Home, Variable};
+use crate::client_path::BaseDir::{AppData, Config, Home, Variable};
+use crate::client_path::{ClientPath, path_in};
 use prowess_config::edit::entry::ConfigFormat;
 
 /// A program that speaks MCP, and how to register a server with it.
@@ -29,13 +30,6 @@ pub struct Client {
     pub launched_from: LaunchedFrom,
     pub(super) entry_format: EntryFormat,
     pub(super) token_reference: TokenReference,
-}
-
-/// A file or directory of the user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ClientPath {
-    pub(super) base: BaseDir,
-    pub(super) path: &'static str,
 }
 
 /// From where a client is launched, which determines its `PATH`.
@@ -75,10 +69,6 @@ pub(super) enum TokenReference {
     Header(&'static str),
     /// In a field that contains the name of the variable.
     Field(&'static str),
-}
-
-pub(super) const fn path_in(base: BaseDir, path: &'static str) -> ClientPath {
-    ClientPath { base, path }
 }
 
 /// All clients, sorted by name.

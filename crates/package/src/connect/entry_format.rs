@@ -28,7 +28,7 @@ pub(super) fn build_entry(
 ) -> Result<Value, ConnectError> {
     let mut entry = EntryBuilder::default();
     match (server, client.entry_format) {
-        (ServerSpec::Stdio { command, args }, format) => {
+        (ServerSpec::Stdio { command, args, env }, format) => {
             let mut command_line = vec![command.clone()];
             command_line.extend(args.iter().cloned());
             match format {
@@ -48,6 +48,19 @@ pub(super) fn build_entry(
                     .list("args", args)
                     .number("timeout", GOOSE_TIMEOUT),
             };
+            let env_field = match format {
+                EntryFormat::Opencode => "environment",
+                EntryFormat::Goose => "envs",
+                EntryFormat::Typed
+                | EntryFormat::Plain
+                | EntryFormat::StdioOnly
+                | EntryFormat::Gemini
+                | EntryFormat::Codex => "env",
+            };
+            if !env.is_empty() {
+                let variables = env.iter().map(|(name, value)| (name.as_str().into(), text(value)));
+                entry.put(env_field, Value::Map(variables.collect()));
+            }
         }
         (ServerSpec::Http { .. }, EntryFormat::StdioOnly) => {
             return Err(ConnectError::HttpUnsupported { client: client.title });
@@ -130,7 +143,8 @@ pub(super) fn is_ours(name: &ServerName, value: &Value) -> bool {
 /// ```
 /// use prowess_package::connect::{ServerName, ServerSpec, find_client, snippet};
 ///
-/// let server = ServerSpec::Stdio { command: "prowess".to_owned(), args: vec!["mcp".to_owned()] };
+/// let (command, args) = ("prowess".to_owned(), vec!["mcp".to_owned()]);
+/// let server = ServerSpec::Stdio { command, args, env: Vec::new() };
 /// let text = snippet(find_client("codex").unwrap(), &ServerName::parse("prowess").unwrap(), &server).unwrap();
 /// assert_eq!(text, "[mcp_servers.prowess]\ncommand = \"prowess\"\nargs = [\"mcp\"]\n");
 /// ```

@@ -7,6 +7,7 @@
 //! | [`server`] | the server to register: a program to start, or a running server |
 //! | `entry_format` | the entry in the format of each client |
 //! | [`plan`] | plans the change of an entry |
+//! | `plugin_servers` | servers of plugins that the user adds to a client |
 //! | [`hooks`] | prompt hooks: the clients that have them, and how they are registered |
 //! | `change` | the change of a file, and performing it |
 //! | `status` | which clients are installed and which are connected |
@@ -24,18 +25,24 @@ mod entry_format;
 mod error;
 pub mod hooks;
 pub mod plan;
+mod plugin_servers;
 pub mod server;
 mod status;
 
 #[cfg(test)]
 mod tests;
 
+pub use crate::client_path::TargetOs;
 pub use change::{ConnectAction, FileChange};
-pub use client_env::{ClientEnv, TargetOs};
+pub use client_env::ClientEnv;
 pub use clients::{CLIENTS, Client, find_client};
 pub use diff::{ConfigDiff, DiffLine};
 pub use entry_format::snippet;
 pub use error::ConnectError;
 pub use plan::{ConnectPlan, plan_install, plan_uninstall};
+pub use plugin_servers::{
+    PluginServerError, PluginServerPlan, ServerRecord, forget_servers, plan_plugin_removal,
+    plan_plugin_server, record_servers, servers_of_plugin,
+};
 pub use server::{ServerName, ServerSpec, TokenVariable};
 pub use status::{ClientTrace, ConnectionStatus, connection_status, find_trace};

@@ -73,6 +73,8 @@ pub enum ServerSpec {
         command: String,
         /// Its arguments.
         args: Vec<String>,
+        /// Its environment variables.
+        env: Vec<(String, String)>,
     },
     /// A running server.
     Http {

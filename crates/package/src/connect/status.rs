@@ -6,11 +6,12 @@ use prowess_format::Value;
 use prowess_fs::programs_on_path;
 
 use super::client_env::ClientEnv;
-use super::clients::{Client, ClientPath};
+use super::clients::Client;
 use super::entry_format::is_ours;
 use super::error::ConnectError;
 use super::plan::find_entry;
 use super::server::ServerName;
+use crate::client_path::ClientPath;
 use crate::install_target::InstallScope;
 
 /// Evidence that a client is installed.

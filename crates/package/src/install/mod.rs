@@ -3,6 +3,8 @@
 mod collisions;
 mod import;
 mod plan;
+mod plugin_update;
+mod plugins;
 mod prepare;
 mod rename;
 mod restore;
@@ -12,12 +14,10 @@ mod update;
 use std::sync::Arc;
 
 use prowess::HashedTree;
-use prowess::lock::{LockEntry, LockFile};
+use prowess::lock::{LockEntry, LockFile, LockedPlugin};
 use prowess_format::Rules;
 
-use crate::acquire::{
-    AcquiredSource, Candidate, FileUrls, NameSource, SelectedSkills, SourceOrigin, acquire_source,
-};
+use crate::acquire::{Candidate, FileUrls, NameSource, SelectedSkills, SourceOrigin, acquire_source};
 use crate::error::PackageError;
 use crate::install_target::clock;
 use crate::install_target::verify::{InstalledState, check_installed};
@@ -25,13 +25,15 @@ use crate::install_target::{InstallScope, InstallTarget};
 use crate::source::Source;
 use crate::task::Task;
 pub(crate) use collisions::check_collisions;
+use plugins::{FollowedSource, follow_marketplace, plugin_records};
 pub(crate) use prepare::parse_dir_name;
 use prepare::prepare_skill;
 use prowess_audit::Suppressions;
 use prowess_fs::parallel_map;
 
 pub use import::{IdentifiedBy, ImportRequest, Upload, plan_import};
-pub use plan::{InstallPlan, PlanAction, PlanItem, SkillChanges, plan_remove};
+pub use plan::{CommittedPlan, InstallPlan, PlanAction, PlanItem, SkillChanges, plan_remove};
+pub use plugins::PlannedPlugin;
 pub use prepare::PreparedSkill;
 pub use restore::{RestoreFilter, plan_restore};
 pub use update::plan_update;
@@ -45,8 +47,10 @@ pub struct InstallRequest {
     pub reference: Option<String>,
     /// The name under which the skill is installed, if not its own.
     pub name: Option<String>,
-    /// Which of several skills to install.
+    /// Which of several skills to install. Not used if plugins are named.
     pub skills: SkillChoice,
+    /// The plugins to install with all their skills.
+    pub plugins: Vec<String>,
     /// Whether `file://` repositories are allowed.
     pub file_urls: FileUrls,
     /// What to do if some of several skills are invalid or rejected.
@@ -141,12 +145,21 @@ pub fn plan_install(
     let reference = request.reference.as_deref();
     let scratch = plan.stage()?.scratch();
     let acquired = acquire_source(&request.source, reference, request.file_urls, &scratch, task)?;
+    let followed = follow_marketplace(request, acquired, &scratch, task)?;
+    let acquired_reference = followed.acquired.reference.clone();
+    let requested_reference = request.reference.clone().filter(|_| !followed.is_elsewhere());
     let origin = SourceOrigin {
-        reference: request.reference.clone().or(acquired.reference.clone()),
-        ..acquired.origin(target)
+        reference: requested_reference.or(acquired_reference),
+        ..followed.acquired.origin(target)
     };
-    let chosen = choose_skills(request, &acquired, prompter)?;
-    let SelectedSkills { tree, skills } = acquired.select(chosen)?;
+    plan.plugins = followed.choose_plugins(request)?.unwrap_or_default();
+    // With `--all`, plugins are only recorded.
+    let chosen =
+        match request.plugins.is_empty() && (request.skills == SkillChoice::All || plan.plugins.is_empty()) {
+            true => choose_skills(request, &followed, prompter)?,
+            false => followed.skills_of(&plan.plugins)?,
+        };
+    let SelectedSkills { tree, skills } = followed.acquired.select(chosen)?;
     if request.name.is_some() && skills.len() > 1 {
         return Err(PackageError::InvalidArgument {
             message: format!("--name requires one skill, but {} were selected", skills.len()),
@@ -159,6 +172,7 @@ pub fn plan_install(
     let prepare = |candidate: &Candidate, name: Option<&str>| {
         prepare_skill(&*tree, candidate, name, checks, stage, task)
     };
+    let records = plugin_records(&plan.plugins);
     // All skills are checked before the first prompt.
     let results = parallel_map(&skills, 1, |candidate| {
         let prepared = prepare(candidate, request.name.as_deref());
@@ -168,7 +182,8 @@ pub fn plan_install(
     let mut outcomes: Vec<Result<PlanItem, (&Candidate, PackageError)>> = Vec::with_capacity(results.len());
     for (candidate, prepared) in skills.iter().zip(results) {
         let mut plan_item = |mut prepared: PreparedSkill| loop {
-            let locked = new_lock_entry(&origin, &prepared, target);
+            let mut locked = new_lock_entry(&origin, &prepared, target);
+            locked.plugin = records.get(candidate.dir.as_str()).map(|record| (*record).clone());
             match decide_action(prepared, locked, &lock, target, prompter)? {
                 Decision::Item(item) => {
                     if let Some(prepared) = item.prepared.as_ref().filter(|_| item.action.is_change()) {
@@ -221,10 +236,10 @@ pub(crate) fn check_findings(
 
 fn choose_skills(
     request: &InstallRequest,
-    acquired: &AcquiredSource,
+    followed: &FollowedSource,
     prompter: &mut dyn Prompter,
 ) -> Result<Vec<Candidate>, PackageError> {
-    let source = request.source.to_string();
+    let (source, acquired) = (request.source.to_string(), &followed.acquired);
     let names = if request.skills == SkillChoice::All { NameSource::Directory } else { NameSource::Manifest };
     let candidates = acquired.candidates(false, names)?;
     if candidates.is_empty() {
@@ -235,7 +250,8 @@ fn choose_skills(
         SkillChoice::Named(names) => names,
         SkillChoice::Ask if candidates.len() == 1 => return Ok(candidates),
         SkillChoice::Ask => {
-            let chosen = prompter.pick_skills(&source, &candidates)?;
+            let chosen = prompter.pick_skills(&source, &candidates);
+            let chosen = chosen.map_err(|error| followed.name_plugins(error))?;
             return Ok(chosen.into_iter().filter_map(|index| candidates.get(index).cloned()).collect());
         }
     };
@@ -309,6 +325,16 @@ pub(crate) fn decide_action(
         Some(before) if exists => check_installed(target, before)?.1 != InstalledState::Unchanged,
         _ => false,
     };
+    let is_other =
+        |plugin: &LockedPlugin| after.plugin.as_ref().is_none_or(|after| after.name != plugin.name);
+    if let Some(before) = &before
+        && before.tree == after.tree
+        && before.source == after.source
+        && before.plugin.as_ref().is_some_and(is_other)
+    {
+        // The same skill may be in several plugins. It belongs to the one that installed it.
+        after.plugin.clone_from(&before.plugin);
+    }
     let is_same = |before: &LockEntry| {
         // The time of the installation and later grants do not matter.
         let (installed_at, granted) = (after.installed_at.clone(), after.granted.clone());
@@ -322,7 +348,14 @@ pub(crate) fn decide_action(
         !modified
             && exists
             && before.tree == after.tree
-            && (other_source || before.reference == after.reference)
+            && (other_source || (before.reference == after.reference && before.plugin == after.plugin))
+    };
+    // Only the record of the plugin changes.
+    let same_files = |before: &LockEntry| {
+        !modified
+            && before.tree == after.tree
+            && before.source == after.source
+            && before.reference == after.reference
     };
     let is_copy = || {
         let is_link = std::fs::symlink_metadata(&dir).is_ok_and(|metadata| metadata.is_symlink());
@@ -333,6 +366,7 @@ pub(crate) fn decide_action(
         (false, _) => PlanAction::Add,
         // The directory has the same files; only the lock file changes.
         (true, None) if is_copy() => PlanAction::Replace,
+        (true, Some(before)) if same_files(before) => PlanAction::Replace,
         (true, installed) => {
             let conflict = InstallConflict {
                 prepared: &prepared,

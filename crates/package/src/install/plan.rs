@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use prowess::lock::{Capabilities, GrantedAccess, LockEntry, LockFile, Replacement};
 
+use super::plugins::PlannedPlugin;
 use super::prepare::PreparedSkill;
 use crate::error::PackageError;
-use crate::install_target::InstallTarget;
 use crate::install_target::clock;
 use crate::install_target::commit::{TrustPolicy, commit_changes, recover_pending};
 use crate::install_target::stage::Stage;
+use crate::install_target::{InstallTarget, LinkChange, LinkEffect};
+use crate::interchange::link::LinkError;
 
 /// The changes of one command. All are performed, or none.
 #[derive(Debug)]
@@ -18,8 +20,19 @@ pub struct InstallPlan {
     pub target: InstallTarget,
     /// The planned change of each skill.
     pub items: Vec<PlanItem>,
+    /// The plugins that the skills are installed with.
+    pub plugins: Vec<PlannedPlugin>,
     pub(crate) trust_policy: TrustPolicy,
     pub(crate) stage: Option<Stage>,
+}
+
+/// The result of a plan.
+#[derive(Debug)]
+pub struct CommittedPlan {
+    /// The change of each skill.
+    pub items: Vec<PlanItem>,
+    /// The result of each symlink and copy, in the order in which they were given.
+    pub links: Vec<Result<LinkEffect, LinkError>>,
 }
 
 /// The planned change of one skill.
@@ -148,6 +161,7 @@ impl InstallPlan {
         Ok(Self {
             target: target.clone(),
             items: Vec::new(),
+            plugins: Vec::new(),
             trust_policy: TrustPolicy::TrustNew,
             stage: Some(stage),
         })
@@ -157,13 +171,24 @@ impl InstallPlan {
         self.stage.as_ref().ok_or(PackageError::Cancelled(crate::task::Cancelled))
     }
 
+    /// Returns the directory with the staged files of a skill; `None` if nothing was staged for it.
+    pub fn staged_dir(&self, item: &PlanItem) -> Option<PathBuf> {
+        let dir = self.stage.as_ref()?.new_dir(&item.name);
+        item.prepared.as_ref().map(|_| dir)
+    }
+
     /// Returns `true` if nothing changes.
     pub fn is_empty(&self) -> bool {
         !self.items.iter().any(|item| item.action.is_change())
     }
 
     /// Performs the changes.
-    pub fn commit(mut self) -> Result<Vec<PlanItem>, PackageError> {
+    pub fn commit(self) -> Result<Vec<PlanItem>, PackageError> {
+        self.commit_with_links(&[]).map(|committed| committed.items)
+    }
+
+    /// Performs the changes, and creates and removes symlinks and copies for other agents.
+    pub fn commit_with_links(mut self, links: &[LinkChange]) -> Result<CommittedPlan, PackageError> {
         let items = std::mem::take(&mut self.items);
         let _guard = self.target.lock()?;
         let now = clock::iso_now();
@@ -190,14 +215,14 @@ impl InstallPlan {
         }
         let stage = self.stage.take();
         let path = stage.as_ref().map(|stage| stage.path().to_owned()).unwrap_or_default();
-        let result = commit_changes(&self.target, &path, changes, self.trust_policy, &now);
+        let result = commit_changes(&self.target, &path, changes, links, self.trust_policy, &now);
         if let (Err(_), Some(stage)) = (&result, stage)
             && !matches!(LockFile::read(&self.target.lock_path), Ok(LockFile { pending: None, .. }))
         {
             // The change may be neither complete nor rolled back: the next run needs the staged files.
             stage.keep();
         }
-        result.map(|()| items)
+        result.map(|links| CommittedPlan { items, links })
     }
 }
 

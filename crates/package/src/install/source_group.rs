@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use prowess::lock::LockEntry;
 
-use crate::acquire::{Candidate, FileUrls, NameSource, SelectedSkills, SourceOrigin, acquire_source};
+use crate::acquire::{
+    Candidate, FileUrls, NameSource, SelectedSkills, SourceContents, SourceOrigin, acquire_source,
+};
 use crate::error::PackageError;
 use crate::install_target::InstallTarget;
 use crate::source::{self, Source};
@@ -68,7 +70,8 @@ impl SourceGroup<'_> {
         parse_locked_source(&self.source_text, target)
     }
 
-    /// Fetches the source and selects those of the requested skills that it still contains.
+    /// Fetches the source and selects those of the requested skills that it still contains. Of a source whose files
+    /// are all present, every skill is selected.
     pub(crate) fn acquire(
         &self,
         requested: &[&LockEntry],
@@ -82,7 +85,9 @@ impl SourceGroup<'_> {
         let origin = SourceOrigin { reference: self.reference.clone(), ..acquired.origin(target) };
         let dirs: HashSet<&str> = requested.iter().map(|locked| dir_in_source(locked)).collect();
         let mut candidates = acquired.candidates(true, NameSource::Directory)?;
-        candidates.retain(|candidate| dirs.contains(candidate.dir.as_str()));
+        if matches!(acquired.contents, SourceContents::Site(_)) {
+            candidates.retain(|candidate| dirs.contains(candidate.dir.as_str()));
+        }
         Ok((acquired.select(candidates)?, origin))
     }
 }

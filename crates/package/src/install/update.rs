@@ -6,6 +6,7 @@ use prowess::lock::{LockEntry, LockFile};
 use prowess::shell::quote;
 
 use super::plan::{InstallPlan, PlanAction, PlanItem};
+use super::plugin_update::{NewSkills, PluginState, current_record, load_states, plan_gone};
 use super::prepare::prepare_skill;
 use super::source_group::{SourceGroup, find_locked, group_by_source};
 use crate::acquire::{FileUrls, SelectedSkills, SourceOrigin, latest_commit};
@@ -32,8 +33,9 @@ pub fn plan_update(
     plan.trust_policy = TrustPolicy::KeepTrust;
     let lock = LockFile::read(&target.lock_path)?;
     let chosen = select_locked(&lock, names)?;
-    let mut updater =
-        Updater { plan: &mut plan, checks, prompter, file_urls, task, strict: !names.is_empty() };
+    let strict = !names.is_empty();
+    let locked = &lock.skills;
+    let mut updater = Updater { plan: &mut plan, checks, prompter, file_urls, task, strict, locked };
     for group in group_by_source(chosen, |locked| locked.reference.clone()) {
         updater.update_group(&group)?;
     }
@@ -41,7 +43,7 @@ pub fn plan_update(
     Ok(plan)
 }
 
-/// Returns the lock entries with these names, or all if `names` is empty.
+/// Returns the lock entries of the skills and plugins with these names, or all if `names` is empty.
 pub(crate) fn select_locked<'l>(
     lock: &'l LockFile,
     names: &[String],
@@ -51,7 +53,8 @@ pub(crate) fn select_locked<'l>(
     }
     let mut chosen = Vec::new();
     for name in names {
-        let entries: Vec<_> = lock.skills.iter().filter(|locked| locked.name == *name).collect();
+        let is_named = |locked: &&LockEntry| locked.name == *name || is_of_plugin(locked, name);
+        let entries: Vec<_> = lock.skills.iter().filter(is_named).collect();
         if entries.is_empty() {
             let installed_names = lock.skills.iter().map(|locked| locked.name.as_str());
             let suggestion = prowess_format::suggest::nearest(name, installed_names);
@@ -60,9 +63,19 @@ pub(crate) fn select_locked<'l>(
             let name = prowess_format::hidden::escape_for_display(name);
             return Err(PackageError::NotFound(format!("no installed skill is named {name}{suggestion}")));
         }
-        chosen.extend(entries);
+        for entry in entries {
+            // A skill may be named in addition to its plugin.
+            if !chosen.iter().any(|other: &&LockEntry| other.folder == entry.folder) {
+                chosen.push(entry);
+            }
+        }
     }
     Ok(chosen)
+}
+
+/// Returns `true` if a skill was installed with the plugin of this name.
+fn is_of_plugin(locked: &LockEntry, name: &str) -> bool {
+    locked.plugin.as_ref().is_some_and(|plugin| plugin.name == name)
 }
 
 struct Updater<'a> {
@@ -73,6 +86,8 @@ struct Updater<'a> {
     task: &'a Arc<Task>,
     /// Whether a skill that cannot be updated is an error.
     strict: bool,
+    /// All locked skills.
+    locked: &'a [LockEntry],
 }
 
 impl Updater<'_> {
@@ -123,9 +138,14 @@ impl Updater<'_> {
         let scratch = self.plan.stage()?.scratch().join(self.plan.items.len().to_string());
         let target = &self.plan.target;
         let (selected, origin) = group.acquire(&outdated, &scratch, target, self.file_urls, self.task)?;
+        let states = load_states(&outdated, self.locked, &*selected.tree)?;
         self.task.begin_step("checking", outdated.len() as u64);
         for locked in outdated {
-            match self.update_skill(locked, &selected, &origin) {
+            if let Some(item) = plan_gone(&states, locked, self.plan)? {
+                self.plan.items.push(item);
+                continue;
+            }
+            match self.update_skill(locked, &selected, &origin, &states) {
                 Ok(item) => self.plan.items.push(item),
                 Err(error) if !self.strict && is_isolated(&error) => {
                     self.add_failed(locked, &error)?;
@@ -134,6 +154,12 @@ impl Updater<'_> {
             }
             self.task.advance(1);
         }
+        let source = group.skills.first().map_or("", |locked| locked.source.as_str());
+        let (states, selected, origin) = (&states[..], &selected, &origin);
+        let (locked, checks, task) = (self.locked, self.checks, &**self.task);
+        let new = NewSkills { states, locked, selected, origin, source, checks, task };
+        let items = new.plan(self.plan, self.prompter)?;
+        self.plan.items.extend(items);
         Ok(())
     }
 
@@ -142,6 +168,7 @@ impl Updater<'_> {
         before: &LockEntry,
         selected: &SelectedSkills,
         origin: &SourceOrigin,
+        states: &[PluginState],
     ) -> Result<PlanItem, PackageError> {
         let target = &self.plan.target;
         let candidate = find_locked(selected, before)?;
@@ -157,11 +184,14 @@ impl Updater<'_> {
         after.folder.clone_from(&before.folder);
         after.path.clone_from(&before.path);
         after.source.clone_from(&before.source);
+        after.plugin = current_record(states, before);
         // They are used only if the requirements are unchanged.
         after.environments.clone_from(&before.environments);
         let (dir, state) = check_installed(target, before)?;
         let mut action = match &state {
-            InstalledState::Unchanged if after.tree == before.tree => PlanAction::Keep,
+            InstalledState::Unchanged if after.tree == before.tree && after.plugin == before.plugin => {
+                PlanAction::Keep
+            }
             InstalledState::Unchanged => PlanAction::Replace,
             InstalledState::Missing => PlanAction::Add,
             InstalledState::Modified(_) | InstalledState::Symlink => {

@@ -2,9 +2,10 @@
 //!
 //! 1. The lock file records the changes as `pending`. The old state is valid, and the new one is allowed.
 //! 2. Each directory is swapped with one rename.
-//! 3. The lock file records the new state.
+//! 3. Symlinks and copies for other agents are created and removed.
+//! 4. The lock file records the new state.
 //!
-//! If the process is killed before 1, nothing has happened. After 1, the next run repeats 2 and 3: each step is
+//! If the process is killed before 1, nothing has happened. After 1, the next run repeats 2 to 4: each step is
 //! idempotent, and the stage contains everything it needs. If a step fails, all changes are undone.
 
 use std::fs;
@@ -16,43 +17,64 @@ use prowess::{HashedTree, trust};
 use prowess_fs::exchange;
 
 use super::InstallTarget;
+use super::links::{LinkChange, LinkEffect};
 use super::plugin_records;
 use super::stage::{self, new_dir, old_dir};
 use crate::error::PackageError;
+use crate::interchange::link::LinkError;
+
+/// The result of each symlink and copy of a change, in order.
+pub(crate) type LinkResults = Vec<Result<LinkEffect, LinkError>>;
 
 /// Installs the staged skills. The caller holds the lock and has recovered the target.
 pub(crate) fn commit_changes(
     target: &InstallTarget,
     stage: &Path,
     changes: Vec<Replacement>,
+    links: &[LinkChange],
     trust_policy: TrustPolicy,
     now: &str,
-) -> Result<(), PackageError> {
-    if changes.is_empty() {
-        return Ok(());
-    }
+) -> Result<LinkResults, PackageError> {
     let before = LockFile::read(&target.lock_path)?;
+    let perform_links = || links.iter().map(|link| link.perform(target, &before)).collect::<LinkResults>();
+    if changes.is_empty() {
+        return Ok(perform_links());
+    }
     let plugin_records = plugin_records::plan_plugin_records(target, &before, &changes, now)?;
     let trust = TrustTransition::new(target, &changes, trust_policy);
     let mut lock = before.clone();
     let owner = stage::stage_id(stage).unwrap_or_default();
-    lock.pending = Some(PendingChange { stage: stage.to_owned(), owner, changes: changes.clone() });
+    let pending_links = links.iter().map(|link| link.to_pending(target)).collect();
+    lock.pending = Some(PendingChange {
+        stage: stage.to_owned(),
+        owner,
+        changes: changes.clone(),
+        links: pending_links,
+    });
     // A process that recovers this change does not set trust, so trust is set first.
     trust.set(target, TrustedStates::Both);
     target.write_lock(&lock).inspect_err(|_| trust.set(target, TrustedStates::Before))?;
     let mut done = Vec::new();
-    let result = swap_all(target, stage, &changes, &mut done)
-        .and_then(|()| plugin_records.perform())
-        .and_then(|()| write_final_lock(target, &mut lock, &changes));
+    let mut link_results = LinkResults::new();
+    let result =
+        swap_all(target, stage, &changes, &mut done).and_then(|()| plugin_records.perform()).and_then(|()| {
+            link_results = perform_links();
+            write_final_lock(target, &mut lock, &changes)
+        });
     let Err(error) = result else {
         trust.set(target, TrustedStates::After);
-        return Ok(());
+        return Ok(link_results);
     };
     let mut is_undone = true;
     for dir in done.iter().rev() {
         is_undone &= undo_swap(stage, dir).is_ok();
     }
     if is_undone {
+        for (link, result) in links.iter().zip(&link_results) {
+            if let Ok(effect) = result {
+                link.undo(*effect);
+            }
+        }
         plugin_records.undo();
         // If this cannot be written, the next run completes the pending change.
         let _ = target.write_lock(&before);
@@ -86,6 +108,14 @@ pub(crate) fn recover_pending(target: &InstallTarget, now: &str) -> Result<(), P
         completed.push(change.clone());
     }
     plugin_records::plan_plugin_records(target, &before, &completed, now)?.perform()?;
+    // Like directories, symlinks and copies are changed only for a process on this machine.
+    let is_completed = |folder: &str| completed.iter().any(|change| change.folder == folder);
+    for pending_link in pending.links.iter().filter(|link| is_own_stage && is_completed(&link.folder)) {
+        if let Some(link) = LinkChange::from_pending(pending_link, target) {
+            // Those that fail are reported by `prowess sync`.
+            let _ = link.perform(target, &before);
+        }
+    }
     write_final_lock(target, &mut lock, &completed)
 }
 

@@ -29,6 +29,9 @@ pub enum NotEditableReason {
     /// It was found through a symlink.
     #[error("it is a symlink; edit the original")]
     Symlink,
+    /// It is a custom command of another agent.
+    #[error("it is a custom command of another agent; edit its file")]
+    Command,
     /// There is no home directory for the lock file.
     #[error("no home directory to record it in")]
     NoHome,
@@ -59,6 +62,9 @@ impl InstallTarget {
     pub fn for_editing(skill: &Skill, policy: &Policy, host: &HostEnv) -> Result<Self, NotEditableReason> {
         let root = skill.root();
         let is_explicit = policy.scan.roots.iter().any(|spec| spec.is_explicit && spec.path() == root.path());
+        if skill.is_command() {
+            return Err(NotEditableReason::Command);
+        }
         match root.scope() {
             Scope::Remote => return Err(NotEditableReason::Remote),
             Scope::Bundled if root.is_embedded() => return Err(NotEditableReason::BundledWithProwess),

@@ -4,6 +4,7 @@ mod cleanup;
 pub(crate) mod clock;
 pub(crate) mod commit;
 mod editable;
+mod links;
 mod plugin_records;
 pub(crate) mod stage;
 pub(crate) mod verify;
@@ -24,6 +25,8 @@ use prowess_archive::InnerPath;
 
 pub use clock::format_iso_time;
 pub use editable::NotEditableReason;
+pub(crate) use links::remove_dangling_links;
+pub use links::{LinkChange, LinkEffect};
 pub use verify::{VerificationStatus, VerifiedSkill, accept_modified, verify_skills};
 
 prowess_format::named_enum! {
@@ -40,8 +43,10 @@ prowess_format::named_enum! {
 impl InstallScope {
     /// Returns the default scope: the project if the directory looks like one, else the user.
     pub fn default_for(policy: &Policy, host: &HostEnv) -> Self {
-        let markers = [".git", lock::LOCK_FILE_NAME, ".agents", ".prowess"];
-        let is_home = host.home.as_deref() == Some(&host.project);
+        let markers = [".git", lock::LOCK_FILE_NAME, ".agents", ".prowess", ".claude", ".codex"];
+        // The home directory has such directories as well, and may be reached through a symlink.
+        let canonical = |dir: &Path| fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
+        let is_home = host.home.as_deref().is_some_and(|home| canonical(home) == canonical(&host.project));
         let is_project = !is_home && markers.iter().any(|marker| host.project.join(marker).exists());
         let has_user_root = user_root(policy, host).is_some();
         match policy.preset {

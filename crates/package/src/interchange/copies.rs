@@ -33,8 +33,7 @@ pub fn find_copies(skill: &Path, tree: &str, scope: AgentScope<'_>) -> Vec<Skill
         };
         let path = dir.join(name);
         let is_known = || path == canonical || copies.iter().any(|copy| copy.path == path);
-        let is_dir = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
-        if is_dir && !is_known() && HashedTree::from_dir(&path).is_ok_and(|copy| copy.hash() == tree) {
+        if !is_known() && is_copy_of(&path, tree) {
             copies.push(SkillCopy { agent, path });
         }
     }
@@ -44,27 +43,41 @@ pub fn find_copies(skill: &Path, tree: &str, scope: AgentScope<'_>) -> Vec<Skill
 impl SkillCopy {
     /// Replaces the copy by the current skill.
     pub fn refresh(&self, skill: &Path) -> Result<(), LinkError> {
-        let staging = staging_path(&self.path);
-        copy_to_staging(skill, &staging)?;
-        let swapped = match prowess_fs::exchange(&staging, &self.path) {
-            Ok(true) => Ok(()),
-            // Not every file system can exchange names.
-            Ok(false) | Err(_) => {
-                fs::remove_dir_all(&self.path).and_then(|()| fs::rename(&staging, &self.path))
-            }
-        };
-        // The staging directory contains the old copy. Errors are ignored: a leftover does no harm.
-        let _ = fs::remove_dir_all(&staging);
-        swapped.map_err(|source| LinkError::Io { path: self.path.clone(), source })
+        refresh_copy(&self.path, skill)
     }
 
     /// Removes the copy.
     pub fn remove(&self) -> Result<(), LinkError> {
-        let staging = staging_path(&self.path);
-        let _ = fs::remove_dir_all(&staging);
-        let moved = fs::rename(&self.path, &staging).and_then(|()| fs::remove_dir_all(&staging));
-        moved.map_err(|source| LinkError::Io { path: self.path.clone(), source })
+        remove_copy(&self.path)
     }
+}
+
+/// Replaces the copy at a path by the current skill.
+pub(crate) fn refresh_copy(path: &Path, skill: &Path) -> Result<(), LinkError> {
+    let staging = staging_path(path);
+    copy_to_staging(skill, &staging)?;
+    let swapped = match prowess_fs::exchange(&staging, path) {
+        Ok(true) => Ok(()),
+        // Not every file system can exchange names.
+        Ok(false) | Err(_) => fs::remove_dir_all(path).and_then(|()| fs::rename(&staging, path)),
+    };
+    // The staging directory contains the old copy. Errors are ignored: a leftover does no harm.
+    let _ = fs::remove_dir_all(&staging);
+    swapped.map_err(|source| LinkError::Io { path: path.to_owned(), source })
+}
+
+/// Removes the copy at a path.
+pub(crate) fn remove_copy(path: &Path) -> Result<(), LinkError> {
+    let staging = staging_path(path);
+    let _ = fs::remove_dir_all(&staging);
+    let moved = fs::rename(path, &staging).and_then(|()| fs::remove_dir_all(&staging));
+    moved.map_err(|source| LinkError::Io { path: path.to_owned(), source })
+}
+
+/// Returns `true` if a directory has this tree hash.
+pub(crate) fn is_copy_of(path: &Path, tree: &str) -> bool {
+    let is_dir = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
+    is_dir && HashedTree::from_dir(path).is_ok_and(|copy| copy.hash() == tree)
 }
 
 pub(super) fn staging_path(path: &Path) -> PathBuf {

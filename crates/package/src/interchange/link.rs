@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use prowess::{ErrorCode, HashedTree};
 
 use super::copies::{copy_to_staging, staging_path};
-use crate::agents::{AGENTS, KnownAgent};
+use crate::agents::{AGENTS, AgentHome, KnownAgent};
 
 /// How a skill is made available to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum AgentScope<'p> {
     /// This project.
     Project(&'p Path),
     /// This home directory.
-    Home(&'p Path),
+    Home(&'p AgentHome),
 }
 
 impl AgentScope<'_> {
@@ -35,7 +35,15 @@ impl AgentScope<'_> {
     pub fn agent_dir(self, agent: &KnownAgent) -> Option<PathBuf> {
         match self {
             Self::Project(project) => Some(project.join(agent.project)),
-            Self::Home(home) => agent.home.map(|inner| home.join(inner)),
+            Self::Home(home) => agent.home_dir(home),
+        }
+    }
+
+    /// Returns the directories in which an agent finds skills, its own first.
+    pub fn read_dirs(self, agent: &KnownAgent) -> Vec<PathBuf> {
+        match self {
+            Self::Project(project) => agent.project_dirs(project),
+            Self::Home(home) => agent.home_dirs(home),
         }
     }
 }
@@ -136,57 +144,94 @@ pub fn plan_link_before_install(
 ) -> Result<LinkPlan, LinkError> {
     let canonical = canonicalize_existing_part(skill);
     let name = skill.file_name().ok_or_else(|| LinkError::NoSkill(skill.to_owned()))?;
-    let dir = scope.agent_dir(agent).ok_or(LinkError::NoHomeDir(agent.id))?;
-    let dir = resolve_agent_dir(&dir, scope)?;
-    if canonical.parent() == Some(&dir) {
+    let contains_skill = |dir: &PathBuf| {
+        resolve_agent_dir(dir, scope).is_ok_and(|dir| canonical.parent() == Some(dir.as_path()))
+    };
+    if scope.read_dirs(agent).iter().any(contains_skill) {
         return Ok(LinkPlan::SameDirectory);
     }
-    let path = dir.join(name);
+    let dir = scope.agent_dir(agent).ok_or(LinkError::NoHomeDir(agent.id))?;
+    plan_link_at(skill, &resolve_agent_dir(&dir, scope)?.join(name), mode)
+}
+
+/// Plans a symlink or copy of a skill at a path, whose directory must be without symlinks.
+pub(crate) fn plan_link_at(skill: &Path, path: &Path, mode: LinkMode) -> Result<LinkPlan, LinkError> {
+    let canonical = canonicalize_existing_part(skill);
+    let (path, dir) = (path.to_owned(), path.parent().unwrap_or(path));
     match fs::symlink_metadata(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(match mode {
-            LinkMode::Symlink => LinkPlan::Symlink { target: relative_path(&dir, &canonical), path },
+            LinkMode::Symlink => LinkPlan::Symlink { target: relative_path(dir, &canonical), path },
             LinkMode::Copy => LinkPlan::Copy { path },
         }),
         Err(source) => Err(LinkError::Io { path, source }),
-        Ok(metadata) if metadata.is_symlink() && is_ours(&path, &dir, &canonical) => {
+        Ok(metadata) if metadata.is_symlink() && is_ours(&path, dir, &canonical) => {
             Ok(LinkPlan::Exists(path))
         }
-        Ok(metadata) if metadata.is_dir() && mode == LinkMode::Copy && is_copy(&path, &canonical) => {
-            Ok(LinkPlan::Exists(path))
-        }
+        Ok(metadata) if metadata.is_dir() && is_copy(&path, &canonical) => Ok(LinkPlan::Exists(path)),
         Ok(_) => Err(LinkError::Conflict(path)),
     }
 }
 
-/// Performs a plan. Does not overwrite a path that was created in the meantime.
-pub fn apply_link(skill: &Path, plan: &LinkPlan) -> Result<(), LinkError> {
+/// Returns `true` if the path is a symlink to a skill, which may not exist.
+pub(crate) fn is_link_to(path: &Path, skill: &Path) -> bool {
+    path.parent().is_some_and(|dir| is_ours(path, dir, &canonicalize_existing_part(skill)))
+}
+
+/// Performs a plan, and returns what was created. Does not overwrite a path that was created in the meantime. On file systems
+/// without symlinks, the skill is copied instead.
+pub fn apply_link(skill: &Path, plan: &LinkPlan) -> Result<Option<LinkMode>, LinkError> {
+    apply_link_with(skill, plan, prowess_fs::create_symlink)
+}
+
+/// Performs a plan with this function for symlinks; see [`apply_link`].
+fn apply_link_with(
+    skill: &Path,
+    plan: &LinkPlan,
+    create_symlink: impl Fn(&Path, &Path) -> io::Result<()>,
+) -> Result<Option<LinkMode>, LinkError> {
     let (path, link_target) = match plan {
-        LinkPlan::SameDirectory | LinkPlan::Exists(_) => return Ok(()),
+        LinkPlan::SameDirectory | LinkPlan::Exists(_) => return Ok(None),
         LinkPlan::Symlink { path, target } => (path, Some(target)),
         LinkPlan::Copy { path } => (path, None),
     };
-    let link_error = |failed: &Path, source: io::Error| match source.kind() {
-        io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => LinkError::Conflict(path.clone()),
-        _ => LinkError::Io { path: failed.to_owned(), source },
-    };
     if let Some(dir) = path.parent() {
-        fs::create_dir_all(dir).map_err(|source| link_error(dir, source))?;
+        fs::create_dir_all(dir).map_err(|source| link_error(path, dir, source))?;
     }
-    match link_target {
-        // Creating a symlink is atomic and fails if the path exists.
-        Some(target) => prowess_fs::create_symlink(target, path).map_err(|source| link_error(path, source)),
-        None => {
-            let staging = staging_path(path);
-            let result = copy_to_staging(skill, &staging).and_then(|()| match fs::symlink_metadata(path) {
-                // A rename would replace an empty directory.
-                Ok(_) => Err(LinkError::Conflict(path.clone())),
-                Err(_) => fs::rename(&staging, path).map_err(|source| link_error(path, source)),
-            });
-            if result.is_err() {
-                let _ = fs::remove_dir_all(&staging);
-            }
-            result
+    // Creating a symlink is atomic and fails if the path exists.
+    let failed = match link_target.map(|target| create_symlink(target, path)) {
+        Some(Ok(())) => return Ok(Some(LinkMode::Symlink)),
+        Some(Err(error)) => match link_error(path, path, error) {
+            error @ LinkError::Conflict(_) => return Err(error),
+            error => Some(error),
+        },
+        None => None,
+    };
+    match (create_copy(skill, path), failed) {
+        (Ok(()), _) => Ok(Some(LinkMode::Copy)),
+        (Err(_), Some(error)) | (Err(error), None) => Err(error),
+    }
+}
+
+fn create_copy(skill: &Path, path: &Path) -> Result<(), LinkError> {
+    let staging = staging_path(path);
+    let result = copy_to_staging(skill, &staging).and_then(|()| match fs::symlink_metadata(path) {
+        // A rename would replace an empty directory.
+        Ok(_) => Err(LinkError::Conflict(path.to_owned())),
+        Err(_) => fs::rename(&staging, path).map_err(|source| link_error(path, path, source)),
+    });
+    if result.is_err() {
+        let _ = fs::remove_dir_all(&staging);
+    }
+    result
+}
+
+/// Returns the error for a path that could not be created. `failed` is the path of the call.
+fn link_error(path: &Path, failed: &Path, source: io::Error) -> LinkError {
+    match source.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => {
+            LinkError::Conflict(path.to_owned())
         }
+        _ => LinkError::Io { path: failed.to_owned(), source },
     }
 }
 
@@ -214,10 +259,9 @@ pub fn find_link(
 /// Returns the agents that have a skill through a symlink or because they read its directory.
 pub fn agents_with(skill: &Path, scope: AgentScope<'_>) -> Vec<&'static KnownAgent> {
     let Ok(canonical) = fs::canonicalize(skill) else { return Vec::new() };
+    let Some(name) = skill.file_name() else { return Vec::new() };
     let has_skill = |agent: &&KnownAgent| {
-        let dir = scope.agent_dir(agent);
-        let path = dir.and_then(|dir| Some(dir.join(skill.file_name()?)));
-        path.is_some_and(|path| resolves_to(&path, &canonical))
+        scope.read_dirs(agent).iter().any(|dir| resolves_to(&dir.join(name), &canonical))
     };
     AGENTS.iter().filter(has_skill).collect()
 }
@@ -239,7 +283,7 @@ fn resolves_to(path: &Path, canonical: &Path) -> bool {
 }
 
 /// Returns the agent's directory without symlinks; it may not exist. In a project, it must be inside the project.
-pub(super) fn resolve_agent_dir(dir: &Path, scope: AgentScope<'_>) -> Result<PathBuf, LinkError> {
+pub(crate) fn resolve_agent_dir(dir: &Path, scope: AgentScope<'_>) -> Result<PathBuf, LinkError> {
     let resolved = canonicalize_existing_part(dir);
     if let AgentScope::Project(project) = scope
         && !resolved.starts_with(canonicalize_existing_part(project))
@@ -250,7 +294,7 @@ pub(super) fn resolve_agent_dir(dir: &Path, scope: AgentScope<'_>) -> Result<Pat
 }
 
 /// Resolves symlinks in the existing part of a path.
-pub(super) fn canonicalize_existing_part(path: &Path) -> PathBuf {
+pub(crate) fn canonicalize_existing_part(path: &Path) -> PathBuf {
     let existing = path.ancestors().find_map(|ancestor| Some((ancestor, fs::canonicalize(ancestor).ok()?)));
     match existing {
         Some((ancestor, canonical)) => canonical.join(path.strip_prefix(ancestor).unwrap_or(Path::new(""))),
@@ -259,7 +303,7 @@ pub(super) fn canonicalize_existing_part(path: &Path) -> PathBuf {
 }
 
 /// Returns the relative path from one directory to another, both without symlinks.
-fn relative_path(from: &Path, to: &Path) -> PathBuf {
+pub(crate) fn relative_path(from: &Path, to: &Path) -> PathBuf {
     let shared = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
     let up = from.components().skip(shared).map(|_| Component::ParentDir);
     up.chain(to.components().skip(shared)).collect()

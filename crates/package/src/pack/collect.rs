@@ -1,25 +1,33 @@
-//! Collects the files of a skill for packing.
+//! Collects the files of a skill or plugin for packing.
 
 use std::path::Path;
 
 use prowess_format::{NameRule, Rules, Severity, hidden, parse};
 
 use super::PackError;
-use crate::{DirTree, InnerPath, MemoryFile, SourceEntry, SourceEntryKind, SourceTree};
+use crate::agent_plugins::{has_manifest, load_plugin};
+use crate::{DirTree, InnerPath, MemoryFile, MemoryTree, SourceEntry, SourceEntryKind, SourceTree};
 use prowess_archive::limits::{FILES_MAX, TOTAL_MAX};
 
 /// The limit of the specification.
 const NAME_MAX: usize = 64;
 
-/// A skill with all its files in memory.
+/// A skill or plugin with all its files in memory.
 pub(super) struct CollectedSkill {
     pub(super) name: String,
     pub(super) description: String,
-    /// The files by path, relative to the skill's directory.
+    /// The files by path, relative to the directory.
     pub(super) files: Vec<MemoryFile>,
 }
 
 pub(super) fn collect_skill(dir: &Path) -> Result<CollectedSkill, PackError> {
+    let files = collect_files(dir)?;
+    let (name, description) = read_manifest(dir, &files)?;
+    Ok(CollectedSkill { name, description, files })
+}
+
+/// Reads all files of a directory.
+fn collect_files(dir: &Path) -> Result<Vec<MemoryFile>, PackError> {
     let tree = DirTree::open(dir)?;
     let mut files = Vec::new();
     let mut total = 0;
@@ -40,8 +48,33 @@ pub(super) fn collect_skill(dir: &Path) -> Result<CollectedSkill, PackError> {
         }
         files.push(MemoryFile { path, executable, bytes });
     }
-    let (name, description) = read_manifest(dir, &files)?;
-    Ok(CollectedSkill { name, description, files })
+    Ok(files)
+}
+
+/// Reads the plugin in a directory; `None` if there is none. A directory with a `SKILL.md` is a skill.
+pub(super) fn collect_plugin(dir: &Path) -> Result<Option<CollectedSkill>, PackError> {
+    if !has_manifest(dir) || dir.join("SKILL.md").exists() {
+        return Ok(None);
+    }
+    let files = collect_files(dir)?;
+    let load = load_plugin(&MemoryTree::new(files.clone()), "", None)?;
+    let error = load.files.iter().find_map(|file| {
+        let error = file.diagnostics.iter().find(|diagnostic| diagnostic.is_error())?;
+        Some(format!("{}: {}", hidden::escape_for_display(&file.path), error.message))
+    });
+    let invalid = |reason: String| PackError::InvalidPlugin { dir: dir.to_owned(), reason };
+    match (load.plugin, error) {
+        (_, Some(error)) => Err(invalid(error)),
+        (None, None) => Ok(None),
+        (Some(plugin), None) => {
+            let name = plugin.manifest.name.as_str().to_owned();
+            // The name becomes the name of the archive and of the directory in it.
+            InnerPath::parse(name.as_bytes())
+                .map_err(|error| invalid(format!("invalid name “{name}”: {error}")))?;
+            let description = plugin.manifest.description.unwrap_or_default();
+            Ok(Some(CollectedSkill { name, description, files }))
+        }
+    }
 }
 
 fn parse_path(dir: &Path, entry: &SourceEntry) -> Result<InnerPath, PackError> {

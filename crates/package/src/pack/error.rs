@@ -42,6 +42,14 @@ pub enum PackError {
         /// The reason.
         reason: String,
     },
+    /// The plugin has an error, so that it would not be installed as a whole.
+    #[error("{} is not a valid plugin: {reason}", dir.display())]
+    InvalidPlugin {
+        /// The directory.
+        dir: PathBuf,
+        /// The first error.
+        reason: String,
+    },
     /// Two skills have the same name.
     #[error("two skills have the name “{0}”")]
     DuplicateName(String),
@@ -74,7 +82,7 @@ impl PackError {
             Self::Read(failure) => failure.code,
             Self::NotRegularFile { .. } | Self::InvalidPath { .. } => ErrorCode::AccessDenied,
             // The same code as for installing it.
-            Self::NotASkill { .. } => ErrorCode::InternalError,
+            Self::NotASkill { .. } | Self::InvalidPlugin { .. } => ErrorCode::InternalError,
             Self::OutputInsideSkill(_) => ErrorCode::InvalidParam,
             Self::DuplicateName(_) => ErrorCode::Conflict,
             Self::NoSkills(_) => ErrorCode::NotFound,
@@ -92,6 +100,7 @@ impl PackError {
                 true => format!("run `prowess check {}`", quote_path(dir)),
                 false => format!("to pack a directory of skills: prowess index {}", quote_path(dir)),
             }),
+            Self::InvalidPlugin { dir, .. } => Some(format!("run `prowess check {}`", quote_path(dir))),
             Self::NoSkills(_) => {
                 Some("pass the directory that contains the directories of the skills".to_owned())
             }

@@ -2,7 +2,7 @@
 //!
 //! | function | result |
 //! |---|---|
-//! | [`pack_skill`] | a `.skill`: a zip with the skill's directory at its root |
+//! | [`pack_skill`] | a `.skill`: a zip with the skill's directory at its root; a `.zip` for a plugin |
 //! | [`build_artifact`], [`build_index`] | a file for a skill, and the index of several, for custom servers |
 //! | [`publish_site`] | a tree for a web server: the index of version 0.2.0, and one file per skill |
 //!
@@ -23,10 +23,23 @@ use prowess_fs::{AtomicFile, SyncPolicy, failed_path};
 pub use error::PackError;
 pub use publish::{PublishedSite, PublishedSkill, SkillArtifact, build_artifact, build_index, publish_site};
 
-/// A packed skill.
+prowess_format::named_enum! {
+    /// What was packed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum PackedKind {
+        /// A skill.
+        Skill = "skill",
+        /// A plugin with all its files.
+        Plugin = "plugin",
+    }
+}
+
+/// A packed skill or plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedSkill {
-    /// The name of the skill.
+    /// What was packed.
+    pub kind: PackedKind,
+    /// The name of the skill or plugin.
     pub name: String,
     /// The written file.
     pub path: PathBuf,
@@ -51,17 +64,29 @@ pub fn skill_bytes(dir: &Path) -> Result<Vec<u8>, PackError> {
     Ok(build(dir)?.1)
 }
 
-/// Writes a `.skill` for a skill's directory: at `output`, or under the skill's name in `output` if that is a
-/// directory. An existing file is replaced atomically.
+/// Writes a `.skill` for a skill's directory, or a `.zip` for a plugin's: at `output`, or under its name in `output` if
+/// that is a directory. An existing file is replaced atomically.
 pub fn pack_skill(dir: &Path, output: &Path) -> Result<PackedSkill, PackError> {
-    let (skill, bytes) = build(dir)?;
-    let path = if output.is_dir() { output.join(format!("{}.skill", skill.name)) } else { output.to_owned() };
+    let (kind, skill, bytes) = match collect::collect_plugin(dir)? {
+        Some(plugin) => {
+            let bytes = archive_bytes(&plugin)?;
+            (PackedKind::Plugin, plugin, bytes)
+        }
+        None => {
+            let (skill, bytes) = build(dir)?;
+            (PackedKind::Skill, skill, bytes)
+        }
+    };
+    let extension = if kind == PackedKind::Plugin { "zip" } else { "skill" };
+    let path =
+        if output.is_dir() { output.join(format!("{}.{extension}", skill.name)) } else { output.to_owned() };
     if is_inside(&path, dir) {
         return Err(PackError::OutputInsideSkill(path));
     }
     write_file(&path, &bytes)?;
     let digest = prowess::digest(&bytes);
-    Ok(PackedSkill { name: skill.name, path, digest, bytes: bytes.len() as u64, files: skill.files.len() })
+    let (name, files, size) = (skill.name, skill.files.len(), bytes.len() as u64);
+    Ok(PackedSkill { kind, name, path, digest, bytes: size, files })
 }
 
 /// Writes a file atomically.
@@ -90,9 +115,15 @@ fn is_inside(path: &Path, dir: &Path) -> bool {
 
 fn build(dir: &Path) -> Result<(collect::CollectedSkill, Vec<u8>), PackError> {
     let skill = collect::collect_skill(dir)?;
-    let bytes = zip::write_zip(&skill.files, &format!("{}/", skill.name));
-    check_readable(&bytes)?;
+    let bytes = archive_bytes(&skill)?;
     Ok((skill, bytes))
+}
+
+/// Returns an archive with the directory of a skill or plugin at its root.
+fn archive_bytes(collected: &collect::CollectedSkill) -> Result<Vec<u8>, PackError> {
+    let bytes = zip::write_zip(&collected.files, &format!("{}/", collected.name));
+    check_readable(&bytes)?;
+    Ok(bytes)
 }
 
 /// Checks that an archive can be read back.

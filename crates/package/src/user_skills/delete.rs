@@ -3,7 +3,7 @@
 use prowess::{HostEnv, Policy, Skill};
 
 use super::UserSkillError;
-use crate::agents::AGENTS;
+use crate::agents::{AGENTS, AgentHome};
 use crate::install::plan_remove;
 use crate::install_target::{InstallScope, InstallTarget};
 use crate::interchange::copies::find_copies;
@@ -19,11 +19,12 @@ pub fn delete_skill(skill: &Skill, policy: &Policy, host: &HostEnv) -> Result<()
     let trees: Vec<String> =
         plan.items.iter().filter_map(|item| Some(item.before.as_ref()?.tree.clone())).collect();
     plan.commit()?;
-    let scope = target.base().map(|base| match target.scope {
+    let Some(base) = target.base() else { return Ok(()) };
+    let home = AgentHome::new(base);
+    let scope = match target.scope {
         InstallScope::Project => link::AgentScope::Project(base),
-        InstallScope::User => link::AgentScope::Home(base),
-    });
-    let Some(scope) = scope else { return Ok(()) };
+        InstallScope::User => link::AgentScope::Home(&home),
+    };
     for agent in AGENTS {
         // A symlink that cannot be removed is dangling, and is reported where it is found.
         let _ = link::unlink(&dir, agent, scope);

@@ -2,9 +2,10 @@
 
 use prowess_format::suggest;
 
-use super::super::client_env::BaseDir::{Config, Home, Variable};
-use super::super::clients::{ClientPath, LaunchedFrom, path_in};
+use super::super::clients::LaunchedFrom;
 use super::error::HookError;
+use crate::client_path::BaseDir::{Config, Home, Variable};
+use crate::client_path::{ClientPath, path_in};
 use crate::install_target::InstallScope;
 
 /// A program that runs a command for each message of the user.

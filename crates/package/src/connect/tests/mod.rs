@@ -45,7 +45,7 @@ fn server_name() -> ServerName {
 }
 
 fn stdio_server() -> ServerSpec {
-    ServerSpec::Stdio { command: "prowess".to_owned(), args: vec!["mcp".to_owned()] }
+    ServerSpec::Stdio { command: "prowess".to_owned(), args: vec!["mcp".to_owned()], env: Vec::new() }
 }
 
 /// Plans the entry of [`stdio_server`].

@@ -36,7 +36,7 @@ fn entry_of_each_client() {
     let token = || Some(TokenVariable::parse("PROWESS_TOKEN").unwrap());
     let args = ["mcp", "--preset", "chat", "--root", "/srv/my skills"].map(str::to_owned).to_vec();
     let servers = [
-        ServerSpec::Stdio { command: "/opt/bin/prowess".to_owned(), args },
+        ServerSpec::Stdio { command: "/opt/bin/prowess".to_owned(), args, env: Vec::new() },
         ServerSpec::http("http://127.0.0.1:7878", None).unwrap(),
         ServerSpec::http("https://skills.example.com/mcp", token()).unwrap(),
     ];

@@ -1,7 +1,7 @@
 use std::os::unix::fs::symlink;
 
 use super::*;
-use crate::agents::find_agent;
+use crate::agents::{AgentHome, find_agent};
 
 struct LinkTestProject {
     dir: tempfile::TempDir,
@@ -57,7 +57,7 @@ fn a_symlink_is_relative() {
     let with: Vec<_> = agents_with(&project.path(".agents/skills/pdf"), AgentScope::Project(&base))
         .iter()
         .map(|agent| agent.id)
-        .filter(|id| ["claude-code", "codex", "tabnine-cli", "goose"].contains(id))
+        .filter(|id| ["claude-code", "codex", "tabnine-cli", "roo"].contains(id))
         .collect();
     assert_eq!(with, ["claude-code", "codex", "tabnine-cli"]);
 
@@ -81,8 +81,8 @@ fn a_copy_is_complete_and_replaces_nothing() {
     assert!(!project.unlink("claude-code"));
 
     symlink("/etc/passwd", project.path(".agents/skills/pdf/secret")).unwrap();
-    assert!(matches!(project.link("goose", LinkMode::Copy), Err(LinkError::NotCopyable { .. })));
-    assert_eq!(fs::read_dir(project.path(".goose/skills")).unwrap().count(), 0);
+    assert!(matches!(project.link("crush", LinkMode::Copy), Err(LinkError::NotCopyable { .. })));
+    assert_eq!(fs::read_dir(project.path(".crush/skills")).unwrap().count(), 0);
 }
 
 #[test]
@@ -93,10 +93,10 @@ fn unrelated_directories_are_not_changed() {
     assert_eq!(error.code(), ErrorCode::Conflict);
     assert_eq!(fs::read_to_string(project.path(".claude/skills/pdf/SKILL.md")).unwrap(), "theirs");
 
-    fs::create_dir_all(project.path(".goose/skills")).unwrap();
-    symlink("../../elsewhere", project.path(".goose/skills/pdf")).unwrap();
-    assert!(matches!(project.link("goose", LinkMode::Symlink), Err(LinkError::Conflict(_))));
-    assert!(!project.unlink("goose") && project.path(".goose/skills/pdf").is_symlink());
+    fs::create_dir_all(project.path(".roo/skills")).unwrap();
+    symlink("../../elsewhere", project.path(".roo/skills/pdf")).unwrap();
+    assert!(matches!(project.link("roo", LinkMode::Symlink), Err(LinkError::Conflict(_))));
+    assert!(!project.unlink("roo") && project.path(".roo/skills/pdf").is_symlink());
 
     // The path is created between planning and performing.
     let (skill, base) = (project.path(".agents/skills/pdf"), project.path(""));
@@ -122,19 +122,19 @@ fn symlinks_out_of_the_project_are_rejected() {
     symlink("../outside", project.path(".claude")).unwrap();
     assert!(matches!(project.link("claude-code", LinkMode::Symlink), Err(LinkError::Outside { .. })));
     // A directory that is a symlink inside the project is allowed.
-    symlink(".agents", project.path(".goose")).unwrap();
-    assert_eq!(project.link("goose", LinkMode::Symlink).unwrap(), LinkPlan::SameDirectory);
+    symlink(".agents", project.path(".roo")).unwrap();
+    assert_eq!(project.link("roo", LinkMode::Symlink).unwrap(), LinkPlan::SameDirectory);
 }
 
 #[test]
 fn home_directories_and_missing_skills() {
     let project = LinkTestProject::new();
-    let home = project.path("home");
+    let home = AgentHome::new(&project.path("home"));
     let skill = project.path(".agents/skills/pdf");
     let link = plan_link(&skill, find_agent("windsurf").unwrap(), AgentScope::Home(&home), LinkMode::Symlink)
         .unwrap();
     let LinkPlan::Symlink { path: at, target: to } = link else { panic!("{link:?}") };
-    assert_eq!(at, home.join(".codeium/windsurf/skills/pdf"));
+    assert_eq!(at, home.dir.join(".codeium/windsurf/skills/pdf"));
     assert_eq!(to, Path::new("../../../../.agents/skills/pdf"));
     let none = plan_link(&skill, find_agent("eve").unwrap(), AgentScope::Home(&home), LinkMode::Symlink)
         .unwrap_err();
@@ -143,8 +143,35 @@ fn home_directories_and_missing_skills() {
         (ErrorCode::InvalidParam, "eve has no skill directory in the home directory".to_owned())
     );
     let missing = project.path(".agents/skills/none");
-    let missing =
-        plan_link(&missing, find_agent("goose").unwrap(), AgentScope::Home(&home), LinkMode::Symlink)
-            .unwrap_err();
+    let missing = plan_link(&missing, find_agent("roo").unwrap(), AgentScope::Home(&home), LinkMode::Symlink)
+        .unwrap_err();
     assert_eq!(missing.code(), ErrorCode::NotFound);
+}
+
+#[test]
+fn agents_that_read_the_directory_need_no_symlink() {
+    let project = LinkTestProject::new();
+    // Their own directories are .qwen/skills and .goose/skills.
+    for name in ["qwen-code", "goose", "codex", "gemini-cli", "opencode", "github-copilot", "droid"] {
+        assert_eq!(project.link(name, LinkMode::Symlink).unwrap(), LinkPlan::SameDirectory, "{name}");
+    }
+}
+
+#[test]
+fn skills_are_copied_where_symlinks_are_impossible() {
+    let project = LinkTestProject::new();
+    let (skill, base) = (project.path(".agents/skills/pdf"), project.path(""));
+    let claude = find_agent("claude-code").unwrap();
+    let plan = plan_link(&skill, claude, AgentScope::Project(&base), LinkMode::Symlink).unwrap();
+    let impossible = |_: &Path, _: &Path| -> io::Result<()> { Err(io::ErrorKind::PermissionDenied.into()) };
+    assert_eq!(apply_link_with(&skill, &plan, impossible).unwrap(), Some(LinkMode::Copy));
+    let at = project.path(".claude/skills/pdf");
+    assert!(!at.is_symlink() && at.join("scripts/x.sh").is_file());
+    // The copy counts as existing.
+    let again = plan_link(&skill, claude, AgentScope::Project(&base), LinkMode::Symlink).unwrap();
+    assert_eq!(again, LinkPlan::Exists(at));
+    // If the copy fails as well, the first error is reported.
+    symlink("/etc/passwd", project.path(".agents/skills/pdf/secret")).unwrap();
+    let plan = plan_link(&skill, find_agent("crush").unwrap(), AgentScope::Project(&base), LinkMode::Symlink);
+    assert!(matches!(apply_link_with(&skill, &plan.unwrap(), impossible), Err(LinkError::Io { .. })));
 }
