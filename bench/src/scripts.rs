@@ -53,7 +53,7 @@ fn measure_plain(dir: &Path) -> Result<(), Box<dyn Error>> {
     let skill = snapshot.get("skills-system-validation").ok_or("the bundled skill is missing")?;
     let script = dir.join("echo.sh");
     fs::write(&script, prowess::resources::read_bytes(skill, "scripts/echo.sh")?.bytes)?;
-    let bare = median(|| drop(Command::new("/bin/sh").arg(&script).output()));
+    let bare = || drop(Command::new("/bin/sh").arg(&script).output());
     print_tiers("a shell script", bare, |protection| {
         let mut options = RunOptions::from_registry(&registry);
         (options.consent, options.protection, options.log) = (Consent::Given, protection, None);
@@ -87,12 +87,12 @@ fn measure_environment(dir: &Path) -> Result<(), Box<dyn Error>> {
     let store = EnvironmentStore::open(&policy.run.environments, &host)?;
     let environment = store.list().into_iter().next().ok_or("no environment was built")?;
     let packages = dir.join("environments").join(&environment.id).join("site-packages");
-    let bare = median(|| {
+    let bare = || {
         let script = skill_dir.join("sheet.py");
         let mut command = Command::new("/usr/bin/python3");
         command.arg(script).args(["0.csv", "out.xlsx"]).env("PYTHONPATH", &packages).current_dir(&work);
         drop(command.output());
-    });
+    };
     print_tiers("a Python script with a workspace of 20 files and an environment", bare, |protection| {
         let mut options = RunOptions::from_registry(&registry);
         (options.consent, options.protection, options.log) = (Consent::Given, protection, None);
@@ -137,34 +137,48 @@ fn time_uv(script: &Path, work: &Path, dir: &Path) -> Result<Option<(Duration, D
     }
 }
 
+/// Prints the median time without a sandbox and in each tier, and the median difference. The runs alternate, so that
+/// other load affects all of them equally.
 fn print_tiers(
     title: &str,
-    bare: Duration,
+    bare: impl Fn(),
     once: impl Fn(Protection) -> Result<(), Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout();
-    writeln!(out, "\n{title}\nbare      {bare:>8.2?}")?;
-    for (name, protection) in TIERS {
-        match once(protection) {
-            Ok(()) => {
-                let time = median(|| drop(once(protection)));
-                writeln!(out, "{name:9} {time:>8.2?}  {:>8.2?} more", time.saturating_sub(bare))?;
+    let (mut bare_times, mut tier_times) = (Vec::new(), vec![Vec::new(); TIERS.len()]);
+    bare();
+    let failures: Vec<Option<String>> =
+        TIERS.iter().map(|(_, protection)| once(*protection).err().map(|error| error.to_string())).collect();
+    for _ in 0..ROUNDS {
+        bare_times.push(time(&bare));
+        for ((times, (_, protection)), failure) in tier_times.iter_mut().zip(TIERS).zip(&failures) {
+            if failure.is_none() {
+                times.push(time(|| drop(once(protection))));
             }
-            Err(error) => writeln!(out, "{name:9} {error}")?,
+        }
+    }
+    writeln!(out, "\n{title}\nbare      {:>8.2?}", median(bare_times.clone()))?;
+    for ((times, (name, _)), failure) in tier_times.into_iter().zip(TIERS).zip(failures) {
+        match failure {
+            None => {
+                let differences =
+                    times.iter().zip(&bare_times).map(|(time, bare)| time.saturating_sub(*bare));
+                let more = median(differences.collect());
+                writeln!(out, "{name:9} {:>8.2?}  {more:>8.2?} more", median(times))?;
+            }
+            Some(error) => writeln!(out, "{name:9} {error}")?,
         }
     }
     Ok(())
 }
 
-/// Returns the median time.
-fn median(mut work: impl FnMut()) -> Duration {
-    let mut times: Vec<_> = (0..ROUNDS)
-        .map(|_| {
-            let start = Instant::now();
-            work();
-            start.elapsed()
-        })
-        .collect();
+fn time(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
-    times[ROUNDS / 2]
+    times.get(times.len() / 2).copied().unwrap_or_default()
 }

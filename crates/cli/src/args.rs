@@ -1,6 +1,7 @@
 //! The command-line arguments.
 
 mod chat;
+mod config;
 mod env;
 mod hook;
 mod mcp;
@@ -15,6 +16,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use chat::{ChatArgs, ChatsArgs, ChatsCommand, StoreArgs};
+pub(crate) use config::{ConfigArgs, ConfigCommand, ConfigEditArgs, ConfigSetArgs, ConfigUnsetArgs};
 pub(crate) use env::{EnvArgs, EnvCommand};
 pub(crate) use hook::{HOOK_TIMEOUT_MS, HookArgs, HookChangeArgs, HookCommand, HookPromptArgs};
 pub(crate) use mcp::{ClientArgs, ConnectArgs, DisconnectArgs, McpArgs, McpCommand, ServeMcpArgs};
@@ -121,6 +123,7 @@ pub(crate) enum Color {
 #[command(defer = true)]
 pub(crate) enum Command {
     /// List the available skills
+    #[command(visible_alias = "ls")]
     List {
         /// Include disabled, unavailable, untrusted, shadowed and invalid skills, with the reason
         #[arg(long)]
@@ -139,6 +142,7 @@ pub(crate) enum Command {
         name: String,
     },
     /// Validate skills
+    #[command(visible_alias = "validate")]
     Check(CheckArgs),
     /// Audit skills for droppers, secret theft, leaked secrets and hidden text
     Audit(AuditArgs),
@@ -151,6 +155,9 @@ pub(crate) enum Command {
         /// Maximum number of matches
         #[arg(short, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
         k: u32,
+        /// File that the message is about, for skills that are only offered for some files; can be repeated
+        #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
+        file: Vec<String>,
     },
     /// Print exactly what a model receives when it loads a skill
     Activate {
@@ -208,6 +215,7 @@ pub(crate) enum Command {
     /// Find skills that are hard to tell apart
     Lint(LintArgs),
     /// Create a skill
+    #[command(visible_alias = "init")]
     New {
         /// Skill name, also used as the directory name
         name: String,
@@ -218,24 +226,35 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
+    /// Find skills in the configured indexes
+    #[command(visible_alias = "search")]
+    Find(packages::FindArgs),
     /// Install skills from a repository, directory, archive or website
     #[command(visible_alias = "add")]
     Install(packages::InstallArgs),
     /// Import skills from another agent, a skills-lock.json, a directory or an archive
     Import(packages::ImportArgs),
     /// Update installed skills
+    #[command(visible_alias = "upgrade")]
     Update(packages::UpdateArgs),
+    /// Show which installed skills have newer versions
+    Outdated(packages::OutdatedArgs),
     /// Remove skills
+    #[command(visible_aliases = ["rm", "uninstall"])]
     Remove(packages::RemoveArgs),
     /// Compare installed skills with the lock file
     Verify(packages::VerifyArgs),
+    /// Show local edits of an installed skill
+    Diff(packages::DiffArgs),
+    /// Link installed skills for the agents in use, and remove links to removed skills
+    Sync(packages::SyncArgs),
     /// Create a reproducible archive of a skill
     Pack(packages::PackArgs),
     /// Create a skill index that any web server can serve
     Index(packages::IndexArgs),
-    /// Enable a skill
+    /// Enable skills
     Enable(SwitchArgs),
-    /// Disable a skill
+    /// Disable skills
     Disable(SwitchArgs),
     /// List installed skills
     Plugins {
@@ -260,8 +279,8 @@ pub(crate) enum Command {
         #[arg(long, value_name = "SKILL", conflicts_with = "path")]
         mcp: Option<String>,
     },
-    /// Show the effective settings and their origins
-    Config,
+    /// Show the effective settings and their origins, or change settings
+    Config(ConfigArgs),
     /// Check the environment for problems
     Doctor,
     /// Aliases for the top-level commands
@@ -273,6 +292,9 @@ pub(crate) enum Command {
     Completions {
         /// Shell
         shell: Shell,
+        /// Also complete names of skills, files, agents and settings, by calling prowess
+        #[arg(long)]
+        dynamic: bool,
     },
     /// Print the manual page of prowess or of a command
     Man {
@@ -320,6 +342,9 @@ pub(crate) struct PromptArgs {
     /// User's message; matching skills are cut last
     #[arg(long, value_name = "TEXT")]
     pub(crate) query: Option<String>,
+    /// File that the message is about, for skills that are only offered for some files; can be repeated
+    #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) file: Vec<String>,
     /// Output format [default: set by the preset]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<PromptFormat>,

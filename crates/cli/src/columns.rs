@@ -46,6 +46,30 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// Wraps the text at a width, and breaks words that are longer, for texts of any script.
+pub(crate) fn wrap_prose(text: &str, columns: usize) -> Vec<String> {
+    wrap(text, columns).into_iter().flat_map(|line| break_line(line, columns)).collect()
+}
+
+/// Breaks a line that is wider than the columns.
+fn break_line(line: String, columns: usize) -> Vec<String> {
+    if width(&line) <= columns {
+        return vec![line];
+    }
+    let (mut parts, mut part, mut used) = (Vec::new(), String::new(), 0);
+    for c in line.chars() {
+        let columns_of_char = c.width().unwrap_or(0);
+        if used + columns_of_char > columns && !part.is_empty() {
+            parts.push(std::mem::take(&mut part));
+            used = 0;
+        }
+        part.push(c);
+        used += columns_of_char;
+    }
+    parts.push(part);
+    parts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +97,12 @@ mod tests {
             ["trust it:", "prowess", "trust", "/a/very/long/path"]
         );
         assert_eq!(wrap("", 12), Vec::<String>::new());
+    }
+
+    #[test]
+    fn prose_breaks_long_words() {
+        assert_eq!(wrap_prose("short 日本語の説明文 x", 8), ["short", "日本語の", "説明文", "x"]);
+        assert_eq!(wrap_prose("abc", 1), ["a", "b", "c"]);
     }
 
     proptest! {

@@ -6,6 +6,7 @@
 mod args;
 mod columns;
 mod commands;
+mod completers;
 mod context;
 mod failure;
 mod output;
@@ -27,6 +28,9 @@ fn main() -> ExitCode {
     // Does not return if this process was started as the sandbox helper of a script.
     prowess_sandbox::helper_main();
     if let Some(code) = print_version() {
+        return code;
+    }
+    if let Some(code) = completers::complete() {
         return code;
     }
     if commands::hook::is_prompt_call(std::env::args_os()) {

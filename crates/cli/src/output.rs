@@ -90,6 +90,14 @@ impl Output {
         }
     }
 
+    /// Wraps an escaped text like [`Output::wrap`], and breaks words that do not fit.
+    pub(crate) fn wrap_prose(&self, text: &str, column: usize) -> Vec<String> {
+        match self.terminal_width {
+            Some(width) => columns::wrap_prose(text, width.saturating_sub(column).max(20)),
+            None => vec![text.to_owned()],
+        }
+    }
+
     /// Returns `true` if standard output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.terminal_width.is_some()

@@ -11,7 +11,10 @@ use rustix::io::Errno;
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, setrlimit, test_kill_process,
 };
-use rustix::termios::{OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcgetwinsize, tcsetattr};
+use rustix::termios::{
+    LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcgetwinsize,
+    tcsetattr,
+};
 
 /// Makes a command start in its own process group, so that it can be killed with all its children, and has no
 /// controlling terminal.
@@ -68,6 +71,15 @@ impl TerminalMode {
     /// Returns the current mode, or `None` if standard input is not a terminal.
     pub fn current() -> Option<Self> {
         tcgetattr(io::stdin()).ok().map(Self)
+    }
+
+    /// Lets this process read keys as they are pressed, without showing them. Ctrl-C still interrupts it.
+    pub fn read_keys(&self) -> io::Result<()> {
+        let mut mode = self.0.clone();
+        mode.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+        mode.special_codes[SpecialCodeIndex::VMIN] = 1;
+        mode.special_codes[SpecialCodeIndex::VTIME] = 0;
+        Ok(tcsetattr(io::stdin(), OptionalActions::Now, &mode)?)
     }
 
     /// Restores this mode. Errors are ignored, because they mean that the terminal is gone.

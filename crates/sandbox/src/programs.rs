@@ -1,6 +1,7 @@
 //! Programs that a skill names and that are installed outside of the system directories.
 //!
-//! A skill names programs under `requires`, `metadata.requires`, `metadata.prowess-requires` and `compatibility`. Only
+//! A skill names programs under `requires`, `metadata.requires`, `metadata.prowess-requires`, `metadata.openclaw.requires`
+//! and `compatibility`. Only
 //! programs that the user has in `PATH` become readable, with their libraries: those of one installed version, or those
 //! that belong to the system. Never the home directory, a directory above it, or one of the user's with other things. The
 //! user is shown these programs before a script runs.
@@ -43,6 +44,9 @@ fn program_names(skill: &Skill) -> BTreeSet<String> {
     let Some(manifest) = skill.manifest() else { return BTreeSet::new() };
     let mut texts: Vec<String> =
         manifest.requires().chain(manifest.prowess_requires()).map(str::to_owned).collect();
+    if let Some(requires) = manifest.openclaw_requires() {
+        texts.extend(requires.bins.iter().chain(&requires.any_bins).map(|name| name.to_string()));
+    }
     for (_, value) in manifest.unknown_fields().filter(|(key, _)| *key == "requires") {
         collect_texts(value, &mut texts);
     }
@@ -50,11 +54,18 @@ fn program_names(skill: &Skill) -> BTreeSet<String> {
     texts.iter().flat_map(|text| words(text)).take(NAMES_MAX).map(str::to_owned).collect()
 }
 
+/// The keys of `requires` whose values are not programs.
+const OTHER_REQUIREMENTS: [&str; 8] =
+    ["mcp", "mcpServers", "mcp_servers", "skills", "agents", "env", "config", "credentials"];
+
 fn collect_texts(value: &Value, texts: &mut Vec<String>) {
     match value {
         Value::Text(text) => texts.push(text.to_string()),
         Value::List(items) => items.iter().for_each(|item| collect_texts(item, texts)),
-        Value::Map(entries) => entries.iter().for_each(|(_, value)| collect_texts(value, texts)),
+        Value::Map(entries) => entries
+            .iter()
+            .filter(|(key, _)| !OTHER_REQUIREMENTS.contains(&&**key))
+            .for_each(|(_, value)| collect_texts(value, texts)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -167,6 +178,11 @@ mod tests {
         let text = |text: &str| Value::Text(text.into());
         collect_texts(&Value::List(vec![text("a"), Value::Null, Value::List(vec![text("b")])]), &mut texts);
         assert_eq!(texts, ["a", "b"]);
+        // As in the skills of a large public collection.
+        let requires = vec![("mcp".into(), text("rube")), ("bins".into(), Value::List(vec![text("jq")]))];
+        texts.clear();
+        collect_texts(&Value::Map(requires), &mut texts);
+        assert_eq!(texts, ["jq"]);
     }
 
     #[test]

@@ -42,6 +42,9 @@ pub(crate) struct HookPromptArgs {
     /// Client that runs the command
     #[arg(long, value_name = "CLIENT")]
     pub(crate) client: String,
+    /// File that the message is about, for skills that are only offered for some files; can be repeated
+    #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) file: Vec<String>,
     /// Maximum time in milliseconds
     #[arg(long, value_name = "N", default_value_t = HOOK_TIMEOUT_MS, value_parser = clap::value_parser!(u64).range(1..=60_000))]
     pub(crate) timeout_ms: u64,

@@ -35,9 +35,9 @@ pub(crate) struct ServeMcpArgs {
     /// Run scripts in this directory; clients can read its files, except hidden ones
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) workspace: Option<PathBuf>,
-    /// Maximum number of characters in the server instructions
-    #[arg(long, value_name = "N", default_value_t = 8000, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
-    pub(crate) instructions_chars: u32,
+    /// Maximum number of characters in the server instructions [default: as many as the client shows, at most 8000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub(crate) instructions_chars: Option<u32>,
 }
 
 // The subcommands of `prowess mcp`; without one, the server runs.

@@ -24,6 +24,12 @@ pub(crate) struct InstallArgs {
     /// Skill to install, by name or path; can be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "all")]
     pub(crate) skill: Vec<String>,
+    /// Plugin to install with all its skills; can be repeated
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["skill", "all"])]
+    pub(crate) plugin: Vec<String>,
+    /// Also add the MCP servers of the plugin to this MCP client, after confirmation; can be repeated
+    #[arg(long, value_name = "CLIENT")]
+    pub(crate) mcp_client: Vec<String>,
     /// Install all skills of the source
     #[arg(long)]
     pub(crate) all: bool,
@@ -31,13 +37,16 @@ pub(crate) struct InstallArgs {
     #[arg(long)]
     pub(crate) skip_invalid: bool,
     /// Install exactly the skills of the lock file, or those given with --skill
-    #[arg(long, conflicts_with_all = ["reference", "name", "all", "skip_invalid"])]
+    #[arg(long, conflicts_with_all = ["reference", "name", "plugin", "mcp_client", "all", "skip_invalid"])]
     pub(crate) locked: bool,
-    /// Also install for this agent, such as claude-code; can be repeated
-    #[arg(long, value_name = "AGENT", conflicts_with = "locked")]
+    /// Link for this agent, such as claude-code; can be repeated [default: the agents in use]
+    #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Vec<String>,
+    /// Do not link for other agents
+    #[arg(long, conflicts_with_all = ["agent", "copy"])]
+    pub(crate) no_link: bool,
     /// Copy instead of symlinking
-    #[arg(long, requires = "agent")]
+    #[arg(long)]
     pub(crate) copy: bool,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
@@ -50,7 +59,7 @@ pub(crate) struct InstallArgs {
 
 const SOURCES: &str = "\
 Sources:
-  ./dir, ~/dir, /dir                    directory with a SKILL.md or with several skills
+  ./dir, ~/dir, /dir                    directory with a SKILL.md, with several skills, or with plugins
   skill.zip, .tar.gz, .tgz, .skill      archive, local or https
   owner/repo, owner/repo/path           GitHub repository, optionally with #REF
   https://host/owner/repo               git repository, optionally with /tree/REF/path
@@ -58,9 +67,12 @@ Sources:
   file:///path                          local git repository, if PROWESS_ALLOW_FILE_URLS=1
   https://host                          website with /.well-known/agent-skills/index.json
 
-Skills are installed in the project if the directory has .git, .agents, .prowess or skills.lock, \
-otherwise for the current user; --project and --user override this. The lock file is skills.lock in a \
-project, otherwise it is in the user's state directory.";
+Skills are installed in the project if the directory has .git, .agents, .prowess, .claude, .codex or \
+skills.lock, otherwise for the current user; --project and --user override this. The lock file is \
+skills.lock in a project, otherwise it is in the user's state directory.
+
+Agents in use are found by their directories in the project and the home directory. Those that do not \
+read the directory of the skills get a symlink to each skill.";
 
 // The arguments of `prowess import`.
 #[derive(Debug, clap::Args)]
@@ -83,6 +95,9 @@ pub(crate) struct ImportArgs {
     /// Skip invalid and rejected skills; the exit code is still 1
     #[arg(long)]
     pub(crate) skip_invalid: bool,
+    /// Do not link for other agents
+    #[arg(long)]
+    pub(crate) no_link: bool,
     /// Import a single skill under this name [default: the skill's own name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -124,11 +139,24 @@ pub(crate) enum ConflictChoice {
 const BOTH_SCOPES: &str =
     "Without --project or --user, the command applies to both scopes, the project first.";
 
+// The arguments of `prowess find`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The indexes are configured in sources.indexes. The exit code is 1 if nothing is found."
+)]
+pub(crate) struct FindArgs {
+    /// Words in the name or description; all must occur [default: list all skills]
+    pub(crate) query: Vec<String>,
+    /// Search the index of this site instead of the configured ones; can be repeated
+    #[arg(long, value_name = "URL")]
+    pub(crate) index: Vec<String>,
+}
+
 // The arguments of `prowess update`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = BOTH_SCOPES)]
 pub(crate) struct UpdateArgs {
-    /// Skills [default: all installed skills]
+    /// Skills or plugins [default: all installed skills]
     pub(crate) names: Vec<String>,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
@@ -139,18 +167,51 @@ pub(crate) struct UpdateArgs {
     pub(crate) dry_run: bool,
 }
 
+// The arguments of `prowess outdated`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "The exit code is 1 if there are newer versions.")]
+pub(crate) struct OutdatedArgs {
+    /// Skills [default: all installed skills]
+    pub(crate) names: Vec<String>,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+}
+
 // The arguments of `prowess remove`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = BOTH_SCOPES)]
 pub(crate) struct RemoveArgs {
-    /// Skills
+    /// Skills or plugins
     #[arg(required = true)]
     pub(crate) names: Vec<String>,
+    /// The names are plugins, even if skills have the same names
+    #[arg(long)]
+    pub(crate) plugin: bool,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
     /// Do not prompt, even for skills that were created here or modified
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// Show the changes without making them
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+// The arguments of `prowess sync`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = BOTH_SCOPES)]
+pub(crate) struct SyncArgs {
+    /// Link for this agent, such as claude-code; can be repeated [default: the agents in use]
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Vec<String>,
+    /// List the project's skills in AGENTS.md, for agents that do not know skills; the list is kept up to date
+    #[arg(long, conflicts_with = "user")]
+    pub(crate) agents_md: bool,
+    /// Remove the list from AGENTS.md
+    #[arg(long, conflicts_with_all = ["agents_md", "user"])]
+    pub(crate) no_agents_md: bool,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
     /// Show the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -169,12 +230,22 @@ pub(crate) struct VerifyArgs {
     pub(crate) scope: ScopeArgs,
 }
 
+// The arguments of `prowess diff`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "The installed version is fetched from its source.")]
+pub(crate) struct DiffArgs {
+    /// Installed skill
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+}
+
 // The arguments of `prowess pack`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PackArgs {
-    /// Skill directory
+    /// Directory of a skill or plugin
     pub(crate) dir: PathBuf,
-    /// Output file [default: NAME.skill in the current directory]
+    /// Output file [default: NAME.skill in the current directory; NAME.zip for a plugin]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -212,9 +283,9 @@ pub(crate) enum ManageCommand {
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("user", |user| user.help("Change the configuration of the current user (default)")))]
 pub(crate) struct SwitchArgs {
-    /// Skill name or directory name
-    #[arg(required_unless_present = "source", conflicts_with = "source")]
-    pub(crate) name: Option<String>,
+    /// Skill names or directory names
+    #[arg(id = "name", value_name = "NAME", required_unless_present = "source", conflicts_with = "source")]
+    pub(crate) names: Vec<String>,
     /// Apply to all skills of this directory, such as ~/.claude/skills or bundled
     #[arg(long, value_name = "PATH")]
     pub(crate) source: Option<String>,

@@ -10,6 +10,7 @@ use prowess::policy::RootLocation;
 use prowess::shell::quote_path;
 use prowess_format::{Code, Rules};
 
+use super::check_plugins::{ManifestCheck, check_manifests};
 use super::{CommandResult, SUCCESS, check_failed, read_source};
 use crate::args::{CheckArgs, CheckFormat, GlobalArgs};
 use crate::context::CommandContext;
@@ -33,6 +34,7 @@ pub(super) fn run(
     let rules = if args.strict { Rules::strict() } else { context.policy().manifest.clone() };
     let format = format(global, args)?;
     let stdin = args.paths.iter().any(|path| is_stdin(path)).then(read_stdin).transpose()?;
+    let mut manifests: Vec<ManifestCheck> = Vec::new();
     let (checked, skipped, nested) = progress::with_scan_progress(global, "checking", |progress| {
         let (mut checked, mut skipped, mut nested) =
             <(Vec<CheckedSkill>, Vec<PathBuf>, Vec<PathBuf>)>::default();
@@ -40,7 +42,11 @@ pub(super) fn run(
             match stdin.as_deref().filter(|_| is_stdin(&path)) {
                 Some(source) => checked.push(check_source(Path::new(STDIN), source, &rules, &args.agents)),
                 None => {
-                    let tree = check_tree(&path, &rules, &args.agents, progress).map_err(failure)?;
+                    let mut tree = check_tree(&path, &rules, &args.agents, progress).map_err(failure)?;
+                    let found = check_manifests(&path);
+                    // A plugin need not have skills.
+                    tree.checked.retain(|checked| found.is_empty() || !is_missing(checked));
+                    manifests.extend(found);
                     checked.extend(tree.checked);
                     skipped.extend(tree.skipped_dirs);
                     nested.extend(tree.nested);
@@ -57,18 +63,21 @@ pub(super) fn run(
         .collect();
     let reports: Vec<_> =
         checked.iter().zip(&other_files).map(|(checked, other_files)| report(checked, other_files)).collect();
-    let summary = CheckSummary::from_reports(&reports);
+    manifests.sort_by(|a, b| a.path.cmp(&b.path));
+    manifests.dedup_by(|a, b| a.path == b.path);
+    let manifest_reports: Vec<_> = manifests.iter().map(ManifestCheck::report).collect();
+    let summary = CheckSummary::from_reports(&reports).with_plugin_files(&manifest_reports);
     let sources = |path: &Path| match &stdin {
         Some(source) if path == Path::new(STDIN) => Some(source.clone()),
         Some(_) | None => read_source(path),
     };
     let all_skipped = [skipped.as_slice(), nested.as_slice()].concat();
-    print(&reports, &summary, &all_skipped, format, &sources, output)?;
+    print((&manifest_reports, &reports), &summary, &all_skipped, format, &sources, output)?;
     if format == CheckFormat::Human {
         print_skipped(&skipped, output);
         print_nested(&nested, output);
     }
-    if reports.is_empty() && format == CheckFormat::Human {
+    if reports.is_empty() && manifests.is_empty() && format == CheckFormat::Human {
         output.note("no skills found; run `prowess check PATH` to check another directory, or `prowess new` to create a skill");
     }
     Ok(if summary.errors == 0 { SUCCESS } else { check_failed() })
@@ -180,11 +189,13 @@ fn read_stdin() -> Result<Vec<u8>, Failure> {
     Ok(source)
 }
 
+/// Returns `true` for the result for a directory without skills.
+fn is_missing(checked: &CheckedSkill) -> bool {
+    checked.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::MissingFile)
+}
+
 /// Removes skills that were reached by two paths. An empty directory is an error only if it was passed explicitly.
 fn deduplicate(mut checked: Vec<CheckedSkill>, explicit: bool) -> Vec<CheckedSkill> {
-    let is_missing = |checked: &CheckedSkill| {
-        checked.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::MissingFile)
-    };
     checked.retain(|checked| explicit || !is_missing(checked));
     checked.sort_by(|a, b| a.path.cmp(&b.path));
     checked.dedup_by(|a, b| a.path == b.path);
@@ -227,8 +238,9 @@ fn report<'a>(checked: &'a CheckedSkill, other_files: &'a [FileDiagnostic]) -> F
     }
 }
 
+/// Prints the reports on manifests and skills.
 fn print(
-    reports: &[FileReport<'_>],
+    (manifests, reports): (&[FileReport<'_>], &[FileReport<'_>]),
     summary: &CheckSummary,
     skipped: &[PathBuf],
     format: CheckFormat,
@@ -237,16 +249,18 @@ fn print(
 ) -> Result<(), Failure> {
     let base = std::env::current_dir()?;
     match format {
-        CheckFormat::Json => report::json::write(output.out(), reports, summary, skipped)?,
-        CheckFormat::Sarif => report::sarif::write(output.out(), reports, sources, &base)?,
+        CheckFormat::Json => report::json::write(output.out(), reports, manifests, summary, skipped)?,
+        CheckFormat::Sarif => {
+            report::sarif::write(output.out(), &[manifests, reports].concat(), sources, &base)?;
+        }
         CheckFormat::Github => {
-            for file in reports {
+            for file in manifests.iter().chain(reports) {
                 report::github::write(output.out(), file, &base)?;
             }
         }
         CheckFormat::Human => {
             let colour = if output.styled() { ColorMode::Styled } else { ColorMode::Plain };
-            for file in reports {
+            for file in manifests.iter().chain(reports) {
                 report::human::write(output.out(), file, sources, &base, colour)?;
             }
             report::human::write_summary(output.out(), summary)?;

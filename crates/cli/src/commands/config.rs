@@ -1,14 +1,27 @@
-//! `prowess config`: shows the effective settings and their origins.
+//! `prowess config`: shows the effective settings and their origins, and changes them.
+
+mod change;
+mod edit;
 
 use prowess::short_path;
 use prowess_tools::json;
 
 use super::{CommandResult, SUCCESS, print_diagnostics};
+use crate::args::{ConfigArgs, ConfigCommand};
 use crate::columns;
 use crate::context::CommandContext;
 use crate::output::{Output, TextStyle, clean, clean_path};
 
-pub(super) fn run(context: &CommandContext, output: &mut Output) -> CommandResult {
+pub(super) fn run(context: &CommandContext, args: &ConfigArgs, output: &mut Output) -> CommandResult {
+    match &args.command {
+        None => show(context, output),
+        Some(ConfigCommand::Set(call)) => change::set(context, call, output),
+        Some(ConfigCommand::Unset(call)) => change::unset(context, call, output),
+        Some(ConfigCommand::Edit(call)) => edit::run(context, call, output),
+    }
+}
+
+fn show(context: &CommandContext, output: &mut Output) -> CommandResult {
     let configuration = &context.configuration;
     let config_failure = context.configuration_failure(output);
     if output.json() {

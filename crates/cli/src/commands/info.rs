@@ -58,6 +58,7 @@ fn print_details(
         Some((status, reason)) => format!("{status} {reason}"),
     };
     let short = |path: &std::path::Path| clean_path(&short_path(path, &context.host_env));
+    let size = pluralize(usize::try_from(skill.skill_md_size()).unwrap_or(usize::MAX), "byte");
     let mut rows: Vec<(String, String)> = vec![
         ("status".into(), status),
         ("id".into(), skill.id().into_owned()),
@@ -73,12 +74,14 @@ fn print_details(
         ),
         (
             "size".into(),
-            format!(
-                "{} in SKILL.md, {} in {}",
-                pluralize(usize::try_from(skill.skill_md_size()).unwrap_or(usize::MAX), "byte"),
-                details.files.total_bytes(),
-                pluralize(details.files.files.len(), "file")
-            ),
+            match (size, skill.is_command()) {
+                (size, true) => size,
+                (size, false) => format!(
+                    "{size} in SKILL.md, {} in {}",
+                    details.files.total_bytes(),
+                    pluralize(details.files.files.len(), "file")
+                ),
+            },
         ),
         (
             "tokens".into(),
@@ -169,11 +172,13 @@ fn provenance_rows(installed: &Provenance, context: &CommandContext) -> Vec<(Str
     let locked = &installed.entry;
     let lock = clean_path(&short_path(&installed.lock_path, &context.host_env));
     let name = locked.renamed_from.as_ref().map(|name| ("original name", name.clone()));
+    let plugin = locked.plugin.as_ref().map(|plugin| ("plugin", clean(&plugin.describe()).into_owned()));
     let installed_at = locked.installed_at.as_ref().map(|time| ("installed at", time.clone()));
     let state = installed.describe_changes().unwrap_or_else(|| "unmodified".to_owned());
     let rows = [("installed from", origin(&installed.entry))]
         .into_iter()
         .chain(name)
+        .chain(plugin)
         .chain(installed_at)
         .chain([("state", state)])
         .chain([("audit", format!("{} (rules {})", locked.audit.verdict, locked.audit.rules))])

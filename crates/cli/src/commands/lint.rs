@@ -1,4 +1,4 @@
-//! `prowess lint --routing`: finds skills that are hard to tell apart.
+//! `prowess lint --routing`: finds skills that are hard to tell apart, and triggers that are too general.
 
 use prowess_routing::RoutingAdvice;
 use serde_json::json;
@@ -25,17 +25,20 @@ pub(super) fn run(
     if output.json() {
         let skills: Vec<_> = advice
             .iter()
-            .map(|RoutingAdvice { skill, rank, rivals, words }| {
+            .map(|RoutingAdvice { skill, rank, rivals, words, general_triggers }| {
                 let rivals: Vec<_> = rivals
                     .iter()
                     .map(|(rival, share)| json!({"name": name(*rival), "share": (f64::from(*share) * 100.0).round() / 100.0}))
                     .collect();
-                json!({"name": name(*skill), "place": rank.map(|rank| rank + 1), "rivals": rivals, "words": words})
+                json!({
+                    "name": name(*skill), "place": rank.map(|rank| rank + 1), "rivals": rivals, "words": words,
+                    "general_triggers": general_triggers
+                })
             })
             .collect();
         output.write_json(&json!({"schema": 1, "checked": names.len(), "skills": skills}))?;
     } else {
-        for RoutingAdvice { skill, rank, rivals, words } in &advice {
+        for RoutingAdvice { skill, rank, rivals, words, general_triggers } in &advice {
             let title = output.styled_text(TextStyle::Strong, name(*skill));
             let ranking = match rank {
                 Some(0) => "ranks first for its own description".to_owned(),
@@ -51,9 +54,18 @@ pub(super) fn run(
             if !words.is_empty() {
                 output.line(format!("  words that would distinguish it: {}", clean(&words.join(", "))))?;
             }
+            if !general_triggers.is_empty() {
+                let triggers = general_triggers.join(", ");
+                output.line(format!("  triggers that are too general: {}", clean(&triggers)))?;
+            }
         }
-        let count = names.len();
-        output.line(format!("{count} checked, {} hard to tell apart", advice.len()))?;
+        let confusable = advice.iter().filter(|advice| advice.is_confusable()).count();
+        let general = advice.iter().filter(|advice| !advice.general_triggers.is_empty()).count();
+        let mut summary = format!("{} checked, {confusable} hard to tell apart", names.len());
+        if general > 0 {
+            summary.push_str(&format!(", {general} with triggers that are too general"));
+        }
+        output.line(summary)?;
     }
     Ok(if advice.is_empty() { SUCCESS } else { check_failed() })
 }

@@ -6,6 +6,7 @@ mod call;
 mod chat;
 mod chats;
 mod check;
+mod check_plugins;
 mod config;
 mod consent;
 mod doctor;
@@ -63,9 +64,11 @@ fn check_failed() -> ExitCode {
 pub(crate) fn run(args: Args, output: &mut Output) -> CommandResult {
     let Args { global, command } = args;
     match command {
-        Command::Completions { shell } => return shell::completions(shell, output),
+        Command::Completions { shell, dynamic } => return shell::completions(shell, dynamic, output),
         Command::Man { command } => return shell::man(&command, output),
-        Command::Config => return config::run(&CommandContext::load_unchecked(&global)?, output),
+        Command::Config(call) => {
+            return config::run(&CommandContext::load_unchecked(&global)?, &call, output);
+        }
         Command::Mcp(call) => return mcp::run(&global, &call, output),
         Command::Hook(call) => return hook::run(&global, &call, output),
         Command::Serve(call) => return serve::run(&global, &call, output),
@@ -86,7 +89,9 @@ pub(crate) fn run(args: Args, output: &mut Output) -> CommandResult {
         Command::Check(check) => check::run(&context, &global, &check, output),
         Command::Audit(call) => audit::run(&context, &global, &call, output),
         Command::Prompt(call) => prompt::run(&context, &global, &call, output),
-        Command::Match { query, k } => matching::run(&context, &global, &query, k as usize, output),
+        Command::Match { query, k, file } => {
+            matching::run(&context, &global, &query, k as usize, &file, output)
+        }
         Command::Activate { name, args } => activate::run(&context, &global, &name, args.as_deref(), output),
         Command::Files { name } => resources::files(&context, &global, &name, output),
         Command::Read { name, path } => resources::read(&context, &global, &name, &path, output),
@@ -106,16 +111,24 @@ pub(crate) fn run(args: Args, output: &mut Output) -> CommandResult {
         }
         Command::Import(call) => packages::import(&context, &global, &call, output),
         Command::Update(call) => packages::update(&context, &global, &call, output),
+        Command::Outdated(call) => packages::outdated(&context, &global, &call, output),
         Command::Remove(call) => packages::remove(&context, &global, &call, output),
         Command::Verify(call) => packages::verify(&context, &call, output),
+        Command::Diff(call) => packages::diff(&context, &global, &call, output),
+        Command::Find(call) => packages::find(&context, &global, &call, output),
+        Command::Sync(call) => packages::sync(&context, &global, &call, output),
         Command::Pack(call) => packages::pack(&call, output),
         Command::Index(call) => packages::index(&call, output),
-        Command::Enable(call) => switch::run(&context, &call, DesiredState::Enabled, output),
-        Command::Disable(call) => switch::run(&context, &call, DesiredState::Disabled, output),
+        Command::Enable(call) => switch::run(&context, &global, &call, DesiredState::Enabled, output),
+        Command::Disable(call) => switch::run(&context, &global, &call, DesiredState::Disabled, output),
         Command::Plugins { scope } => packages::plugins(&context, &global, &scope, output),
         Command::Skill { command: SkillCommand::Manage { action: Some(action) } } => match action {
-            ManageCommand::Enable(call) => switch::run(&context, &call, DesiredState::Enabled, output),
-            ManageCommand::Disable(call) => switch::run(&context, &call, DesiredState::Disabled, output),
+            ManageCommand::Enable(call) => {
+                switch::run(&context, &global, &call, DesiredState::Enabled, output)
+            }
+            ManageCommand::Disable(call) => {
+                switch::run(&context, &global, &call, DesiredState::Disabled, output)
+            }
             ManageCommand::Update(call) => packages::update(&context, &global, &call, output),
             ManageCommand::Remove(call) => packages::remove(&context, &global, &call, output),
             ManageCommand::List { scope } => packages::plugins(&context, &global, &scope, output),
@@ -126,7 +139,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> CommandResult {
         Command::Trust { path, pinned, .. } => trust::trust(&context, path, pinned, output),
         Command::Untrust { mcp: Some(name), .. } => mcp_trust::revoke(&context, &global, &name, output),
         Command::Untrust { path, mcp: None } => trust::untrust(&context, path, output),
-        Command::Config
+        Command::Config(_)
         | Command::Mcp(_)
         | Command::Hook(_)
         | Command::Serve(_)
@@ -267,13 +280,18 @@ pub(crate) fn find_skill<'s>(snapshot: &'s Snapshot, name: &str) -> Result<&'s S
 pub(crate) fn not_found(snapshot: &Snapshot, name: &str) -> Failure {
     let failure = Failure::new(ErrorCode::NotFound, format!("skill {} not found", clean(name)));
     let names: Vec<_> = snapshot.all().iter().map(|skill| skill.name()).collect();
-    match suggest::nearest(name, names.iter().map(AsRef::as_ref)) {
-        Some(similar) => failure.hint(format!(
-            "did you mean {similar}? run `prowess why {}` to see which directories were searched",
-            clean(name)
-        )),
-        None => {
-            failure.hint(format!("run `prowess why {}` to see which directories were searched", clean(name)))
-        }
+    let otherwise = format!("run `prowess why {}` to see which directories were searched", clean(name));
+    failure.hint(did_you_mean(name, names.iter().map(AsRef::as_ref), &otherwise))
+}
+
+/// Returns the hint for an unknown name: the most similar one, and what helps otherwise.
+pub(crate) fn did_you_mean<'n>(
+    name: &str,
+    known: impl IntoIterator<Item = &'n str>,
+    otherwise: &str,
+) -> String {
+    match suggest::nearest(name, known) {
+        Some(similar) => format!("did you mean {}? {otherwise}", clean(similar)),
+        None => otherwise.to_owned(),
     }
 }

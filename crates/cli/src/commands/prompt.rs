@@ -27,6 +27,8 @@ pub(super) fn run(
         location: args.location,
         budget_chars: args.budget_chars,
         budget_tokens: args.budget_tokens,
+        files: &args.file,
+        search_tool: None,
     };
     let prompt = render_prompt(&toolbox, &request);
     print_notices(&toolbox, output);

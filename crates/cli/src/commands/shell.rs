@@ -8,13 +8,22 @@ use serde_json::json;
 
 use super::{CommandResult, SUCCESS};
 use crate::args::Args;
+use crate::completers;
 use crate::failure::Failure;
 use crate::output::{Output, clean};
 
-pub(super) fn completions(shell: Shell, output: &mut Output) -> CommandResult {
-    // Generate into memory, because the generator panics if it cannot write.
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Args::command(), "prowess", &mut script);
+pub(super) fn completions(shell: Shell, dynamic: bool, output: &mut Output) -> CommandResult {
+    let script = match dynamic {
+        true => completers::registration(&shell.to_string()).ok_or_else(|| {
+            Failure::usage(format!("{shell} has no dynamic completion")).hint("omit --dynamic")
+        })?,
+        false => {
+            // Generate into memory, because the generator panics if it cannot write.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Args::command(), "prowess", &mut script);
+            script
+        }
+    };
     if output.json() {
         let content = String::from_utf8_lossy(&script);
         output.write_json(&json!({"schema": 1, "shell": shell.to_string(), "content": content}))?;

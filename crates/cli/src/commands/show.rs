@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{CommandResult, SUCCESS, display_name, display_root, print_no_skills};
 use crate::args::GlobalArgs;
 use crate::context::CommandContext;
-use crate::output::{Output, TextStyle, clean, truncate};
+use crate::output::{Output, TextStyle, clean};
 
 pub(super) fn run(context: &CommandContext, global: &GlobalArgs, output: &mut Output) -> CommandResult {
     let registry = context.registry(global);
@@ -53,13 +53,10 @@ fn print_skill(skill: &Skill, context: &CommandContext, output: &mut Output) -> 
     };
     let mark = output.styled_text(tone, mark);
     output.line(format!("  {mark} {}", display_name(skill, context)))?;
-    let status = skill.status().as_str();
-    let room = output.width().saturating_sub(6 + status.len() + 3).max(20);
-    let description = match skill.description() {
-        "" => String::new(),
-        description => format!("{} ", truncate(description, room)),
-    };
-    output.line(format!("      {description}({status})"))?;
+    let description = format!("{} ({})", clean(skill.description()), skill.status().as_str());
+    for line in output.wrap_prose(description.trim_start(), 6) {
+        output.line(format!("      {line}"))?;
+    }
     for line in skill.reason().map(|reason| output.wrap(&clean(&reason), 6)).unwrap_or_default() {
         output.line(format!("      {line}"))?;
     }
@@ -70,7 +67,7 @@ fn print_skill(skill: &Skill, context: &CommandContext, output: &mut Output) -> 
 fn group_by_root(snapshot: &Snapshot) -> Vec<(&Root, Vec<&Skill>)> {
     let mut groups: Vec<(&Root, Vec<&Skill>)> = Vec::new();
     for root in snapshot.roots() {
-        let skills: Vec<_> = snapshot.all().iter().filter(|skill| skill.root() == root).collect();
+        let skills: Vec<_> = snapshot.without_links().filter(|skill| skill.root() == root).collect();
         if !skills.is_empty() {
             groups.push((root, skills));
         }

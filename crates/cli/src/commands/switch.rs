@@ -7,8 +7,8 @@ use prowess_package::switch::{
     self, ConfigScope, DesiredState, SwitchError, SwitchObstacle, SwitchOutcome, SwitchTarget,
 };
 
-use super::{CommandResult, SUCCESS, check_failed};
-use crate::args::SwitchArgs;
+use super::{CommandResult, SUCCESS, check_failed, find_skill};
+use crate::args::{GlobalArgs, SwitchArgs};
 use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::output::{Output, TextStyle, clean, clean_path};
@@ -16,33 +16,71 @@ use crate::scope::ScopeChoice;
 
 pub(super) fn run(
     context: &CommandContext,
+    global: &GlobalArgs,
     args: &SwitchArgs,
     desired: DesiredState,
     output: &mut Output,
 ) -> CommandResult {
-    let target = match (&args.name, &args.source) {
-        (_, Some(path)) => SwitchTarget::Source(path.clone()),
-        (Some(name), None) => SwitchTarget::Skill(name.clone()),
-        (None, None) => return Err(Failure::usage("no skill given")),
+    let targets: Vec<SwitchTarget> = match &args.source {
+        Some(path) => vec![SwitchTarget::Source(path.clone())],
+        None => args.names.iter().map(|name| SwitchTarget::Skill(name.clone())).collect(),
     };
+    if targets.len() > 1 {
+        require_known(context, global, &args.names, desired)?;
+    }
     let scope = match args.scope.or_user() {
         ScopeChoice::User => ConfigScope::User,
         ScopeChoice::Project => ConfigScope::Project,
     };
+    let mut outcomes: Vec<SwitchOutcome> = Vec::new();
+    for target in &targets {
+        let switched = switch_target(context, target, desired, scope)?;
+        if !output.json() {
+            print_result(context, &switched, desired, scope, output)?;
+        }
+        outcomes.push(switched);
+    }
+    match outcomes.as_slice() {
+        [] => return Err(Failure::usage("no skill given")),
+        [outcome] if output.json() => output.write_json(&outcome.to_json(desired))?,
+        several if output.json() => {
+            let skills: Vec<_> = several.iter().map(|outcome| outcome.to_json(desired)).collect();
+            output.write_json(&serde_json::json!({"schema": 1, "skills": skills}))?;
+        }
+        _ => {}
+    }
+    Ok(if outcomes.iter().all(|switched| switched.obstacle.is_none()) { SUCCESS } else { check_failed() })
+}
+
+/// Fails if one of several skills does not exist, so that nothing is changed then. The entry of a removed skill can still be
+/// deleted, so any name can be enabled.
+fn require_known(
+    context: &CommandContext,
+    global: &GlobalArgs,
+    names: &[String],
+    desired: DesiredState,
+) -> Result<(), Failure> {
+    if desired == DesiredState::Enabled {
+        return Ok(());
+    }
+    let typed: Vec<&str> = names.iter().map(String::as_str).collect();
+    let snapshot = context.registry_for(global, &typed).snapshot();
+    names.iter().try_for_each(|name| find_skill(&snapshot, name).map(drop))
+}
+
+fn switch_target(
+    context: &CommandContext,
+    target: &SwitchTarget,
+    desired: DesiredState,
+    scope: ConfigScope,
+) -> Result<SwitchOutcome, Failure> {
     // MCP servers are contacted only for names that can belong to their skills.
-    let remote_sources = match &target {
+    let remote_sources = match target {
         SwitchTarget::Skill(name) if name.contains('/') => context.sources.remote_sources(),
         SwitchTarget::Skill(_) | SwitchTarget::Source(_) => Vec::new(),
     };
-    let switched =
-        switch::switch_with_remote(&context.inputs, &context.roots, &remote_sources, &target, desired, scope)
-            .map_err(|error| failure(&error, &target))?;
-    if output.json() {
-        output.write_json(&switched.to_json(desired))?;
-    } else {
-        print_result(context, &switched, desired, scope, output)?;
-    }
-    Ok(if switched.obstacle.is_none() { SUCCESS } else { check_failed() })
+    switch::switch_with_remote(&context.inputs, &context.roots, &remote_sources, target, desired, scope)
+        .map_err(|error| failure(&error, target))
 }
 
 fn print_result(

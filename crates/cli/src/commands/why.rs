@@ -64,13 +64,17 @@ impl SkillReport<'_> {
                 let location = skill.skill_md_path();
                 let diagnostics: Vec<_> =
                     skill.diagnostics().iter().map(|diagnostic| DiagnosticJson::new(&location, diagnostic)).collect();
-                json!({
+                let mut copy = json!({
                     "skill": SkillJson::new(skill),
                     "wins": self.winner.is_some_and(|winner| winner == *skill),
                     "help": next_step(skill, context),
                     "installed": Provenance::for_skill(skill, &context.host_env).map(|installed| installed.to_json()),
                     "diagnostics": diagnostics,
-                })
+                });
+                if let Some(manifest) = skill.manifest().filter(|manifest| !manifest.paths().is_empty()) {
+                    copy["paths"] = json!(manifest.paths());
+                }
+                copy
             })
             .collect();
         let elsewhere: Vec<_> = self
@@ -99,6 +103,9 @@ impl SkillReport<'_> {
         for skill in self.copies.iter().filter(|skill| skill.is_enabled()) {
             output
                 .line(format!("{check_mark} {name} is available from {}", short(&skill.skill_md_path())))?;
+            if let Some(paths) = describe_paths(skill) {
+                output.line(format!("    {}", clean(&paths)))?;
+            }
             self.print_provenance(skill, context, output)?;
         }
         if !self.winner.is_some_and(Skill::is_enabled) {
@@ -145,6 +152,9 @@ impl SkillReport<'_> {
     ) -> std::io::Result<()> {
         let Some(provenance) = Provenance::for_skill(skill, &context.host_env) else { return Ok(()) };
         output.line(format!("    installed from {}", clean(&origin(&provenance.entry))))?;
+        if let Some(plugin) = &provenance.entry.plugin {
+            output.line(format!("    part of plugin {}", clean(&plugin.describe())))?;
+        }
         // The status already describes modifications that the user has not accepted.
         let changed =
             provenance.describe_changes().filter(|_| !matches!(skill.status(), SkillStatus::Modified(_)));
@@ -168,6 +178,13 @@ impl SkillReport<'_> {
         }
         print_diagnostics(output, &diagnostics);
     }
+}
+
+/// Says for which files a skill is offered; `None` if it does not depend on files.
+fn describe_paths(skill: &Skill) -> Option<String> {
+    let globs = skill.manifest()?.paths();
+    let list = || globs.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(" or ");
+    (!globs.is_empty()).then(|| format!("offered for files that match {}, and always by name", list()))
 }
 
 /// Prints the searched directories.

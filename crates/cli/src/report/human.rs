@@ -52,10 +52,14 @@ pub(crate) fn write(
 
 /// Writes the totals of a check on one line.
 pub(crate) fn write_summary(out: &mut dyn Write, summary: &CheckSummary) -> io::Result<()> {
-    let CheckSummary { checked, valid, errors, warnings } = *summary;
+    let CheckSummary { checked, valid, errors, warnings, plugin_files } = *summary;
     let (skills, errors, warnings) =
         (pluralize(checked, "skill"), pluralize(errors, "error"), pluralize(warnings, "warning"));
-    writeln!(out, "{skills} checked, {valid} valid: {errors}, {warnings}")
+    let plugin_files = match plugin_files {
+        0 => String::new(),
+        count => format!(" and {}", pluralize(count, "plugin file")),
+    };
+    writeln!(out, "{skills}{plugin_files} checked, {valid} valid: {errors}, {warnings}")
 }
 
 fn render_with_line(

@@ -16,6 +16,9 @@ struct CheckJson<'a> {
     schema: u32,
     #[serde(serialize_with = "serialize_skills")]
     skills: &'a [FileReport<'a>],
+    /// The plugin_files of plugins; omitted if there are none.
+    #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "serialize_skills")]
+    plugin_files: &'a [FileReport<'a>],
     /// Omitted if every directory was searched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     passed_over: Vec<Cow<'a, str>>,
@@ -52,11 +55,12 @@ fn serialize_diagnostics<S: Serializer>(report: &FileReport<'_>, serializer: S) 
 pub(crate) fn write(
     out: &mut dyn Write,
     reports: &[FileReport<'_>],
+    plugin_files: &[FileReport<'_>],
     summary: &CheckSummary,
     passed_over: &[PathBuf],
 ) -> io::Result<()> {
     let passed_over = passed_over.iter().map(|path| path.to_string_lossy()).collect();
-    write_value(out, &CheckJson { schema: 1, skills: reports, passed_over, summary })
+    write_value(out, &CheckJson { schema: 1, skills: reports, plugin_files, passed_over, summary })
 }
 
 /// Writes a value as one line of JSON, with hidden and control characters escaped.

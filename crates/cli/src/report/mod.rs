@@ -71,6 +71,13 @@ pub(crate) struct CheckSummary {
     pub errors: usize,
     /// The number of warnings.
     pub warnings: usize,
+    /// The number of checked files of plugins and marketplaces, other than skills.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub plugin_files: usize,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl CheckSummary {
@@ -80,15 +87,26 @@ impl CheckSummary {
         for report in reports {
             summary.checked += 1;
             summary.valid += usize::from(report.valid);
-            for diagnostic in report.all_diagnostics() {
-                match diagnostic.severity {
-                    Severity::Error => summary.errors += 1,
-                    Severity::Warning => summary.warnings += 1,
-                    Severity::Info => {}
-                }
-            }
+            summary.count_problems(report);
         }
         summary
+    }
+
+    /// Adds the reports on files of plugins.
+    pub(crate) fn with_plugin_files(mut self, files: &[FileReport<'_>]) -> Self {
+        self.plugin_files = files.len();
+        files.iter().for_each(|report| self.count_problems(report));
+        self
+    }
+
+    fn count_problems(&mut self, report: &FileReport<'_>) {
+        for diagnostic in report.all_diagnostics() {
+            match diagnostic.severity {
+                Severity::Error => self.errors += 1,
+                Severity::Warning => self.warnings += 1,
+                Severity::Info => {}
+            }
+        }
     }
 }
 

@@ -120,7 +120,7 @@ fn the_summary_is_one_line() {
         report("b", &note),
         report("c", &diagnostics[1..]),
     ]);
-    assert_eq!(summary, CheckSummary { checked: 3, valid: 2, errors: 1, warnings: 2 });
+    assert_eq!(summary, CheckSummary { checked: 3, valid: 2, errors: 1, warnings: 2, plugin_files: 0 });
     let mut out = Vec::new();
     human::write_summary(&mut out, &summary).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "3 skills checked, 2 valid: 1 error, 2 warnings\n");
@@ -132,7 +132,7 @@ fn json_matches_the_contract() {
     let whole_file = [Diagnostic::error(Code::MissingFile, "evil \u{9b}31m\u{202e}\u{e0041}\u{7f}\x1b[0m")];
     let reports = [report(PATH, &parsed.diagnostics), report("skills/empty", &whole_file)];
     let mut out = Vec::new();
-    json::write(&mut out, &reports, &CheckSummary::from_reports(&reports), &[]).unwrap();
+    json::write(&mut out, &reports, &[], &CheckSummary::from_reports(&reports), &[]).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert_eq!(hidden::find_hidden(&text), None);
     let value: Value = serde_json::from_str(&text).unwrap();
@@ -262,7 +262,7 @@ proptest! {
         prop_assert_eq!(commands.lines().count(), 1);
         let mut out = Vec::new();
         sarif::write(&mut out, &[report], &|_| Some(source.clone()), Path::new("")).unwrap();
-        json::write(&mut out, &[report], &CheckSummary::from_reports(&[report]), &[]).unwrap();
+        json::write(&mut out, &[report], &[], &CheckSummary::from_reports(&[report]), &[]).unwrap();
         assert_escaped(&String::from_utf8(out).unwrap())?;
     }
 

@@ -6,7 +6,7 @@ use crate::support::TestEnv;
 use insta::assert_snapshot;
 
 /// Every command in the order of the help.
-const COMMANDS: [&str; 38] = [
+const COMMANDS: [&str; 42] = [
     "list",
     "show",
     "info",
@@ -28,11 +28,15 @@ const COMMANDS: [&str; 38] = [
     "eval",
     "lint",
     "new",
+    "find",
     "install",
     "import",
     "update",
+    "outdated",
     "remove",
     "verify",
+    "diff",
+    "sync",
     "pack",
     "index",
     "enable",
@@ -168,6 +172,39 @@ fn completions_and_manual_support_json() {
         assert_eq!((result.code, &json["schema"]), (0, &1.into()));
         assert_eq!(json["content"], plain.out);
     }
+}
+
+/// Returns what a shell shows for a line, as fish calls the program.
+fn completed(env: &TestEnv, words: &[&str]) -> Vec<String> {
+    let args = [&["--", "prowess"], words].concat();
+    let output = env.command(&args).env("PROWESS_COMPLETE", "fish").output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().lines().map(ToOwned::to_owned).collect()
+}
+
+#[test]
+fn shells_complete_names_dynamically() {
+    let env = TestEnv::bare();
+    env.skill("~/.agents/skills/pdf").skill("~/.agents/skills/pdf-forms").skill("~/shelf/csv");
+    env.file("~/.agents/skills/pdf/references/fields.md", "x").file(".git/HEAD", "");
+    assert_eq!(env.run(&["install", "~/shelf/csv"]).code, 0);
+    assert_eq!(completed(&env, &["info", "p"]), ["pdf\tDoes pdf.", "pdf-forms\tDoes pdf-forms."]);
+    assert_eq!(completed(&env, &["disable", "csv", "pdf-"]), ["pdf-forms\tDoes pdf-forms."]);
+    assert_eq!(completed(&env, &["update", ""])[0].split('\t').next(), Some("csv"));
+    assert_eq!(completed(&env, &["read", "pdf", "ref"]), ["references/fields.md"]);
+    assert_eq!(completed(&env, &["--preset", "ha"]), ["harness"]);
+    assert_eq!(completed(&env, &["install", "x", "--agent", "claude"]), ["claude-code\tClaude Code"]);
+    assert_eq!(completed(&env, &["hook", "install", "--client", "dro"]), ["droid\tFactory droid"]);
+    assert_eq!(
+        completed(&env, &["config", "set", "catalog.form"]),
+        ["catalog.format\tthe format of the catalog"]
+    );
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = env.run(&["completions", shell, "--dynamic"]);
+        assert!(script.code == 0 && script.out.contains("PROWESS_COMPLETE"), "{}", script.transcript());
+    }
+    // Without the variable, nothing is different.
+    assert_eq!(env.run(&["--", "prowess", "info", "p"]).code, 2);
 }
 
 #[test]

@@ -16,13 +16,30 @@ fn env() -> TestEnv {
 fn selecting_skills_of_a_source() {
     let env = env();
     let mut session = TerminalSession::start(&env, &["install", "~/many"]);
-    session.until("Which skills?").answer("4").until("Which skills?").answer("1 xml");
-    assert_snapshot!(session.transcript());
+    session.until("esc cancels");
+    assert_snapshot!(env.redact(&session.seen().replace("\r\n", "\n").replace('\u{1b}', "␛")));
+    // The first one, and the one that a search finds.
+    session
+        .keys(" ")
+        .until("1 selected")
+        .keys("tre")
+        .until("search: tre")
+        .keys(" ")
+        .until("2 selected")
+        .keys("\r");
+    assert_eq!(session.end().1, 0);
     assert_eq!(env.tree("~/.agents/skills"), ["csv/SKILL.md", "xml/SKILL.md"]);
+    // Nothing is selected, or the user cancels.
+    for keys in ["\r", "\u{1b}", "  \r", "zzz \r"] {
+        let mut session = TerminalSession::start(&env, &["install", "~/many"]);
+        session.until("esc cancels").keys(keys);
+        let (seen, code) = session.end();
+        assert!(code != 0 && seen.contains("error: no skills selected"), "{keys:?}: {code} {seen}");
+        assert!(session.is_cooked(), "the terminal is restored");
+    }
+    // All of them, with the cursor keys.
     let mut session = TerminalSession::start(&env, &["install", "~/many"]);
-    assert_snapshot!("none_of_them", session.until("Which skills?").answer("").transcript());
-    let mut session = TerminalSession::start(&env, &["install", "~/many"]);
-    session.until("Which skills?").answer("all");
+    session.until("esc cancels").keys("\u{1b}[C").until("3 selected").keys("\u{1b}[B\u{1b}[B\r");
     assert_eq!(session.end().1, 0);
     assert_eq!(env.tree("~/.agents/skills").len(), 3);
 }

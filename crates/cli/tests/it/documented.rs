@@ -1,4 +1,4 @@
-//! Tests the documentation: the console blocks of the README and of `docs/packages.md` are run and compared, the
+//! Tests the documentation: the console blocks of the README, `docs/packages.md` and `docs/plugins.md` are run and compared, the
 //! configurations of all pages load, and every mentioned command and option exists. `docs/chats.md` and `docs/mcp.md`
 //! are tested with chats and MCP clients.
 //!
@@ -184,6 +184,33 @@ fn packages_guide() {
     let net = Net::new();
     assert_eq!(net.env.run(&["index", "../home/work/skills", "--output", "../home/served"]).code, 0);
     Reader::of(&net, &net.git()).check_section("docs/packages.md", None);
+}
+
+#[test]
+fn plugins_guide() {
+    let env = TestEnv::bare().variable("NO_COLOR", "1");
+    env.file(".git/HEAD", "");
+    for (info, content) in blocks(&text("docs/plugins.md")) {
+        if let Some((_, path)) = info.split_once(' ') {
+            env.file(path, content);
+        }
+    }
+    Reader::new(&env).check_section("docs/plugins.md", None);
+}
+
+#[test]
+fn clients_guide() {
+    let env = TestEnv::new();
+    env.file(
+        "~/.prowess/config.toml",
+        "scan.roots = [\".agents/skills\", \".claude/skills\", \"~/.agents/skills\", \"~/.claude/skills\"]\n",
+    );
+    for (info, content) in blocks(&text("docs/clients.md")) {
+        if let Some((_, path)) = info.split_once(' ') {
+            env.file(path, content);
+        }
+    }
+    Reader::new(&env).check_section("docs/clients.md", None);
 }
 
 #[test]

@@ -19,6 +19,7 @@ const HINTS: &[Hint] = &[
     ("verify, modified in the project", modified_in_the_project, &["verify"], 2, &["verify"]),
     ("list, modified in the project", modified_in_the_project, &["list", "--all"], 1, &["activate", "pdf"]),
     ("verify, missing", missing_in_a_repository, &["verify"], 1, &["verify"]),
+    ("sync, missing", missing_in_a_repository, &["sync"], 1, &["sync"]),
     ("why, untrusted", project_skill, WHY, 1, WHY),
     ("doctor, a nested repository", nested_repository_in_a_trusted_project, &["doctor"], 1, WHY),
     ("trust, a nested repository", nested_repository, &["trust"], 1, WHY),
@@ -53,6 +54,16 @@ fn own_environments(env: &TestEnv) {
 fn installed(env: &TestEnv) {
     env.skill("~/shelf/pdf");
     assert_eq!(env.run(&["install", "~/shelf/pdf", "--scope", "user"]).code, 0);
+}
+
+fn outdated(env: &TestEnv) {
+    installed(env);
+    env.skill_with_description("~/shelf/pdf", "Does more.");
+}
+
+fn conflict_with_an_agent(env: &TestEnv) {
+    installed_in_the_project(env);
+    env.skill_with_description(".claude/skills/pdf", "Another one.");
 }
 
 fn installed_in_the_project(env: &TestEnv) {
@@ -189,6 +200,11 @@ const MENTIONS: &[(&str, Setup, &[&str])] = &[
     ("activate, disabled", disabled, &["activate", "pdf"]),
     ("read, an unknown file", user_skill, &["read", "pdf", "nope.md"]),
     ("verify, an unknown name", installed, &["verify", "zzz"]),
+    ("find without an index", |_| {}, &["find", "pdf"]),
+    ("config set, an unknown key", |_| {}, &["config", "set", "catalog.fromat", "json"]),
+    ("outdated, a newer version", outdated, &["outdated"]),
+    ("outdated, a missing directory", missing, &["outdated"]),
+    ("sync, a conflict", conflict_with_an_agent, &["sync"]),
     ("update, a similar name", installed, &["update", "pfd"]),
     ("update, an unknown name", installed, &["update", "zzz"]),
     ("plugins, a missing directory", missing, &["plugins"]),

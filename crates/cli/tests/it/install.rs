@@ -54,7 +54,10 @@ fn a_directory_into_the_project() {
 fn as_json() {
     let env = env();
     let result = env.run(&["install", "~/shelf/pdf", "--json"]);
-    assert_eq!(keys(&result.json()), ["dry_run", "links", "lock", "root", "schema", "scope", "skills"]);
+    assert_eq!(
+        keys(&result.json()),
+        ["agents", "dry_run", "links", "lock", "root", "schema", "scope", "skills"]
+    );
     with_settings!({ filters => CHANGING }, {
         assert_snapshot!(result.transcript());
     });

@@ -21,7 +21,7 @@ fn a_first_run_has_the_bundled_skills() {
     let result = TestEnv::new().run(&["list"]);
     assert_eq!(result.code, 0);
     assert!(result.out.contains("\nhello-world "), "{}", result.out);
-    assert!(result.out.lines().all(|line| line.chars().count() <= 100), "{}", result.out);
+    assert!(!result.out.contains('…'), "{}", result.out);
 }
 
 #[test]
@@ -54,7 +54,8 @@ fn json_matches_the_contract() {
     let json = every_status().run(&["list", "--all", "--json"]).json();
     assert_eq!(keys(&json), ["diagnostics", "schema", "skills"]);
     assert_eq!(json["schema"], 1);
-    let fields = ["bytes", "description", "id", "location", "name", "reason", "scope", "source", "status"];
+    let fields =
+        ["agents", "bytes", "description", "id", "location", "name", "reason", "scope", "source", "status"];
     for skill in json["skills"].as_array().unwrap() {
         assert_eq!(keys(skill), fields);
         assert_eq!(skill["reason"].is_null(), skill["status"] == "enabled");
@@ -77,7 +78,7 @@ fn json_without_all_has_only_available_skills() {
 }
 
 #[test]
-fn wide_characters_are_aligned_and_truncated() {
+fn wide_characters_are_aligned() {
     let env = TestEnv::bare();
     env.skill_with_description("~/.agents/skills/pdf", &"Fills forms. ".repeat(12))
         .skill_with_description("~/.agents/skills/日本語", &"日本語の説明文です。".repeat(12))

@@ -3,6 +3,7 @@
 #![allow(clippy::panic, clippy::print_stderr, clippy::unwrap_used, unreachable_pub)]
 
 mod activate;
+mod agent_plugins;
 mod agents;
 mod app;
 mod audit;
@@ -10,8 +11,10 @@ mod calls;
 mod chat;
 mod check;
 mod collisions;
+mod comfort;
 mod config;
 mod confirmations;
+mod dialects;
 mod doctor;
 mod documented;
 mod embeddings;

@@ -89,8 +89,8 @@ fn uses_are_stored_by_id_in_presets_that_identify_by_id() {
 #[test]
 fn invalid_patterns_are_reported() {
     let env = TestEnv::bare();
-    triggered(&env, "odd", "{keywords: [ok], patterns: ['(']}");
-    assert_snapshot!(env.run(&["match", "ok"]).transcript());
+    triggered(&env, "odd", "{keywords: [widget], patterns: ['(']}");
+    assert_snapshot!(env.run(&["match", "widget"]).transcript());
 }
 
 #[test]

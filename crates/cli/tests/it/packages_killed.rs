@@ -22,7 +22,7 @@ enum Command {
 }
 
 /// The system calls that change files or start a change.
-const CALLS: &str = "/^(rename|unlink|mkdir|rmdir|open|write|fsync|flock|close|ftruncate|chmod)";
+const CALLS: &str = "/^(rename|unlink|mkdir|rmdir|open|write|fsync|flock|close|ftruncate|chmod|symlink)";
 
 /// The event after which the command is killed: its start, the staging directory, or the first write of the lock file.
 #[derive(Debug, Clone, Copy)]
@@ -69,6 +69,7 @@ fn a_killed_command_leaves_the_old_or_the_new_state() {
 impl Killer {
     fn new(kind: Kind, seed: u64) -> Self {
         let fixture = InstallFixture::new(kind);
+        fixture.use_claude_code();
         let lengths = HashMap::new();
         Self { fixture, random: Random::new(seed), now: [0; 3], lengths, kills: 0, hits: [0; 2] }
     }
@@ -100,6 +101,7 @@ impl Killer {
         }
         self.now =
             self.fixture.verify_and_check().map_err(|error| context(format!("after {again}: {error}")))?;
+        self.fixture.check_links().map_err(|error| context(format!("after {again}: {error}")))?;
         let is_expected = match command {
             _ if again || !killed => self.now == after,
             _ => self.now == before || self.now == after,

@@ -124,6 +124,13 @@ const COMMANDS: &[(&str, &str)] = &[
     ("update", ""),
     ("remove", "pdf --dry-run"),
     ("verify", ""),
+    ("sync", "--dry-run"),
+    ("outdated", ""),
+    ("diff", "pdf"),
+    ("find", "pdf"),
+    ("config set", "catalog.format xml"),
+    ("config unset", "catalog.format"),
+    ("config edit", ""),
     ("pack", "one/pdf"),
     ("index", "one"),
     ("enable", "pdf"),
@@ -185,9 +192,10 @@ const PATH_ARGUMENTS: &[(&str, &str, &str)] = &[
 /// The value names of paths in the help.
 const PATH_NAMES: &[&str] = &["DIR", "FILE", "PATH", "PATHS", "PATH|NAME", "SOURCE", "CONFIG"];
 
-/// Returns `true` for arguments that are paths inside a skill or a chat.
+/// Returns `true` for arguments that are paths inside a skill or a chat, or of files that need not exist yet: `--file` says
+/// what a message is about.
 fn is_inner_path(command: &str, value: &str) -> bool {
-    ["read", "chats save"].contains(&command) && value == "PATH"
+    ["read", "chats save", "match", "prompt"].contains(&command) && value == "PATH"
 }
 
 /// Other value names in the help.
@@ -202,6 +210,8 @@ const OTHER_NAMES: &[&str] = &[
     "TEXT",
     "REF",
     "AGENT",
+    "VALUE",
+    "KEY",
     "CHOICE",
     "SCOPE",
     "SECONDS",

@@ -103,7 +103,12 @@ export class SkillMenu extends HTMLElement {
       h(
         "div",
         { class: "option", role: "option", id: `skill-option-${index}`, onclick: () => this.#choose(index) },
-        h("span", { class: "option-name" }, skill.name),
+        h(
+          "span",
+          { class: "option-name" },
+          skill.name,
+          skill.argument_hint ? h("span", { class: "option-hint" }, ` ${skill.argument_hint}`) : "",
+        ),
         h("span", { class: "option-text" }, skill.description),
       ),
     );

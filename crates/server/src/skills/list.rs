@@ -69,7 +69,7 @@ fn render_page(
     all: bool,
     admin: bool,
 ) -> ApiResult<CachedPage> {
-    let list = ListJson { snapshot: &snapshot, all };
+    let list = ListJson { snapshot: &snapshot, all, agents: None, plugins: None };
     let failed = |error: serde_json::Error| Problem::new(ErrorCode::InternalError, error.to_string());
     let bytes = match admin {
         true => serde_json::to_vec(&list).map_err(failed)?,

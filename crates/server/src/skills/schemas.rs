@@ -28,6 +28,12 @@ pub(crate) struct SkillEntryJson {
     reason: Option<String>,
     /// The size of its `SKILL.md`.
     bytes: u64,
+    /// `command` for a custom command of another agent; absent for a skill.
+    kind: Option<String>,
+    /// A hint about its arguments; absent if there is none.
+    argument_hint: Option<String>,
+    /// The names of its arguments; absent if there are none.
+    arguments: Option<Vec<String>>,
 }
 
 /// A diagnostic about a file.

@@ -23,6 +23,14 @@ pub(super) fn audit_skill(skill: &Skill) -> AuditedSkill {
         let link = AuditFile::symlink(".", target.as_deref());
         return AuditedSkill { dir: skill.dir(), name, verdict: audit([link].into_iter()) };
     }
+    if skill.is_command() {
+        let path = skill.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let verdict = match skill.read_skill_md() {
+            Some(bytes) => audit([AuditFile::new(&path, false, &bytes)].into_iter()),
+            None => audit([AuditFile::unread(&path, "cannot be read")].into_iter()),
+        };
+        return AuditedSkill { dir: skill.dir(), name, verdict };
+    }
     AuditedSkill { dir: skill.dir(), name, verdict: audit_files(&skill.canonical_dir()) }
 }
 

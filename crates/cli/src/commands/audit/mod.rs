@@ -12,7 +12,7 @@ use prowess_format::{Code, Diagnostic, Rules};
 use prowess_fs::parallel_map;
 use prowess_package::audit::{FindingSeverity, Verdict};
 
-use super::{CommandResult, SUCCESS, check_failed, find_skill};
+use super::{CommandResult, SUCCESS, check_failed, did_you_mean, find_skill};
 use crate::args::{AuditArgs, AuditFormat, GlobalArgs};
 use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
@@ -114,8 +114,10 @@ fn audit_targets(
         match &snapshot {
             Some(snapshot) if !is_path(target) => {
                 let skill = find_skill(snapshot, target).map_err(|failure| {
-                    failure
-                        .hint(format!("to audit a directory of that name: prowess audit ./{}", clean(target)))
+                    let names: Vec<_> = snapshot.all().iter().map(|skill| skill.name()).collect();
+                    let otherwise =
+                        format!("to audit a directory of that name: prowess audit ./{}", clean(target));
+                    failure.hint(did_you_mean(target, names.iter().map(AsRef::as_ref), &otherwise))
                 })?;
                 audited.push(collect::audit_skill(skill));
             }

@@ -88,7 +88,8 @@ impl InteractiveChat<'_> {
     fn run_loop(&mut self) -> CommandResult {
         let state = self.context.host_env.state_dir();
         let width = self.output.width();
-        let mut editor = LineEditor::new(state, width).map_err(|error| Failure::usage(error.to_string()))?;
+        let mut editor = LineEditor::new(state, width, self.output.styled())
+            .map_err(|error| Failure::usage(error.to_string()))?;
         let mut interrupted = false;
         loop {
             editor.update_skills(&self.setup.toolbox);

@@ -1,9 +1,11 @@
 //! The line editor, with history and completion of skill names.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prowess::Snapshot;
+use prowess::catalog::escape::one_line;
 use prowess::policy::{MentionPolicy, MentionSyntax};
 use prowess_format::hidden;
 use prowess_routing::Router;
@@ -11,7 +13,7 @@ use prowess_tools::Toolbox;
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
-use rustyline::hint::Hinter;
+use rustyline::hint::{Hint, Hinter};
 use rustyline::history::DefaultHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
@@ -48,7 +50,7 @@ pub(super) struct LineEditor {
 
 impl LineEditor {
     /// Creates an editor whose history is stored in a private file of the state directory.
-    pub(super) fn new(state: Option<PathBuf>, width: usize) -> Result<Self, ReadlineError> {
+    pub(super) fn new(state: Option<PathBuf>, width: usize, styled: bool) -> Result<Self, ReadlineError> {
         let config = Config::builder()
             .max_history_size(HISTORY_MAX)?
             .history_ignore_dups(true)?
@@ -65,6 +67,7 @@ impl LineEditor {
             router: None,
             mention,
             width,
+            styled,
         }));
         let file = state.filter(|state| ensure_dir(state)).map(|state| state.join(HISTORY_FILE));
         if let Some(file) = &file {
@@ -120,7 +123,12 @@ fn ensure_dir(state: &Path) -> bool {
 struct CompletableSkill {
     name: String,
     about: String,
+    /// The hint about its arguments: `[file] [mode]`.
+    arguments: Option<String>,
 }
+
+/// The maximum length of a hint about arguments, in characters.
+const ARGUMENTS_MAX: usize = 60;
 
 fn completable_skills(snapshot: &Snapshot) -> Vec<CompletableSkill> {
     let mut skills: Vec<_> = snapshot
@@ -129,6 +137,10 @@ fn completable_skills(snapshot: &Snapshot) -> Vec<CompletableSkill> {
         .map(|skill| CompletableSkill {
             name: skill.key().into(),
             about: clean(skill.description()).into_owned(),
+            arguments: skill
+                .manifest()
+                .and_then(|manifest| manifest.argument_hint())
+                .map(|hint| one_line(&clean(hint), ARGUMENTS_MAX).into_owned()),
         })
         // Names that cannot be typed are not completed.
         .filter(|skill| {
@@ -149,6 +161,8 @@ struct ChatCompleter {
     router: Option<Arc<Router>>,
     mention: MentionPolicy,
     width: usize,
+    /// Whether hints are dimmed.
+    styled: bool,
 }
 
 impl ChatCompleter {
@@ -172,14 +186,20 @@ impl ChatCompleter {
             _ => return (start, Vec::new()),
         };
         let commands = COMMANDS.iter().filter(|_| sign == "/");
-        let commands = commands.map(|(word, about)| ((*word).to_owned(), (*about).to_owned()));
+        let commands =
+            commands.map(|(word, about)| ((*word).to_owned(), (*word).to_owned(), (*about).to_owned()));
         let is_command =
             |name: &str| sign == "/" && COMMANDS.iter().any(|(word, _)| word.get(1..) == Some(name));
         let typed = &word[sign.len()..];
         let is_completable =
             |skill: &&CompletableSkill| syntax == MentionSyntax::Enabled && !is_command(&skill.name);
-        let completion = |skill: &CompletableSkill| (format!("{sign}{}", skill.name), skill.about.clone());
-        let commands = commands.filter(|(name, _)| name.starts_with(word));
+        // The name, the name with a hint about arguments, and the description.
+        let completion = |skill: &CompletableSkill| {
+            let name = format!("{sign}{}", skill.name);
+            let label = skill.arguments.as_ref().map(|hint| format!("{name} {hint}"));
+            (name.clone(), label.unwrap_or(name), skill.about.clone())
+        };
+        let commands = commands.filter(|(name, _, _)| name.starts_with(word));
         let mut completions: Vec<_> = self
             .with_prefix(typed)
             .filter(is_completable)
@@ -190,12 +210,12 @@ impl ChatCompleter {
         if completions.is_empty() {
             completions.extend(self.similar_to(typed).filter(is_completable).map(completion));
         }
-        let widest = completions.iter().map(|(name, _)| columns::width(name)).max().unwrap_or(0);
-        let pair = |(name, about): &(String, String)| Pair {
+        let widest = completions.iter().map(|(_, label, _)| columns::width(label)).max().unwrap_or(0);
+        let pair = |(name, label, about): &(String, String, String)| Pair {
             // As wide as the terminal, so that each completion has its own line.
             display: columns::pad(
                 &columns::truncate(
-                    &format!("{}  {about}", columns::pad(name, widest)),
+                    &format!("{}  {about}", columns::pad(label, widest)),
                     self.width.saturating_sub(3),
                 ),
                 self.width.saturating_sub(3),
@@ -207,6 +227,18 @@ impl ChatCompleter {
 }
 
 impl ChatCompleter {
+    /// Returns the hint about arguments for a line that ends with the name of a skill and a space.
+    fn argument_hint(&self, line: &str) -> Option<String> {
+        let name = line.strip_suffix(' ')?.strip_prefix('/')?;
+        if self.mention.slash != MentionSyntax::Enabled
+            || COMMANDS.iter().any(|(word, _)| word.get(1..) == Some(name))
+        {
+            return None;
+        }
+        let index = self.skills.binary_search_by(|skill| (*skill.name).cmp(name)).ok()?;
+        self.skills.get(index)?.arguments.clone()
+    }
+
     fn with_prefix(&self, typed: &str) -> impl Iterator<Item = &CompletableSkill> {
         let start = self.skills.partition_point(|skill| &*skill.name < typed);
         self.skills.iter().skip(start).take_while(move |skill| skill.name.starts_with(typed))
@@ -265,11 +297,35 @@ impl Validator for ChatCompleter {
     }
 }
 
-impl Hinter for ChatCompleter {
-    type Hint = String;
+/// The hint about the arguments of a skill, shown after its name. It is not inserted.
+struct ArgumentHint(String);
+
+impl Hint for ArgumentHint {
+    fn display(&self) -> &str {
+        &self.0
+    }
+
+    fn completion(&self) -> Option<&str> {
+        None
+    }
 }
 
-impl Highlighter for ChatCompleter {}
+impl Hinter for ChatCompleter {
+    type Hint = ArgumentHint;
+
+    fn hint(&self, line: &str, cursor: usize, _: &Context<'_>) -> Option<ArgumentHint> {
+        (cursor == line.len()).then(|| self.argument_hint(line)).flatten().map(ArgumentHint)
+    }
+}
+
+impl Highlighter for ChatCompleter {
+    fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
+        match self.styled {
+            true => Cow::Owned(format!("\u{1b}[2m{hint}\u{1b}[0m")),
+            false => Cow::Borrowed(hint),
+        }
+    }
+}
 
 impl Helper for ChatCompleter {}
 
@@ -279,7 +335,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn completion() -> ChatCompleter {
-        let skill = |name: &str| CompletableSkill { name: name.to_owned(), about: format!("Does {name}.") };
+        let skill = |name: &str| CompletableSkill {
+            name: name.to_owned(),
+            about: format!("Does {name}."),
+            arguments: (name == "pdf").then(|| "[file] [pages]".to_owned()),
+        };
         let skills = ["heal", "help", "pdf", "pdf-forms"].map(skill).to_vec();
         ChatCompleter {
             skills,
@@ -287,6 +347,7 @@ mod tests {
             router: None,
             mention: MentionPolicy { slash: MentionSyntax::Enabled, dollar: MentionSyntax::Enabled },
             width: 60,
+            styled: false,
         }
     }
 
@@ -354,6 +415,15 @@ mod tests {
         let (_, pairs) = completion().complete_at("/", 1);
         let lines: Vec<_> = pairs.iter().map(|pair| pair.display.trim_end()).collect();
         insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    #[test]
+    fn arguments_are_hinted_after_the_name() {
+        let hint = |line: &str| completion().argument_hint(line);
+        assert_eq!(hint("/pdf ").as_deref(), Some("[file] [pages]"));
+        for line in ["/pdf", "/pdf a", "/pdf  ", "pdf ", "/help ", "/heal ", "/unknown ", ""] {
+            assert_eq!(hint(line), None, "{line}");
+        }
     }
 
     #[test]

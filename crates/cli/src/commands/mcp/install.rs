@@ -30,7 +30,10 @@ pub(super) fn run(
     let server_args = arguments(context, global, args)?;
     let server = |client: &Client| match &running {
         Some(server) => Ok(server.clone()),
-        None => Ok(ServerSpec::Stdio { command: command(&env, client, scope)?, args: server_args.clone() }),
+        None => {
+            let (command, args) = (command(&env, client, scope)?, server_args.clone());
+            Ok(ServerSpec::Stdio { command, args, env: Vec::new() })
+        }
     };
     if args.print {
         return print_snippets(&clients, scope, &env, &name, server, output);

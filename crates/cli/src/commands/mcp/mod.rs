@@ -123,7 +123,7 @@ pub(super) fn confirm(global: &GlobalArgs, question: &str, refusal: Failure) -> 
     if confirmed { Ok(()) } else { Err(Failure::new(ErrorCode::Conflict, "no changes made")) }
 }
 
-fn failure(error: ConnectError) -> Failure {
+pub(super) fn failure(error: ConnectError) -> Failure {
     let failure = Failure::new(error.code(), error.to_string());
     match error.hint() {
         Some(hint) => failure.hint(hint),

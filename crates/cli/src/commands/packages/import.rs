@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use prowess::ErrorCode;
-use prowess_package::interchange::{agent_skills, link, skills_lock};
+use prowess_package::interchange::link::{self, LinkMode};
+use prowess_package::interchange::{agent_skills, skills_lock};
 use prowess_package::source::{self, Source};
 use prowess_package::{
     InstallPlan, InstallRequest, InstallScope, InstallTarget, PackageError, PlanItem, SkillChoice,
@@ -11,7 +12,10 @@ use prowess_package::{
 
 use super::super::CommandResult;
 use super::super::audit::SuppressionLists;
+use super::agents_in_use::{AgentChoice, AgentDirs, named_agents};
 use super::install::{on_invalid, parse_source, report_invalid};
+use super::links::LinkList;
+use super::plugin_parts::PluginChanges;
 use super::prompts::TerminalPrompter;
 use super::{cancellable_task, display_path, failure, file_urls, install_target, links, render};
 use crate::args::GlobalArgs;
@@ -29,7 +33,7 @@ pub(in crate::commands) fn run(
 ) -> CommandResult {
     let target = install_target(context, &args.scope)?;
     let requests = match (&args.from, &args.source) {
-        (Some(agent), _) => from_agent(agent, &target, args, context)?,
+        (Some(agent), _) => from_agent(agent, &target, args, context, global)?,
         (None, Some(source)) if is_lock(source) => from_lock(Path::new(source), args, context)?,
         (None, Some(source)) => vec![request(parse_source(source, context)?, None, pick(args), args)],
         (None, None) => return Err(Failure::usage("no source given")),
@@ -63,13 +67,25 @@ pub(in crate::commands) fn run(
     }
     // Nothing is installed unless all skills could be prepared.
     task.check_cancelled().map_err(|cancelled| failure(cancelled.into()))?;
-    let mut items: Vec<PlanItem> = Vec::new();
+    let dirs = AgentDirs::new(&target, context, global);
+    let choice = match args.no_link {
+        true => AgentChoice::none(),
+        false => AgentChoice::new(&[], &dirs, context)?,
+    };
+    let (mut items, mut link_list) = (Vec::<PlanItem>::new(), LinkList::default());
     let changes = !plans.iter().all(InstallPlan::is_empty);
     for plan in plans {
-        items.extend(if args.dry_run { plan.items } else { plan.commit().map_err(failure)? });
+        let planned = links::plan_links(&plan, &choice, LinkMode::Symlink, &dirs)?;
+        let (changed, linked) = match args.dry_run {
+            true => (plan.items, planned.into_links()),
+            false => planned.commit(plan).map_err(failure)?,
+        };
+        items.extend(changed);
+        link_list.links.extend(linked);
     }
     items.extend(failed.iter().map(|(name, error)| PlanItem::failed(name, error, &target)));
-    render::print_changes(&items, &[], &target, !args.dry_run, context, output)?;
+    let changed = (&items[..], &PluginChanges::default());
+    render::print_changes(changed, &link_list, &target, !args.dry_run, context, output)?;
     match args.dry_run {
         _ if output.json() => {}
         true => output.note("dry run: no changes made"),
@@ -91,6 +107,7 @@ fn request(
         reference,
         name: None,
         skills: pick,
+        plugins: Vec::new(),
         file_urls: file_urls(),
         on_invalid: invalid,
     }
@@ -164,25 +181,23 @@ fn from_agent(
     target: &InstallTarget,
     args: &ImportArgs,
     context: &CommandContext,
+    global: &GlobalArgs,
 ) -> Result<Vec<InstallRequest>, Failure> {
-    let agents = links::agents(&[name.to_owned()])?;
-    let base = target.base().unwrap_or(&context.host_env.project);
-    let first = match target.scope {
-        InstallScope::Project => link::AgentScope::Project(base),
-        InstallScope::User => link::AgentScope::Home(base),
-    };
+    let agents = named_agents(&[name.to_owned()])?;
+    let own_dirs = AgentDirs::new(target, context, global);
+    let user_dirs = AgentDirs::for_scope(InstallScope::User, context, global);
+    let first = own_dirs.scope();
     // Without an explicit scope, the home directory is searched as well.
-    let home = context.host_env.home.as_deref();
-    let home = home
-        .filter(|_| target.scope == InstallScope::Project && args.scope.explicit().is_none())
-        .map(link::AgentScope::Home);
+    let home = user_dirs
+        .scope()
+        .filter(|_| target.scope == InstallScope::Project && args.scope.explicit().is_none());
     // Skip symlinks to skills that are already in the install target.
     let target_dir = std::fs::canonicalize(&target.root).ok();
     let is_new = |candidate: &agent_skills::AgentSkill| {
         candidate.link_target.as_ref().is_none_or(|target| target.parent() != target_dir.as_deref())
     };
     let mut skills: Vec<agent_skills::AgentSkill> = Vec::new();
-    for dirs in std::iter::once(first).chain(home) {
+    for dirs in first.into_iter().chain(home) {
         let is_found = |name: &String| skills.iter().any(|candidate| candidate.name == *name);
         if !skills.is_empty() && args.skill.iter().all(is_found) {
             break;
@@ -194,7 +209,7 @@ fn from_agent(
     }
     if skills.is_empty() {
         let dir = |dirs: link::AgentScope<'_>| agents.first().and_then(|agent| dirs.agent_dir(agent));
-        let searched = std::iter::once(first).chain(home).filter_map(dir);
+        let searched = first.into_iter().chain(home).filter_map(dir);
         let searched: Vec<_> = searched.map(|dir| display_path(&dir, context)).collect();
         let message = format!("{name} has no skills to import in {}", searched.join(" or "));
         return Err(Failure::new(ErrorCode::NotFound, message).hint("pass --scope to search another scope"));

@@ -12,7 +12,10 @@ use prowess_package::{
 
 use super::super::audit::SuppressionLists;
 use super::super::{CommandResult, check_failed};
-use super::links::PlannedLinks;
+use super::agents_in_use::{AgentChoice, AgentDirs};
+use super::links::{AgentLink, LinkList, PlannedLinks};
+use super::plugin_parts::PluginChanges;
+use super::plugin_servers::{self, PlannedServer};
 use super::prompts::TerminalPrompter;
 use super::{cancellable_task, environments, failure, file_urls, install_target, links, render};
 use crate::args::GlobalArgs;
@@ -34,7 +37,11 @@ pub(in crate::commands) fn run(
     let lists = SuppressionLists::load(context, output)?;
     let checks = lists.install_checks(context);
     let source = args.source.as_deref().map(|text| parse_source(text, context)).transpose()?;
-    let agents = links::agents(&args.agent)?;
+    let dirs = AgentDirs::new(&target, context, global);
+    let agents = match args.no_link {
+        true => AgentChoice::none(),
+        false => AgentChoice::new(&args.agent, &dirs, context)?,
+    };
     let plan = match (&source, args.locked) {
         (source, true) => progress::with_task_progress(global, &task, || {
             let filter = RestoreFilter { source: source.as_ref(), names: &args.skill };
@@ -50,9 +57,14 @@ pub(in crate::commands) fn run(
     };
     let plan = plan.map_err(|error| report_invalid(error, output))?;
     let link_mode = if args.copy { LinkMode::Copy } else { LinkMode::Symlink };
-    let agent_links = links::plan_links(&plan, &agents, link_mode)?;
+    let agent_links = links::plan_links(&plan, &agents, link_mode, &dirs)?;
     let names: Vec<String> = plan.items.iter().map(|item| item.name.clone()).collect();
-    let exit = finish(plan, &agent_links, &target, args, context, output, &task)?;
+    let planned = plugin_servers::plan(&plan.plugins, &args.mcp_client, &target, context, global, output)?;
+    let servers = match args.dry_run || plugin_servers::confirm(&planned, &prompter, output)? {
+        true => planned,
+        false => Vec::new(),
+    };
+    let exit = finish(plan, (agent_links, &servers), &target, args, (context, global), output, &task)?;
     if args.dry_run {
         return Ok(exit);
     }
@@ -84,6 +96,7 @@ fn request(source: &Source, args: &InstallArgs) -> InstallRequest {
         reference,
         name,
         skills: pick,
+        plugins: args.plugin.clone(),
         file_urls: file_urls(),
         on_invalid: invalid,
     }
@@ -172,28 +185,38 @@ fn print_untrusted(
 
 /// Makes the planned changes, unless it is a dry run, and prints them.
 fn finish(
-    plan: InstallPlan,
-    agent_links: &PlannedLinks,
+    mut plan: InstallPlan,
+    (agent_links, servers): (PlannedLinks, &[PlannedServer]),
     target: &InstallTarget,
     args: &InstallArgs,
-    context: &CommandContext,
+    (context, global): (&CommandContext, &GlobalArgs),
     output: &mut Output,
     task: &Arc<Task>,
 ) -> CommandResult {
     let changes = !plan.is_empty();
+    let is_explicit = agent_links.is_explicit();
     if args.dry_run {
-        render::print_changes(&plan.items, &agent_links.preview()?, target, false, context, output)?;
+        let links = LinkList { links: agent_links.into_links(), is_explicit };
+        let plugins = PluginChanges { plugins: &plan.plugins, servers };
+        render::print_changes((&plan.items, &plugins), &links, target, false, context, output)?;
         if !output.json() {
             output.note("dry run: no changes made");
         }
         return Ok(render::exit_code_for(&plan.items, "installed", output));
     }
     task.check_cancelled().map_err(|cancelled| failure(cancelled.into()))?;
-    let items = plan.commit().map_err(failure)?;
-    render::print_changes(&items, &agent_links.perform()?, target, true, context, output)?;
+    let plugins = std::mem::take(&mut plan.plugins);
+    let (items, links) = agent_links.commit(plan).map_err(failure)?;
+    plugin_servers::perform(servers, target, context, global)?;
+    let links = LinkList { links, is_explicit };
+    let plugins = PluginChanges { plugins: &plugins, servers };
+    render::print_changes((&items, &plugins), &links, target, true, context, output)?;
     // With `--locked`, the lock file does not change.
     if changes && !args.locked && !output.json() {
         output.note(render::lock_message(&items, target, context));
+    }
+    if is_explicit && links.links.iter().any(AgentLink::is_failed) {
+        return Ok(check_failed());
     }
     Ok(render::exit_code_for(&items, "installed", output))
 }

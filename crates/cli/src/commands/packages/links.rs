@@ -2,37 +2,30 @@
 
 use std::path::{Path, PathBuf};
 
-use prowess_package::agents::{self, KnownAgent};
+use prowess::lock::LinkAction;
 use prowess_package::interchange::copies::{SkillCopy, find_copies};
-use prowess_package::interchange::link::{self, LinkError, LinkMode};
-use prowess_package::{InstallPlan, InstallScope, InstallTarget, PlanAction, PlanItem};
+use prowess_package::interchange::link::{self, AgentScope, LinkError, LinkMode, LinkPlan};
+use prowess_package::{InstallPlan, LinkChange, LinkEffect, PlanAction, PlanItem, agents};
 
+use super::agents_in_use::{AgentChoice, AgentDirs};
 use super::display_path;
 use crate::context::CommandContext;
 use crate::failure::Failure;
+use crate::output::clean;
 
-/// Returns the agents with these names.
-pub(super) fn agents(names: &[String]) -> Result<Vec<&'static KnownAgent>, Failure> {
-    let unknown = |error: agents::UnknownAgentError| {
-        let failure = Failure::usage(format!("unknown agent {}", crate::output::clean(&error.name)));
-        failure.hint(match error.suggestion {
-            Some(similar) => format!("did you mean {similar}?"),
-            None => format!("known agents: {}", known_agents()),
-        })
-    };
-    names.iter().map(|name| agents::find_agent(name).map_err(unknown)).collect()
-}
-
-fn known_agents() -> String {
-    let ids: Vec<_> = agents::AGENTS.iter().map(|agent| agent.id).collect();
-    ids.join(", ")
-}
-
-/// The symlinks and copies to create after the installation.
+/// The symlinks and copies that belong to a change of skills.
+#[derive(Default)]
 pub(super) struct PlannedLinks {
-    links: Vec<(PathBuf, &'static KnownAgent)>,
-    target: InstallTarget,
-    mode: LinkMode,
+    links: Vec<AgentLink>,
+    is_explicit: bool,
+}
+
+/// The symlinks and copies of a command, to print.
+#[derive(Default)]
+pub(super) struct LinkList {
+    pub(super) links: Vec<AgentLink>,
+    /// Whether the user named the agents, so that all of them are listed for each skill.
+    pub(super) is_explicit: bool,
 }
 
 /// A skill in the directory of an agent.
@@ -43,7 +36,7 @@ pub(super) struct AgentLink {
     path: PathBuf,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 enum LinkKind {
     /// The agent reads the directory where the skill is installed.
     SharedDir,
@@ -51,57 +44,173 @@ enum LinkKind {
     Link,
     Copy,
     Removed,
+    /// The skill is not available to the agent, with the reason.
+    Failed(String),
 }
 
-/// Plans the symlinks and copies before the installation, so that a conflict in an agent's directory stops it.
+/// Plans the symlinks and copies before the installation, so that a conflict in the directory of an agent that was named stops
+/// it. For other agents, a conflict is only reported.
 pub(super) fn plan_links(
     plan: &InstallPlan,
-    agents: &[&'static KnownAgent],
+    choice: &AgentChoice,
     mode: LinkMode,
+    dirs: &AgentDirs,
 ) -> Result<PlannedLinks, Failure> {
-    let items = plan.items.iter().filter(|item| !matches!(item.action, PlanAction::Skip(_)));
-    let links = items.flat_map(|item| agents.iter().map(|agent| (item.dir.clone(), *agent))).collect();
-    let planned = PlannedLinks { links, target: plan.target.clone(), mode };
-    planned.preview()?;
+    let mut planned = PlannedLinks { links: Vec::new(), is_explicit: choice.is_explicit };
+    let Some(scope) = dirs.scope() else { return Ok(planned) };
+    let is_installed = |item: &&PlanItem| !matches!(item.action, PlanAction::Skip(_) | PlanAction::Fail(_));
+    for item in plan.items.iter().filter(is_installed) {
+        let mut copies = stale_copies(item, scope);
+        for agent in &choice.agents {
+            let decided = link::plan_link_before_install(&item.dir, agent, scope, mode);
+            let (kind, path) = match decided {
+                Ok(LinkPlan::SameDirectory) => (LinkKind::SharedDir, item.dir.clone()),
+                Ok(LinkPlan::Exists(path)) if copies.iter().any(|copy| copy.path == path) => {
+                    copies.retain(|copy| copy.path != path);
+                    (LinkKind::Copy, path)
+                }
+                Ok(LinkPlan::Exists(path)) => (LinkKind::Existing, path),
+                Ok(LinkPlan::Symlink { path, .. }) => (LinkKind::Link, path),
+                Ok(LinkPlan::Copy { path }) => (LinkKind::Copy, path),
+                // The agent has the same files already.
+                Err(LinkError::Conflict(path)) if is_same_version(item, &path, scope) => {
+                    (LinkKind::Existing, path)
+                }
+                Err(error) if choice.is_explicit => return Err(failure(error)),
+                Err(error) => {
+                    let dir = scope.agent_dir(agent).unwrap_or_default();
+                    (LinkKind::Failed(error.to_string()), dir.join(&item.name))
+                }
+            };
+            planned.links.push(AgentLink { skill: item.dir.clone(), agent: agent.id, kind, path });
+        }
+        planned.links.extend(copies.into_iter().map(|copy| AgentLink::new(item, &copy, LinkKind::Copy)));
+    }
     Ok(planned)
 }
 
+/// Plans to remove the symlinks and copies of skills that are removed.
+pub(super) fn plan_removals(items: &[PlanItem], dirs: &AgentDirs) -> PlannedLinks {
+    let Some(scope) = dirs.scope() else { return PlannedLinks::default() };
+    let mut links: Vec<AgentLink> = Vec::new();
+    for item in items.iter().filter(|item| item.action == PlanAction::Remove) {
+        for agent in agents::AGENTS {
+            let path = link::find_link(&item.dir, agent, scope).ok().flatten();
+            // Some agents share a directory.
+            let path = path.filter(|path| !links.iter().any(|link| link.path == *path));
+            let removed =
+                |path| AgentLink { skill: item.dir.clone(), agent: agent.id, kind: LinkKind::Removed, path };
+            links.extend(path.map(removed));
+        }
+        let copies = copies_of(item, scope);
+        links.extend(copies.iter().map(|copy| AgentLink::new(item, copy, LinkKind::Removed)));
+    }
+    PlannedLinks { links, is_explicit: true }
+}
+
+/// Plans to replace the copies of skills that are updated, and to remove the symlinks and copies of removed ones.
+pub(super) fn plan_updated_links(items: &[PlanItem], dirs: &AgentDirs) -> PlannedLinks {
+    let Some(scope) = dirs.scope() else { return PlannedLinks::default() };
+    let refreshed = items.iter().flat_map(|item| {
+        stale_copies(item, scope).into_iter().map(|copy| AgentLink::new(item, &copy, LinkKind::Copy))
+    });
+    let mut planned = plan_removals(items, dirs);
+    planned.links.extend(refreshed);
+    planned
+}
+
 impl PlannedLinks {
-    /// Returns the symlinks and copies that would be created.
-    pub(super) fn preview(&self) -> Result<Vec<AgentLink>, Failure> {
-        self.map_links(link::plan_link_before_install)
+    /// Returns the planned links, for a dry run.
+    pub(super) fn into_links(self) -> Vec<AgentLink> {
+        self.links
     }
 
-    pub(super) fn perform(&self) -> Result<Vec<AgentLink>, Failure> {
-        self.map_links(|skill, agent, scope, mode| {
-            let plan = link::plan_link(skill, agent, scope, mode)?;
-            link::apply_link(skill, &plan).map(|()| plan)
-        })
+    /// Performs the plan of the skills together with this one, and returns the changes of skills and links.
+    pub(super) fn commit(
+        mut self,
+        plan: InstallPlan,
+    ) -> Result<(Vec<PlanItem>, Vec<AgentLink>), prowess_package::PackageError> {
+        let changes: Vec<(usize, LinkChange)> = self.changes();
+        let in_order: Vec<LinkChange> = changes.iter().map(|(_, change)| change.clone()).collect();
+        let committed = plan.commit_with_links(&in_order)?;
+        for ((index, _), result) in changes.into_iter().zip(committed.links) {
+            let Some(link) = self.links.get_mut(index) else { continue };
+            match result {
+                Ok(LinkEffect::Created(LinkMode::Copy)) => link.kind = LinkKind::Copy,
+                Ok(_) => {}
+                Err(error) => link.kind = LinkKind::Failed(error.to_string()),
+            }
+        }
+        Ok((committed.items, self.links))
     }
 
-    fn map_links(
-        &self,
-        decide: impl Fn(&Path, &KnownAgent, link::AgentScope<'_>, LinkMode) -> Result<link::LinkPlan, LinkError>,
-    ) -> Result<Vec<AgentLink>, Failure> {
-        let Some(scope) = agent_scope(&self.target) else { return Ok(Vec::new()) };
-        let decide = |(skill, agent): &(PathBuf, &'static KnownAgent)| {
-            let (kind, path) = match decide(skill, agent, scope, self.mode).map_err(failure)? {
-                link::LinkPlan::SameDirectory => (LinkKind::SharedDir, skill.clone()),
-                link::LinkPlan::Exists(path) => (LinkKind::Existing, path),
-                link::LinkPlan::Symlink { path, .. } => (LinkKind::Link, path),
-                link::LinkPlan::Copy { path } => (LinkKind::Copy, path),
+    /// Returns the changes, each with the index of its link.
+    fn changes(&self) -> Vec<(usize, LinkChange)> {
+        let change = |(index, link): (usize, &AgentLink)| {
+            let action = match link.kind {
+                LinkKind::Link => LinkAction::Symlink,
+                LinkKind::Copy => LinkAction::Copy,
+                LinkKind::Removed => LinkAction::Remove,
+                LinkKind::SharedDir | LinkKind::Existing | LinkKind::Failed(_) => return None,
             };
-            Ok(AgentLink { skill: skill.clone(), agent: agent.id, kind, path })
+            Some((index, LinkChange { path: link.path.clone(), skill: link.skill.clone(), action }))
         };
-        self.links.iter().map(decide).collect()
+        self.links.iter().enumerate().filter_map(change).collect()
+    }
+
+    /// Returns `true` if the user named the agents.
+    pub(super) fn is_explicit(&self) -> bool {
+        self.is_explicit
+    }
+}
+
+impl LinkList {
+    /// Returns the agents to which skills are available, without duplicates.
+    pub(super) fn agents(&self) -> Vec<&'static str> {
+        let mut agents: Vec<&'static str> = Vec::new();
+        let available =
+            self.links.iter().filter(|link| !matches!(link.kind, LinkKind::Failed(_) | LinkKind::Removed));
+        for link in available {
+            if !agents.contains(&link.agent) {
+                agents.push(link.agent);
+            }
+        }
+        agents
+    }
+
+    /// Returns the links to print for a skill: all if the user named the agents, else changes and failures. With several
+    /// skills, changes are summarized.
+    pub(super) fn shown_for<'a>(
+        &'a self,
+        skill: &'a Path,
+        in_full: bool,
+    ) -> impl Iterator<Item = &'a AgentLink> {
+        self.links.iter().filter(move |link| {
+            let is_shown = self.is_explicit || link.is_failed() || (in_full && link.is_change());
+            link.skill == skill && is_shown
+        })
     }
 }
 
 impl AgentLink {
+    fn new(item: &PlanItem, copy: &SkillCopy, kind: LinkKind) -> Self {
+        Self { skill: item.dir.clone(), agent: copy.agent.id, kind, path: copy.path.clone() }
+    }
+
+    /// Returns `true` if something is created, replaced or removed.
+    pub(super) fn is_change(&self) -> bool {
+        matches!(self.kind, LinkKind::Link | LinkKind::Copy | LinkKind::Removed)
+    }
+
+    /// Returns `true` if the skill is not available to the agent.
+    pub(super) fn is_failed(&self) -> bool {
+        matches!(self.kind, LinkKind::Failed(_))
+    }
+
     /// Returns the description of the symlink or copy.
     pub(super) fn describe(&self, applied: bool, context: &CommandContext) -> String {
         let (agent, path) = (self.agent, display_path(&self.path, context));
-        match (self.kind, applied) {
+        match (&self.kind, applied) {
             (LinkKind::SharedDir, _) => format!("{agent} uses {path}"),
             (LinkKind::Existing, _) => format!("already linked for {agent}: {path}"),
             (LinkKind::Link, true) => format!("linked for {agent}: {path}"),
@@ -110,6 +219,7 @@ impl AgentLink {
             (LinkKind::Copy, false) => format!("would copy for {agent}: {path}"),
             (LinkKind::Removed, true) => format!("removed for {agent}: {path}"),
             (LinkKind::Removed, false) => format!("would remove for {agent}: {path}"),
+            (LinkKind::Failed(reason), _) => format!("not linked for {agent}: {}", clean(reason)),
         }
     }
 
@@ -120,76 +230,33 @@ impl AgentLink {
             LinkKind::Link => "link",
             LinkKind::Copy => "copy",
             LinkKind::Removed => "removed",
+            LinkKind::Failed(_) => "failed",
         };
-        serde_json::json!({"agent": self.agent, "kind": kind, "path": self.path})
-    }
-}
-
-/// Removes the symlinks and copies of a removed skill; if `applied` is `false`, only returns them.
-pub(super) fn remove_links(item: &PlanItem, target: &InstallTarget, applied: bool) -> Vec<AgentLink> {
-    let Some(scope) = agent_scope(target) else { return Vec::new() };
-    let skill = &item.dir;
-    let removed_link = |agent: &'static KnownAgent, path| AgentLink {
-        skill: skill.clone(),
-        agent: agent.id,
-        kind: LinkKind::Removed,
-        path,
-    };
-    let mut links = Vec::new();
-    for agent in agents::AGENTS {
-        // A symlink that cannot be removed is dangling and will be reported by discovery.
-        let removed = match applied {
-            true => link::unlink(skill, agent, scope),
-            false => link::find_link(skill, agent, scope),
-        };
-        // Some agents share a directory.
-        let path =
-            removed.ok().flatten().filter(|path| !links.iter().any(|link: &AgentLink| link.path == *path));
-        links.extend(path.map(|path| removed_link(agent, path)));
-    }
-    for copied in copies_of(item, scope) {
-        // A copy that cannot be removed is not reported.
-        if !applied || copied.remove().is_ok() {
-            links.push(removed_link(copied.agent, copied.path));
+        let mut value = serde_json::json!({"agent": self.agent, "kind": kind, "path": self.path});
+        if let LinkKind::Failed(reason) = &self.kind {
+            value["reason"] = reason.as_str().into();
         }
+        value
     }
-    links
 }
 
-/// Updates the copies of updated skills.
-pub(super) fn refresh_copies(
-    items: &[PlanItem],
-    target: &InstallTarget,
-    applied: bool,
-) -> Result<Vec<AgentLink>, Failure> {
-    let Some(scope) = agent_scope(target) else { return Ok(Vec::new()) };
-    let mut links = Vec::new();
-    for item in items.iter().filter(|item| item.action == PlanAction::Replace) {
-        for copied in copies_of(item, scope) {
-            if applied {
-                copied.refresh(&item.dir).map_err(failure)?;
-            }
-            let (skill, agent) = (item.dir.clone(), copied.agent.id);
-            links.push(AgentLink { skill, agent, kind: LinkKind::Copy, path: copied.path });
-        }
-    }
-    Ok(links)
+/// Returns the unmodified copies of a skill that is replaced.
+fn stale_copies(item: &PlanItem, scope: AgentScope<'_>) -> Vec<SkillCopy> {
+    if item.action == PlanAction::Replace { copies_of(item, scope) } else { Vec::new() }
 }
 
-fn copies_of(item: &PlanItem, scope: link::AgentScope<'_>) -> Vec<SkillCopy> {
+/// Returns `true` if a directory of an agent has the files that are installed.
+fn is_same_version(item: &PlanItem, path: &Path, scope: AgentScope<'_>) -> bool {
+    let copies = item.after.as_ref().map(|after| find_copies(&item.dir, &after.tree, scope));
+    copies.unwrap_or_default().iter().any(|copy| copy.path == path)
+}
+
+fn copies_of(item: &PlanItem, scope: AgentScope<'_>) -> Vec<SkillCopy> {
     let tree = item.before.as_ref().map(|before| before.tree.as_str());
     tree.map(|tree| find_copies(&item.dir, tree, scope)).unwrap_or_default()
 }
 
-fn agent_scope(target: &InstallTarget) -> Option<link::AgentScope<'_>> {
-    let base = target.base()?;
-    Some(match target.scope {
-        InstallScope::Project => link::AgentScope::Project(base),
-        InstallScope::User => link::AgentScope::Home(base),
-    })
-}
-
-fn failure(error: LinkError) -> Failure {
+pub(super) fn failure(error: LinkError) -> Failure {
     let failure = Failure::new(error.code(), error.to_string());
     match error {
         LinkError::Conflict(_) => failure.hint("move it away, or omit --agent"),

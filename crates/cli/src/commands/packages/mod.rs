@@ -3,15 +3,24 @@
 //! They work on install targets: a skills directory of the project or the user, with its lock file, which records the
 //! installed skills, their sources and their digests.
 
+mod agents_in_use;
+mod agents_md;
+mod diff;
 mod environments;
+mod find;
 mod import;
 mod install;
 mod links;
+mod outdated;
 mod pack;
+mod picker;
+mod plugin_parts;
+mod plugin_servers;
 mod plugins;
 pub(super) mod prompts;
 mod remove;
 mod render;
+mod sync;
 mod update;
 mod verify;
 
@@ -24,12 +33,18 @@ use crate::context::CommandContext;
 use crate::failure::Failure;
 use crate::scope::{ScopeArgs, ScopeChoice};
 
+pub(super) use agents_in_use::agents_by_dir;
+pub(super) use diff::run as diff;
+pub(super) use find::run as find;
 pub(super) use import::run as import;
 pub(super) use install::run as install;
+pub(super) use outdated::run as outdated;
 pub(super) use pack::{index, pack};
+pub(super) use plugin_parts::plugins_by_dir;
 pub(super) use plugins::run as plugins;
 pub(super) use remove::run as remove;
 pub(super) use render::origin;
+pub(super) use sync::run as sync;
 pub(super) use update::run as update;
 pub(super) use verify::run as verify;
 

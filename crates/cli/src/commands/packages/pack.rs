@@ -17,14 +17,15 @@ pub(in crate::commands) fn pack(args: &PackArgs, output: &mut Output) -> Command
     let packed = pack::pack_skill(&args.dir, &destination).map_err(|error| failure(error.into()))?;
     if output.json() {
         output.write_json(&json!({
-            "schema": 1, "name": packed.name, "path": packed.path, "digest": packed.digest,
+            "schema": 1, "kind": packed.kind.as_str(), "name": packed.name, "path": packed.path, "digest": packed.digest,
             "bytes": packed.bytes, "files": packed.files,
         }))?;
         return Ok(SUCCESS);
     }
     let mark = output.styled_text(TextStyle::Good, "✓");
     let files = pluralize(packed.files, "file");
-    output.line(format!("{mark} packed {} into {}", clean(&packed.name), clean_path(&packed.path)))?;
+    let kind = if packed.kind == pack::PackedKind::Plugin { "plugin " } else { "" };
+    output.line(format!("{mark} packed {kind}{} into {}", clean(&packed.name), clean_path(&packed.path)))?;
     output.line(format!("    {files}, {} bytes, {}", packed.bytes, packed.digest))?;
     Ok(SUCCESS)
 }

@@ -10,6 +10,7 @@ use prowess_package::plugins::{ListedPlugin, PluginStatus, list_plugins};
 use serde_json::{Value, json};
 
 use super::super::{CommandResult, SUCCESS};
+use super::agents_in_use::AgentDirs;
 use super::{display_path, failure, install_targets, render};
 use crate::args::GlobalArgs;
 use crate::context::CommandContext;
@@ -38,7 +39,9 @@ pub(in crate::commands) fn run(
     for target in install_targets(context, scope)? {
         let lock = LockFile::read(&target.lock_path).map_err(|error| failure(error.into()))?;
         locked_names.extend(lock.skills.iter().map(|locked| locked.name.clone()));
-        let skills = lock.skills.iter().map(|locked| installed_plugin(locked, &target, &snapshot, context));
+        let dirs = AgentDirs::new(&target, context, global);
+        let skills =
+            lock.skills.iter().map(|locked| installed_plugin(locked, &target, &dirs, &snapshot, context));
         groups.push((target.scope.as_str(), skills.collect::<Result<Vec<_>, _>>()?));
     }
     let plugins = list_plugins(&context.configuration, &context.host_env, &snapshot)
@@ -78,6 +81,7 @@ pub(in crate::commands) fn run(
 fn installed_plugin(
     locked: &LockEntry,
     target: &InstallTarget,
+    dirs: &AgentDirs,
     snapshot: &Snapshot,
     context: &CommandContext,
 ) -> Result<InstalledPlugin, Failure> {
@@ -98,24 +102,18 @@ fn installed_plugin(
             Some("directory not found; to restore it: prowess install --locked".to_owned()),
         ),
     };
-    let dirs = match (target.scope, target.base()) {
-        (prowess_package::InstallScope::Project, Some(base)) => {
-            link::agents_with(&dir, link::AgentScope::Project(base))
-        }
-        (prowess_package::InstallScope::User, Some(base)) => {
-            link::agents_with(&dir, link::AgentScope::Home(base))
-        }
-        (_, None) => Vec::new(),
-    };
-    let agents: Vec<&str> = dirs.into_iter().map(|agent| agent.id).collect();
+    let agents = dirs.scope().map(|scope| link::agents_with(&dir, scope)).unwrap_or_default();
+    let agents: Vec<&str> = agents.into_iter().map(|agent| agent.id).collect();
     let json = json!({
         "name": locked.name, "scope": target.scope.as_str(), "folder": dir,
         "url": locked.source, "ref": locked.reference, "commit": locked.commit, "path": locked.path,
         "tree": locked.tree, "audit": locked.audit.verdict,
         "enabled": status == PluginStatus::Enabled, "installed_at": locked.installed_at,
-        "status": status.as_str(), "reason": reason, "agents": agents,
+        "status": status.as_str(), "reason": reason, "agents": agents, "plugin": locked.plugin,
     });
-    Ok(InstalledPlugin { name: locked.name.clone(), origin: render::origin(locked), status, reason, json })
+    let part = locked.plugin.as_ref().map(|plugin| format!(", plugin {}", plugin.describe()));
+    let origin = format!("{}{}", render::origin(locked), clean(&part.unwrap_or_default()));
+    Ok(InstalledPlugin { name: locked.name.clone(), origin, status, reason, json })
 }
 
 /// Returns a plugin that is only in the configuration of preset `harness`, not in a lock file.

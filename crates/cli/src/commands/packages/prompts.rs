@@ -1,18 +1,19 @@
 //! Prompts on a terminal, or their answers from options.
 
-use std::io::{BufRead, IsTerminal, Stderr, Write};
+use std::io::{BufRead, IsTerminal, Read, Stderr, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
+use prowess_fs::TerminalMode;
 use prowess_package::{
     Candidate, InstallConflict, OnConflict, PackageError, PlanItem, PreparedSkill, Prompter, Task,
 };
-use unicode_width::UnicodeWidthStr;
 
+use super::picker::{Picker, PickerStep, parse_keys};
 use super::render;
 use crate::args::GlobalArgs;
 use crate::args::packages::{AnswerArgs, ConflictChoice};
-use crate::output::{clean, truncate};
+use crate::output::clean;
 use crate::progress;
 
 /// Answers prompts from options, or asks on the terminal.
@@ -31,6 +32,11 @@ impl<'a> TerminalPrompter<'a> {
     /// Returns `true` if prompts can be shown.
     pub(in crate::commands) fn is_terminal(&self) -> bool {
         self.terminal
+    }
+
+    /// Returns `true` if the user passed `--yes`.
+    pub(super) fn answers_yes(&self) -> bool {
+        self.answers.yes
     }
 
     /// Asks a yes-or-no question. The default is no.
@@ -67,6 +73,40 @@ impl<'a> TerminalPrompter<'a> {
         Ok(line.trim().to_owned())
     }
 
+    /// Shows a list with checkboxes until the user confirms or cancels it. Returns the chosen candidates.
+    fn run_picker(&self, picker: &mut Picker) -> Result<Option<Vec<usize>>, PackageError> {
+        let failed = |_| choose("cannot prompt for an answer", "answer with options; see --help");
+        let mode = KeyMode::enable().map_err(failed)?;
+        let (mut err, mut drawn) = (self.stderr(), 0);
+        let chosen = loop {
+            let width = match prowess_fs::terminal_columns(&err) {
+                0 => 80,
+                columns => columns,
+            };
+            let lines = picker.lines(width.saturating_sub(1));
+            let back = if drawn > 0 { format!("\u{1b}[{drawn}A") } else { String::new() };
+            let frame = format!("{back}\r\u{1b}[J{}\n", lines.join("\n"));
+            err.write_all(frame.as_bytes()).and_then(|()| err.flush()).map_err(failed)?;
+            drawn = lines.len();
+            self.wait()?;
+            let mut bytes = [0; 256];
+            let count = std::io::stdin().lock().read(&mut bytes).map_err(failed)?;
+            self.task.check_cancelled()?;
+            let keys = parse_keys(bytes.get(..count).unwrap_or_default());
+            let step =
+                keys.into_iter().map(|key| picker.press(key)).find(|step| *step != PickerStep::Continue);
+            match step {
+                Some(PickerStep::Chosen(chosen)) => break Some(chosen),
+                Some(PickerStep::Cancelled) => break None,
+                // The end of the input.
+                None if count == 0 => break None,
+                Some(PickerStep::Continue) | None => {}
+            }
+        };
+        drop(mode);
+        Ok(chosen)
+    }
+
     /// Waits for input and checks for cancellation, because a blocking read would not notice Ctrl-C.
     fn wait(&self) -> Result<(), PackageError> {
         const INTERVAL: Duration = Duration::from_millis(50);
@@ -82,6 +122,23 @@ impl<'a> TerminalPrompter<'a> {
     }
 }
 
+/// The mode in which keys are read as they are pressed. The previous mode is restored on drop.
+struct KeyMode(TerminalMode);
+
+impl KeyMode {
+    fn enable() -> std::io::Result<Self> {
+        let mode = TerminalMode::current().ok_or(std::io::ErrorKind::Unsupported)?;
+        mode.read_keys()?;
+        Ok(Self(mode))
+    }
+}
+
+impl Drop for KeyMode {
+    fn drop(&mut self) {
+        self.0.restore();
+    }
+}
+
 fn choose(message: &str, hint: &str) -> PackageError {
     PackageError::ChoiceRequired { message: message.to_owned(), hint: hint.to_owned() }
 }
@@ -92,27 +149,9 @@ impl Prompter for TerminalPrompter<'_> {
             let names = candidates.iter().map(|candidate| candidate.name.clone()).collect();
             return Err(PackageError::MultipleSkills { source_text: source.to_owned(), available: names });
         }
-        let mut err = self.stderr();
-        let _ = writeln!(err, "{} contains {} skills:", clean(source), candidates.len());
-        let digits = candidates.len().to_string().len();
-        let width =
-            candidates.iter().map(|candidate| clean(&candidate.name).width()).max().unwrap_or_default();
-        for (index, candidate) in candidates.iter().enumerate() {
-            let description = truncate(&candidate.description, 60);
-            let name = clean(&candidate.name);
-            let space = " ".repeat(width.min(40).saturating_sub(name.width()));
-            let _ = writeln!(err, "  {:digits$}  {name}{space}  {description}", index + 1);
-        }
-        loop {
-            let answer = self
-                .ask("Which skills? Numbers or names, such as 1 3-5 pdf, or all; press Enter to cancel: ")?;
-            match parse_selection(&answer, candidates) {
-                Ok(chosen) if chosen.is_empty() => {
-                    return Err(choose("no skills selected", "no changes made"));
-                }
-                Ok(chosen) => return Ok(chosen),
-                Err(word) => drop(writeln!(err, "{} is not in the list", clean(&word))),
-            }
+        match self.run_picker(&mut Picker::new(source, candidates))? {
+            Some(chosen) if !chosen.is_empty() => Ok(chosen),
+            _ => Err(choose("no skills selected", "no changes made")),
         }
     }
 
@@ -190,27 +229,4 @@ fn free_name(conflict: &InstallConflict<'_>) -> String {
     let parent = conflict.dir.parent().unwrap_or(conflict.dir);
     let exists = |name: &String| std::fs::symlink_metadata(parent.join(name)).is_ok();
     (2..).map(|number| format!("{name}-{number}")).find(|name| !exists(name)).unwrap_or_else(|| name.clone())
-}
-
-/// Parses the selection of skills.
-fn parse_selection(answer: &str, candidates: &[Candidate]) -> Result<Vec<usize>, String> {
-    let mut chosen = Vec::new();
-    for word in answer.split([' ', ',']).filter(|word| !word.is_empty()) {
-        let number =
-            |text: &str| text.parse::<usize>().ok().filter(|index| (1..=candidates.len()).contains(index));
-        let by_name = candidates.iter().position(|candidate| candidate.name == word);
-        match (word, by_name, number(word), word.split_once('-')) {
-            ("all" | "*", None, _, _) => chosen.extend(0..candidates.len()),
-            (_, Some(index), _, _) => chosen.push(index),
-            (_, None, Some(index), _) => chosen.push(index - 1),
-            (_, None, None, Some((from, to))) => match (number(from), number(to)) {
-                (Some(from), Some(to)) if from <= to => chosen.extend(from - 1..to),
-                _ => return Err(word.to_owned()),
-            },
-            _ => return Err(word.to_owned()),
-        }
-    }
-    chosen.sort_unstable();
-    chosen.dedup();
-    Ok(chosen)
 }

@@ -8,9 +8,10 @@ use prowess_package::{InstallTarget, PlanItem};
 use serde_json::json;
 
 use super::super::{CommandResult, SUCCESS, find_skill};
-use super::links::AgentLink;
+use super::agents_in_use::AgentDirs;
+use super::links::{AgentLink, LinkList};
 use super::prompts::TerminalPrompter;
-use super::{cancellable_task, display_path, failure, install_targets, links, render};
+use super::{cancellable_task, display_path, failure, install_targets, links, plugin_servers, render};
 use crate::args::GlobalArgs;
 use crate::args::packages::{AnswerArgs, RemoveArgs};
 use crate::context::CommandContext;
@@ -38,10 +39,13 @@ pub(in crate::commands) fn run(
     let mut names = args.names.clone();
     let mut seen = std::collections::HashSet::new();
     names.retain(|name| seen.insert(name.clone()));
-    let targets = names
-        .iter()
-        .map(|name| find_target(name, &install_targets, &snapshot, context))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut targets = Vec::new();
+    for name in &names {
+        targets.extend(find_targets(name, args.plugin, &install_targets, &snapshot, context)?);
+    }
+    // A skill may be named in addition to its plugin.
+    let mut dirs = std::collections::HashSet::new();
+    targets.retain(|target| dirs.insert(target.dir.clone()));
     let answers = AnswerArgs { yes: args.yes, on_conflict: None, accept_risk: false };
     let prompter = TerminalPrompter::new(&answers, global, &cancellable_task());
     for RemovalTarget { name, warning, .. } in targets.iter().filter(|_| !args.yes) {
@@ -58,25 +62,44 @@ pub(in crate::commands) fn run(
             return Err(Failure::new(ErrorCode::Conflict, format!("{} was not removed", clean(name))));
         }
     }
-    let (mut items, mut links): (Vec<PlanItem>, Vec<AgentLink>) = (Vec::new(), Vec::new());
+    let (mut items, mut links) =
+        (Vec::<PlanItem>::new(), LinkList { is_explicit: true, ..LinkList::default() });
+    let mut servers = Vec::new();
     for group in group_removals(&targets) {
         let Some(install_target) = group.first().map(|target| &target.install_target) else { continue };
         let skills: Vec<(&str, &Path)> =
             group.iter().map(|target| (target.name.as_str(), target.dir.as_path())).collect();
         let plan = prowess_package::plan_remove(&skills, install_target).map_err(failure)?;
-        let removed = if args.dry_run { plan.items } else { plan.commit().map_err(failure)? };
-        links
-            .extend(removed.iter().flat_map(|item| links::remove_links(item, install_target, !args.dry_run)));
+        let removals = links::plan_removals(&plan.items, &AgentDirs::new(install_target, context, global));
+        let (removed, removed_links) = match args.dry_run {
+            true => (plan.items, removals.into_links()),
+            false => removals.commit(plan).map_err(failure)?,
+        };
+        links.links.extend(removed_links);
+        servers.extend(plugin_servers::remove(
+            &removed,
+            install_target,
+            !args.dry_run,
+            context,
+            global,
+            output,
+        )?);
         items.extend(removed);
     }
     if output.json() {
         let skills: Vec<_> = items.iter().map(render::item_json).collect();
-        let links: Vec<_> = links.iter().map(AgentLink::json).collect();
-        let value = json!({"schema": 1, "dry_run": args.dry_run, "skills": skills, "links": links});
+        let links: Vec<_> = links.links.iter().map(AgentLink::json).collect();
+        let mut value = json!({"schema": 1, "dry_run": args.dry_run, "skills": skills, "links": links});
+        if !servers.is_empty() {
+            value["mcp_entries"] = servers.iter().map(plugin_servers::record_json).collect();
+        }
         output.write_json(&value)?;
         return Ok(SUCCESS);
     }
     render::print_items(&items, &links, !args.dry_run, false, context, output)?;
+    for record in &servers {
+        output.line(plugin_servers::describe_removed(record, !args.dry_run, context))?;
+    }
     if args.dry_run {
         output.note("dry run: no changes made");
     }
@@ -104,6 +127,38 @@ fn group_removals(targets: &[RemovalTarget]) -> Vec<Vec<&RemovalTarget>> {
         }
     }
     groups
+}
+
+/// Finds the skill of this name, or the skills of the plugin of this name if no skill has it.
+fn find_targets(
+    name: &str,
+    is_plugin: bool,
+    install_targets: &[InstallTarget],
+    snapshot: &Snapshot,
+    context: &CommandContext,
+) -> Result<Vec<RemovalTarget>, Failure> {
+    let error = match (!is_plugin).then(|| find_target(name, install_targets, snapshot, context)) {
+        Some(Ok(skill)) => return Ok(vec![skill]),
+        Some(Err(error)) => Some(error),
+        None => None,
+    };
+    for install_target in install_targets {
+        let lock = LockFile::read(&install_target.lock_path).map_err(|error| failure(error.into()))?;
+        let is_part = |locked: &&LockEntry| locked.plugin.as_ref().is_some_and(|plugin| plugin.name == name);
+        let mut skills = Vec::new();
+        for locked in lock.skills.iter().filter(is_part) {
+            let dir = install_target.dir(locked).map_err(failure)?;
+            let (name, install_target) = (locked.name.clone(), install_target.clone());
+            skills.push(RemovalTarget { name, warning: modified_warning(locked, &dir), dir, install_target });
+        }
+        if !skills.is_empty() {
+            return Ok(skills);
+        }
+    }
+    Err(error.unwrap_or_else(|| {
+        let failure = Failure::new(ErrorCode::NotFound, format!("plugin {} is not installed", clean(name)));
+        failure.hint("run `prowess plugins` for a list of installed skills and their plugins")
+    }))
 }
 
 /// Finds the skill to remove. Installed skills have priority over others, and of several with the same name, the one that
@@ -178,6 +233,10 @@ fn removable_from(
             "{} is read-only, because it is bundled with the application",
             display_path(root.path(), context)
         )));
+    }
+    if skill.is_command() {
+        let path = display_path(&skill.skill_md_path(), context);
+        return Err(refuse(format!("it is a custom command of another agent; delete {path}")));
     }
     if skill.link().is_some() {
         return Err(refuse("it is a symlink; delete the symlink, or remove its target".to_owned()));

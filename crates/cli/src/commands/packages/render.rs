@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use super::super::{SUCCESS, check_failed};
 use super::display_path;
-use super::links::AgentLink;
+use super::links::{AgentLink, LinkList};
+use super::plugin_parts::{self, PluginChanges};
+use super::plugin_servers::PlannedServer;
 use crate::context::CommandContext;
 use crate::output::{Output, TextStyle, clean, first_few, format_size, pluralize};
 
@@ -172,6 +174,7 @@ fn print_details(item: &PlanItem, context: &CommandContext, output: &mut Output)
         _ => origin(after),
     };
     let mut rows = vec![("to", display_path(&item.dir, context)), ("from", from), ("files", files)];
+    rows.extend(after.plugin.as_ref().map(|plugin| ("plugin", clean(&plugin.describe()).into_owned())));
     rows.extend(capability_rows(&prepared.capabilities));
     if !after.granted.is_empty() {
         rows.push(("granted", clean(&after.granted.describe()).into_owned()));
@@ -217,6 +220,9 @@ pub(super) fn item_json(item: &PlanItem) -> Value {
         "tree": entry.map(|locked| &locked.tree),
         "audit": entry.map(|locked| &locked.audit.verdict),
     });
+    if let Some(plugin) = entry.and_then(|locked| locked.plugin.as_ref()) {
+        value["plugin"] = json!(plugin);
+    }
     if let PlanAction::Skip(reason) | PlanAction::Fail(reason) = &item.action {
         value["reason"] = json!(reason);
     }
@@ -245,7 +251,7 @@ pub(super) fn item_json(item: &PlanItem) -> Value {
 /// Prints the change of each skill and its links for other agents.
 pub(super) fn print_items(
     items: &[PlanItem],
-    links: &[AgentLink],
+    links: &LinkList,
     applied: bool,
     in_full: bool,
     context: &CommandContext,
@@ -253,7 +259,7 @@ pub(super) fn print_items(
 ) -> std::io::Result<()> {
     for item in items {
         print_item(item, applied, in_full, context, output)?;
-        for link in links.iter().filter(|link| link.skill == item.dir) {
+        for link in links.shown_for(&item.dir, in_full) {
             output.line(format!("    {}", link.describe(applied, context)))?;
         }
     }
@@ -262,8 +268,8 @@ pub(super) fn print_items(
 
 /// Prints all changes of a command.
 pub(super) fn print_changes(
-    items: &[PlanItem],
-    links: &[AgentLink],
+    (items, plugins): (&[PlanItem], &PluginChanges<'_>),
+    links: &LinkList,
     target: &InstallTarget,
     applied: bool,
     context: &CommandContext,
@@ -271,12 +277,27 @@ pub(super) fn print_changes(
 ) -> std::io::Result<()> {
     if output.json() {
         let skills: Vec<Value> = items.iter().map(item_json).collect();
-        return output.write_json(&json!({
+        let mut value = json!({
             "schema": 1, "scope": target.scope.as_str(), "root": target.root, "lock": target.lock_path,
-            "dry_run": !applied, "skills": skills, "links": links.iter().map(AgentLink::json).collect::<Vec<_>>(),
-        }));
+            "dry_run": !applied, "skills": skills, "agents": links.agents(),
+            "links": links.links.iter().map(AgentLink::json).collect::<Vec<_>>(),
+        });
+        if !plugins.plugins.is_empty() {
+            value["plugins"] = json!(plugin_parts::plugins_json(plugins.plugins));
+        }
+        if !plugins.servers.is_empty() {
+            value["mcp_entries"] = plugins.servers.iter().map(PlannedServer::json).collect();
+        }
+        return output.write_json(&value);
     }
-    print_items(items, links, applied, items.len() == 1, context, output)
+    print_items(items, links, applied, items.len() == 1, context, output)?;
+    plugin_parts::print_plugins(plugins, applied, context, output)?;
+    let agents = links.agents();
+    if !links.is_explicit && !agents.is_empty() {
+        let verb = if applied { "Available to" } else { "Would be available to" };
+        output.note(format!("{verb} {}", agents.join(", ")));
+    }
+    Ok(())
 }
 
 /// Returns the message about the updated lock file.

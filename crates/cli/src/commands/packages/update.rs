@@ -1,11 +1,13 @@
 //! `prowess update`: updates installed skills.
 
+use prowess::lock::LockEntry;
 use prowess_package::{PlanAction, PlanItem};
 
 use super::super::audit::SuppressionLists;
-use super::super::{CommandResult, SUCCESS};
+use super::super::{CommandResult, SUCCESS, did_you_mean};
+use super::agents_in_use::AgentDirs;
 use super::install::report_invalid;
-use super::links::AgentLink;
+use super::links::{AgentLink, LinkList};
 use super::prompts::TerminalPrompter;
 use super::{cancellable_task, environments, failure, file_urls, install_targets, links, render};
 use crate::args::GlobalArgs;
@@ -27,7 +29,8 @@ pub(in crate::commands) fn run(
     let checks = lists.install_checks(context);
     let mut prompter = TerminalPrompter::new(&args.answers, global, &task);
     let mut remaining: Vec<String> = args.names.clone();
-    let (mut items, mut links): (Vec<PlanItem>, Vec<AgentLink>) = (Vec::new(), Vec::new());
+    let (mut items, mut links) =
+        (Vec::<PlanItem>::new(), LinkList { is_explicit: true, ..LinkList::default() });
     let mut installed: Vec<String> = Vec::new();
     for target in &targets {
         let lock = prowess::lock::LockFile::read(&target.lock_path).map_err(|error| failure(error.into()))?;
@@ -36,7 +39,7 @@ pub(in crate::commands) fn run(
             false => {
                 let (in_target, elsewhere) = remaining
                     .drain(..)
-                    .partition(|name| lock.skills.iter().any(|locked| locked.name == *name));
+                    .partition(|name| lock.skills.iter().any(|locked| is_named(locked, name)));
                 remaining = elsewhere;
                 in_target
             }
@@ -50,14 +53,16 @@ pub(in crate::commands) fn run(
             prowess_package::plan_update(chosen, target, &checks, &mut prompter, file_urls(), &task)
         });
         let plan = plan.map_err(|error| report_invalid(error, output))?;
-        let updated = match args.dry_run {
-            true => plan.items,
+        let dirs = AgentDirs::new(target, context, global);
+        let planned = links::plan_updated_links(&plan.items, &dirs);
+        let (updated, changed_links) = match args.dry_run {
+            true => (plan.items, planned.into_links()),
             false => {
                 task.check_cancelled().map_err(|cancelled| failure(cancelled.into()))?;
-                plan.commit().map_err(failure)?
+                planned.commit(plan).map_err(failure)?
             }
         };
-        links.extend(links::refresh_copies(&updated, target, !args.dry_run)?);
+        links.links.extend(changed_links);
         items.extend(updated);
     }
     if let Some(name) = remaining.first() {
@@ -76,19 +81,24 @@ pub(in crate::commands) fn run(
     }
 }
 
-fn not_installed(name: &str, installed: &[String]) -> Failure {
-    let name = crate::output::clean(name).into_owned();
-    let failure = Failure::new(ErrorCode::NotFound, format!("{name} is not installed"));
-    match prowess_format::suggest::nearest(&name, installed.iter().map(String::as_str)) {
-        Some(similar) => failure
-            .hint(format!("did you mean {similar}? run `prowess plugins` for a list of installed skills")),
-        None => failure.hint("run `prowess plugins` for a list of installed skills"),
-    }
+/// Returns `true` if a skill or its plugin has this name.
+fn is_named(locked: &LockEntry, name: &str) -> bool {
+    locked.name == name || locked.plugin.as_ref().is_some_and(|plugin| plugin.name == name)
+}
+
+/// Returns the failure for a skill that is not in a lock file.
+pub(super) fn not_installed(name: &str, installed: &[String]) -> Failure {
+    let message = format!("{} is not installed", crate::output::clean(name));
+    Failure::new(ErrorCode::NotFound, message).hint(did_you_mean(
+        name,
+        installed.iter().map(String::as_str),
+        "run `prowess plugins` for a list of installed skills",
+    ))
 }
 
 fn print_result(
     items: &[PlanItem],
-    links: &[AgentLink],
+    links: &LinkList,
     targets: &[prowess_package::InstallTarget],
     dry_run: bool,
     context: &CommandContext,
@@ -99,7 +109,7 @@ fn print_result(
         let locks: Vec<_> = targets.iter().map(|target| &target.lock_path).collect();
         return output.write_json(&serde_json::json!({
             "schema": 1, "dry_run": dry_run, "locks": locks, "skills": skills,
-            "links": links.iter().map(AgentLink::json).collect::<Vec<_>>(),
+            "links": links.links.iter().map(AgentLink::json).collect::<Vec<_>>(),
         }));
     }
     render::print_items(items, links, !dry_run, false, context, output)?;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 use super::super::{CommandResult, SUCCESS, check_failed};
+use super::update::not_installed;
 use super::{display_path, failure, install_targets};
 use crate::args::packages::VerifyArgs;
 use crate::context::CommandContext;
@@ -36,9 +37,8 @@ pub(in crate::commands) fn run(
     }
     for name in &args.names {
         if !skills.iter().any(|(_, verified)| verified.name == *name) {
-            let message = format!("{} is not installed", clean(name));
-            return Err(Failure::new(ErrorCode::NotFound, message)
-                .hint("run `prowess plugins` for a list of installed skills"));
+            let installed: Vec<String> = skills.iter().map(|(_, verified)| verified.name.clone()).collect();
+            return Err(not_installed(name, &installed));
         }
     }
     if !args.names.is_empty() {

@@ -159,6 +159,32 @@ impl InstallFixture {
         }
     }
 
+    /// Lets Claude Code be in use, for which skills are linked. Preset `harness` links none.
+    pub fn use_claude_code(&self) {
+        fs::create_dir_all(self.agent_dir().parent().unwrap()).unwrap();
+    }
+
+    fn agent_dir(&self) -> PathBuf {
+        self.env.path(match self.kind {
+            Kind::Project => ".claude/skills",
+            Kind::User | Kind::Harness => "~/.claude/skills",
+        })
+    }
+
+    /// Checks that exactly the installed skills are linked for Claude Code.
+    pub fn check_links(&self) -> Result<(), String> {
+        let entries = fs::read_dir(self.agent_dir()).into_iter().flatten().filter_map(Result::ok);
+        let mut linked: Vec<String> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        linked.sort();
+        let dangling = linked.iter().find(|name| !self.agent_dir().join(name).join("SKILL.md").is_file());
+        let expected = if self.kind == Kind::Harness { Vec::new() } else { self.locked()? };
+        match (linked == expected, dangling) {
+            (true, None) => Ok(()),
+            (_, dangling) => Err(format!("linked {linked:?}, installed {expected:?}, dangling {dangling:?}")),
+        }
+    }
+
     /// Checks that the configuration is valid and complete, and returns the plugins.
     pub fn check_config(&self) -> Result<Vec<String>, String> {
         let text =

@@ -29,7 +29,8 @@ pub struct TerminalSession<'w> {
 
 impl<'w> TerminalSession<'w> {
     pub fn start(env: &'w TestEnv, args: &[&str]) -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        // The command must not hold its own terminal open.
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         let size = Winsize { ws_row: 24, ws_col: 110, ws_xpixel: 0, ws_ypixel: 0 };
@@ -130,6 +131,14 @@ impl<'w> TerminalSession<'w> {
     pub fn transcript(&mut self) -> String {
         let (seen, code) = self.end();
         format!("{seen}--- exit {code}\n")
+    }
+}
+
+/// A command that waits for an answer must not outlive a failed test.
+impl Drop for TerminalSession<'_> {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use prowess_package::connect::hooks::HookClient;
 use serde_json::{Value, json};
 
+/// The maximum number of attached files.
+const FILES_MAX: usize = 100;
+
 /// A message of the user, as a client reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HookEvent {
@@ -15,6 +18,8 @@ pub(super) struct HookEvent {
     pub(super) prompt: String,
     /// The directory of the project.
     pub(super) cwd: Option<PathBuf>,
+    /// The files that are attached to the message.
+    pub(super) files: Vec<String>,
     answer: AnswerFormat,
 }
 
@@ -47,14 +52,16 @@ impl HookEvent {
             let root = event.get("workspace_roots").and_then(|roots| roots.get(0)).and_then(Value::as_str);
             let client = Some(client).filter(|client| client.id == "cursor");
             let (prompt, answer) = (prompt(text("prompt"))?, AnswerFormat::Cursor);
-            return Ok(Some(Self { client, prompt, cwd: cwd(root), answer }));
+            let files = attached_files(&event);
+            return Ok(Some(Self { client, prompt, cwd: cwd(root), files, answer }));
         }
         if event.get("sessionId").is_some() {
             // Only one event of GitHub Copilot accepts an answer; VS Code accepts none.
             let Some(transformed) = text("transformedPrompt") else { return Ok(None) };
             let client = Some(client).filter(|client| client.id == "copilot");
             let answer = AnswerFormat::TransformedPrompt(transformed.to_owned());
-            return Ok(Some(Self { client, prompt: prompt(text("prompt"))?, cwd: cwd(text("cwd")), answer }));
+            let (prompt, cwd) = (prompt(text("prompt"))?, cwd(text("cwd")));
+            return Ok(Some(Self { client, prompt, cwd, files: Vec::new(), answer }));
         }
         if client.id == "opencode" && text("client") == Some("opencode") {
             let prompt = strip_quotes(&prompt(text("prompt"))?).to_owned();
@@ -62,6 +69,7 @@ impl HookEvent {
                 client: Some(client),
                 prompt,
                 cwd: cwd(text("cwd")),
+                files: Vec::new(),
                 answer: AnswerFormat::Text,
             }));
         }
@@ -88,7 +96,7 @@ impl HookEvent {
         };
         let (client, answer) =
             (Some(client).filter(sends_it), AnswerFormat::AdditionalContext(name.to_owned()));
-        Ok(Some(Self { client, prompt: message, cwd: cwd(text("cwd")), answer }))
+        Ok(Some(Self { client, prompt: message, cwd: cwd(text("cwd")), files: Vec::new(), answer }))
     }
 
     /// Returns `true` for a message that the user wrote for the model, and not for the client.
@@ -110,6 +118,13 @@ impl HookEvent {
             AnswerFormat::Text => hint.to_owned(),
         }
     }
+}
+
+/// Returns the files that are attached in Cursor.
+fn attached_files(event: &Value) -> Vec<String> {
+    let attachments = event.get("attachments").and_then(Value::as_array).into_iter().flatten();
+    let path = |attachment: &Value| Some(attachment.get("file_path")?.as_str()?.to_owned());
+    attachments.filter_map(path).take(FILES_MAX).collect()
 }
 
 /// Removes the quotes that `opencode run` adds.

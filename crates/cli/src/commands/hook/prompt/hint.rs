@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use prowess::known_files::KnownFiles;
 use prowess::policy::{MentionPolicy, MentionSyntax};
 use prowess::usage::{self, SkillUsage};
 use prowess::{HostEnv, Skill};
@@ -40,7 +41,9 @@ pub(super) fn find(event: &HookEvent, router: &Router, host_env: &HostEnv) -> Op
     let mention = MentionPolicy { slash: MentionSyntax::Disabled, dollar: MentionSyntax::Disabled };
     let options =
         RouteOptions { max_skills: SKILLS_MAX, k: SKILLS_MAX, usage: &usage, now: usage::now(), mention };
-    let routing = router.route(message, &options);
+    let mut files = KnownFiles::in_message(message, &host_env.project);
+    event.files.iter().for_each(|path| files.add_path(path, &host_env.project));
+    let routing = router.route_for_files(message, &files, &options);
     let lines: Vec<String> = routing
         .matches
         .iter()

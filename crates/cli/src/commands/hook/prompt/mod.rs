@@ -77,7 +77,8 @@ fn parse(typed: &[OsString]) -> Option<(GlobalArgs, HookPromptArgs)> {
         && (hook == "hook" && prompt == "prompt" && option == "--client")
         && let Some(client) = client.to_str().filter(|client| !client.starts_with('-'))
     {
-        let args = HookPromptArgs { client: client.to_owned(), timeout_ms: HOOK_TIMEOUT_MS };
+        let args =
+            HookPromptArgs { client: client.to_owned(), file: Vec::new(), timeout_ms: HOOK_TIMEOUT_MS };
         return Some((GlobalArgs::default(), args));
     }
     let Ok(Args { global, command: Command::Hook(hook) }) = Args::try_parse_from(typed) else { return None };
@@ -156,7 +157,8 @@ fn find_hint(
         return Err(HookProblem::EventTooLarge);
     }
     let event = HookEvent::parse(&bytes, client).map_err(|_| HookProblem::InvalidEvent)?;
-    let Some(event) = event.filter(HookEvent::is_user_message) else { return Ok(None) };
+    let Some(mut event) = event.filter(HookEvent::is_user_message) else { return Ok(None) };
+    event.files.extend(args.file.iter().cloned());
     // The option has priority over the event, and the event over the environment variable.
     global.project = project.or_else(|| event.cwd.clone()).or(global.project);
     crate::context::require_paths(&global).map_err(|_| HookProblem::Usage)?;
