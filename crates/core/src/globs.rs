@@ -1,16 +1,66 @@
 //! Globs of files, as skills list them under `paths`: `*`, `?`, `[a-z]`, `{a,b}`, and `**` for any number of directories.
 //!
-//! The time is bounded by the product of the lengths, whatever a skill writes.
+//! Skills are untrusted, so the number of patterns and the time for comparing them are bounded: what exceeds the bounds does
+//! not match.
 
 /// The maximum number of patterns that the braces of one glob expand to.
 const EXPANSIONS_MAX: usize = 64;
 
-/// Returns `true` if a glob matches the path of a file, relative to the project and with `/`.
-///
-/// A glob without `/` matches the name of a file in any directory. A path without `/` is only a name: it is compared with
-/// the last part of the glob, because its directory is not known.
-pub(crate) fn glob_matches(glob: &str, path: &str) -> bool {
-    expand_braces(glob).iter().any(|pattern| pattern_matches(pattern, path))
+/// The maximum number of patterns of a set.
+const PATTERNS_MAX: usize = 256;
+
+/// How many comparisons of characters a search may still make.
+#[derive(Debug)]
+pub(crate) struct SearchBudget(usize);
+
+impl Default for SearchBudget {
+    fn default() -> Self {
+        Self(1_000_000)
+    }
+}
+
+impl SearchBudget {
+    /// Returns `false` if the budget is spent.
+    fn spend(&mut self) -> bool {
+        self.0 = self.0.saturating_sub(1);
+        self.0 > 0
+    }
+}
+
+/// The globs of a skill.
+#[derive(Debug)]
+pub(crate) struct GlobSet {
+    patterns: Vec<Pattern>,
+}
+
+/// A glob without braces: its parts between slashes.
+#[derive(Debug)]
+struct Pattern(Vec<PatternPart>);
+
+#[derive(Debug)]
+enum PatternPart {
+    /// `**`.
+    AnyDirectories,
+    /// Anything else.
+    Name(Vec<Element>),
+}
+
+impl GlobSet {
+    /// Parses globs.
+    pub(crate) fn new<'g>(globs: impl IntoIterator<Item = &'g str>) -> Self {
+        let patterns = globs.into_iter().flat_map(expand_braces).take(PATTERNS_MAX);
+        Self { patterns: patterns.map(|pattern| Pattern::parse(&pattern)).collect() }
+    }
+
+    /// Returns `true` if a glob matches the path of a file, relative to the project and with `/`.
+    ///
+    /// A glob without `/` matches the name of a file in any directory. A path without `/` is only a name: it is compared
+    /// with the last part of the glob, because its directory is not known.
+    pub(crate) fn matches(&self, path: &str, budget: &mut SearchBudget) -> bool {
+        let segments: Vec<Vec<char>> =
+            path.split('/').filter(|part| !part.is_empty()).map(|part| part.chars().collect()).collect();
+        self.patterns.iter().any(|pattern| pattern.matches(&segments, budget))
+    }
 }
 
 /// Returns `true` if the last part of a glob is this name, without wildcards: `Dockerfile`, `docker/Dockerfile`.
@@ -19,37 +69,48 @@ pub(crate) fn names_file(glob: &str, name: &str) -> bool {
     last == name
 }
 
-fn pattern_matches(pattern: &str, path: &str) -> bool {
-    let pattern = pattern.trim_start_matches("./").trim_start_matches('/');
-    // `src/` means everything in it.
-    let directory = pattern.ends_with('/').then_some("**");
-    let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty()).chain(directory).collect();
-    let segments: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-    match (parts.as_slice(), segments.as_slice()) {
-        ([], _) | (_, []) => false,
-        (["**"], _) => true,
-        ([name], [.., last]) => part_matches(name, last),
-        ([.., last], [name]) if !last.chars().all(|c| c == '*') => part_matches(last, name),
-        (parts, segments) => parts_match(parts, segments),
+impl Pattern {
+    fn parse(pattern: &str) -> Self {
+        let pattern = pattern.trim_start_matches("./").trim_start_matches('/');
+        // `src/` means everything in it.
+        let directory = pattern.ends_with('/').then_some("**");
+        let parts = pattern.split('/').filter(|part| !part.is_empty()).chain(directory);
+        let parse = |part: &str| match part {
+            "**" => PatternPart::AnyDirectories,
+            name => PatternPart::Name(elements(name)),
+        };
+        Self(parts.map(parse).collect())
+    }
+
+    fn matches(&self, segments: &[Vec<char>], budget: &mut SearchBudget) -> bool {
+        match (self.0.as_slice(), segments) {
+            ([], _) | (_, []) => false,
+            ([PatternPart::AnyDirectories], _) => true,
+            ([PatternPart::Name(name)], [.., last]) => name_matches(name, last, budget),
+            ([.., PatternPart::Name(last)], [name]) if *last != [Element::AnyText] => {
+                name_matches(last, name, budget)
+            }
+            (parts, segments) => parts_match(parts, segments, budget),
+        }
     }
 }
 
 /// Matches all parts, one after the other.
-fn parts_match(parts: &[&str], segments: &[&str]) -> bool {
+fn parts_match(parts: &[PatternPart], segments: &[Vec<char>], budget: &mut SearchBudget) -> bool {
     // Whether the parts so far match the first n segments.
     let mut reached = vec![false; segments.len() + 1];
     reached[0] = true;
     for part in parts {
-        if *part == "**" {
+        let PatternPart::Name(name) = part else {
             let mut any = false;
             for is_reached in &mut reached {
                 any |= *is_reached;
                 *is_reached = any;
             }
             continue;
-        }
+        };
         for (index, segment) in segments.iter().enumerate().rev() {
-            reached[index + 1] = reached[index] && part_matches(part, segment);
+            reached[index + 1] = reached[index] && name_matches(name, segment, budget);
         }
         reached[0] = false;
     }
@@ -81,12 +142,14 @@ impl Element {
     }
 }
 
-fn part_matches(part: &str, segment: &str) -> bool {
-    let (elements, text): (Vec<Element>, Vec<char>) = (elements(part), segment.chars().collect());
+fn name_matches(elements: &[Element], text: &[char], budget: &mut SearchBudget) -> bool {
     let (mut element, mut position) = (0, 0);
     // Where to continue if the rest does not match: after the last `*`, one character further.
     let mut retry: Option<(usize, usize)> = None;
     while position < text.len() {
+        if !budget.spend() {
+            return false;
+        }
         match elements.get(element) {
             Some(Element::AnyText) => {
                 retry = Some((element + 1, position));
@@ -102,7 +165,7 @@ fn part_matches(part: &str, segment: &str) -> bool {
             },
         }
     }
-    elements.iter().skip(element).all(|element| *element == Element::AnyText)
+    budget.spend() && elements.iter().skip(element).all(|element| *element == Element::AnyText)
 }
 
 fn elements(part: &str) -> Vec<Element> {
@@ -197,6 +260,10 @@ fn expand_first(pattern: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn glob_matches(glob: &str, path: &str) -> bool {
+        GlobSet::new([glob]).matches(path, &mut SearchBudget::default())
+    }
 
     #[test]
     fn globs_match_files() {

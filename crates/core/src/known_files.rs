@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::globs::{glob_matches, names_file};
+use crate::globs::{GlobSet, SearchBudget, names_file};
 use crate::registry::Skill;
 
 /// The maximum number of words of a message that are examined, and of bytes in each.
@@ -73,7 +73,9 @@ impl KnownFiles {
 
     /// Returns the first file that one of the globs matches.
     pub fn find(&self, globs: &[Box<str>]) -> Option<&str> {
-        let is_matched = |path: &&String| globs.iter().any(|glob| glob_matches(glob, path));
+        let set = GlobSet::new(globs.iter().map(AsRef::as_ref));
+        let mut budget = SearchBudget::default();
+        let is_matched = |path: &&String| set.matches(path, &mut budget);
         let is_named = |word: &&String| globs.iter().any(|glob| names_file(glob, word));
         self.paths.iter().find(is_matched).or_else(|| self.words.iter().find(is_named)).map(String::as_str)
     }
@@ -125,6 +127,20 @@ mod tests {
         assert_eq!(find("*.ts"), Some("src/a.ts"));
         assert_eq!(find("*.toml"), None);
         assert_eq!(KnownFiles::in_message("what can you do?", Path::new("/work")).find(&["**".into()]), None);
+    }
+
+    /// Without a bound, this takes minutes.
+    #[test]
+    fn hostile_globs_are_bounded() {
+        let part = format!("{{a,b,c,d,e,f,g,h}}{{a,b,c,d,e,f,g,h}}{}x", "*a".repeat(200));
+        let globs: Vec<Box<str>> = (0..64).map(|number| format!("{part}{number}").into()).collect();
+        let mut files = KnownFiles::default();
+        for number in 0..FILES_MAX {
+            files.add_path(&format!("{}/{number}", "a".repeat(1_000)), Path::new("/"));
+        }
+        files.add_path("aax0", Path::new("/"));
+        assert_eq!(files.find(&globs), None);
+        assert_eq!(files.find(&["*/7".into()]), Some(files.paths[7].as_str()));
     }
 
     #[test]
