@@ -83,6 +83,13 @@ impl HashedTree {
         hash_dir(&Dir::open_resolved(dir).map_err(|error| unreadable(dir, error))?)
     }
 
+    /// Returns the tree of a directory that contains only this file, not executable.
+    pub fn from_file(path: &Path, bytes: &[u8]) -> Self {
+        let mut tree = Self::default();
+        tree.add(&path.file_name().unwrap_or_default().to_string_lossy(), false, bytes);
+        tree
+    }
+
     /// Adds a file.
     ///
     /// ```
@@ -143,9 +150,15 @@ pub fn tree_hash(dir: &Path) -> Result<String, TreeHashError> {
     HashedTree::from_dir(dir).map(|tree| tree.hash())
 }
 
-/// Like [`tree_hash`], for a path that was resolved before: no component may be a symlink.
-pub fn tree_hash_resolved(dir: &Path) -> Result<String, TreeHashError> {
-    HashedTree::from_resolved_dir(dir).map(|tree| tree.hash())
+/// Like [`tree_hash`], for a path that was resolved before: no component may be a symlink. The path may also be that of a
+/// file, which is hashed like a directory that contains only this file, not executable.
+pub fn tree_hash_resolved(path: &Path) -> Result<String, TreeHashError> {
+    if !path.is_file() {
+        return HashedTree::from_resolved_dir(path).map(|tree| tree.hash());
+    }
+    let (file, stat) = Dir::open_file_resolved(path).map_err(|error| unreadable(path, error))?;
+    let bytes = read_whole(&file, &stat, FILE_MAX).map_err(|error| read_error(path, error))?;
+    Ok(HashedTree::from_file(path, &bytes).hash())
 }
 
 fn hash_dir(root: &Dir) -> Result<HashedTree, TreeHashError> {

@@ -38,6 +38,9 @@ impl RegistryVerifier {
                 let approval = Approvals::load(&self.host).status(remote.label(), remote.entry());
                 matches!(approval, ApprovalStatus::Approved(_))
             }
+            None if skill.is_command() => self
+                .trust
+                .may_read(skill, || Some(HashedTree::from_file(&skill.skill_md_path(), bytes).hash())),
             None => self.trust.may_read(skill, || {
                 let tree = HashedTree::from_resolved_dir(&skill.canonical_dir()).ok()?;
                 let is_used = tree.file(path).is_some_and(|file| file.digest() == digest(bytes));

@@ -18,6 +18,18 @@ fn content(skill: &Skill, args: &str, env: &RegistryEnv) -> String {
 }
 
 #[test]
+fn pinned_trust_covers_commands() {
+    let env = env();
+    env.file(".claude/commands/a.md", "Do it.\n").file(".claude/commands/b.md", "Do it.\n").trust_pinned("");
+    assert_eq!(names(&env.snapshot()), ["a", "b"]);
+    let snapshot = env.snapshot();
+    assert!(activate(snapshot.get("a").unwrap(), None, &env.policy).is_ok());
+    env.file(".claude/commands/a.md", "Do more.\n");
+    assert!(activate(snapshot.get("a").unwrap(), None, &env.policy).is_err(), "the files changed");
+    assert_eq!(names(&env.snapshot()), ["b"]);
+}
+
+#[test]
 fn commands_are_named_after_their_files() {
     let env = env();
     env.trust("");
@@ -89,9 +101,6 @@ fn commands_of_a_project_need_trust() {
     assert!(activate(evil, None, &env.policy).is_err());
     env.trust("");
     assert_eq!(names(&env.snapshot()), ["evil", "fine"]);
-    // A command has no directory whose files trust could be pinned to.
-    env.untrust("").trust_pinned("");
-    assert_eq!(names(&env.snapshot()), ["fine"]);
 }
 
 /// A file beside a command does not belong to it.
