@@ -190,10 +190,15 @@ impl Ledger {
         }
     }
 
+    /// Keeps only the skills for which `is_kept` returns `true`.
+    pub fn retain(&mut self, is_kept: impl Fn(&str) -> bool) {
+        self.loaded.retain(|entry| is_kept(&entry.name));
+    }
+
     /// Removes a skill; returns `true` if it was there.
     pub fn remove(&mut self, name: &str) -> bool {
         let count = self.loaded.len();
-        self.loaded.retain(|entry| entry.name != name);
+        self.retain(|other| other != name);
         self.loaded.len() < count
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use prowess::Snapshot;
 use prowess::ledger::Ledger;
 use serde_json::{Map, Value};
 
@@ -107,6 +108,15 @@ impl Session {
     /// Adds the remote skills that another session has read files of: their text is in this conversation, too.
     pub fn add_remote_reads(&mut self, other: &Self) {
         self.remote_reads.extend(other.remote_reads.iter().cloned());
+    }
+
+    /// Returns the remote skills whose text is in this conversation: loaded ones, and those whose files were read.
+    pub fn remote_skills(&self, snapshot: &Snapshot) -> Vec<String> {
+        let is_remote = |name: &&str| {
+            self.ledger.has_file_set(name) || snapshot.get(name).is_some_and(|skill| skill.remote().is_some())
+        };
+        let loaded = self.ledger.names().filter(is_remote).map(str::to_owned);
+        loaded.chain(self.remote_reads.iter().cloned()).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Returns the active skills: loaded ones, those that the user requested, and those whose instructions the

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use prowess::ledger::Ledger;
 use prowess_tools::{CallStatus, Envelope, ToolDefinition, WorkspaceFile, tokens};
 
 use super::context::{Exchange, Retention};
@@ -49,8 +48,9 @@ impl ActiveTurn<'_> {
             if is_forked {
                 // The turn has a context of its own, in which only the mentioned skills are active.
                 past = PastConversation::default();
-                session.ledger =
-                    Ledger::from_names(mentions.loaded.iter().map(|loaded| loaded.skill.clone()));
+                session.ledger.retain(|name| {
+                    mentions.loaded.iter().any(|loaded| loaded.is_loaded() && loaded.skill == name)
+                });
             }
             (session, past, is_forked, mentions, files)
         });

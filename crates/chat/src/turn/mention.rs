@@ -83,9 +83,11 @@ impl MentionedSkills {
     }
 }
 
-/// Returns `true` if a skill has a context of its own when the user calls it.
+/// Returns `true` if a skill has a context of its own when the user calls it. A remote skill has none: what was written under
+/// its instructions must not become part of a conversation that does not know of it.
 pub(super) fn is_forked(snapshot: &Snapshot, name: &str) -> bool {
-    snapshot.get(name).and_then(|skill| skill.manifest()).is_some_and(|manifest| manifest.is_forked())
+    let skill = snapshot.get(name).filter(|skill| skill.remote().is_none());
+    skill.and_then(|skill| skill.manifest()).is_some_and(|manifest| manifest.is_forked())
 }
 
 impl LoadedMention {

@@ -3,8 +3,11 @@
 use std::io::{BufRead, Write};
 use std::path::Path;
 
+use crate::chat::support::{configure, messages, scripted_model};
 use crate::support::TestEnv;
 use insta::assert_snapshot;
+use prowess_config::ChatProvider;
+use prowess_testing::model::wire_format::{ReplyPart, call, text};
 use serde_json::{Value, json};
 
 /// The variable with the path of the server's skills. If it is set, this process is the server.
@@ -127,6 +130,34 @@ fn a_remote_skill_is_listed_approved_and_read() {
         &["info", "docs/pdf"],
         &["match", "does pdf at the server"],
     ]));
+}
+
+/// What was written under the instructions of a remote skill stays in the conversation, so the restriction stays, too.
+#[test]
+fn a_remote_skill_cannot_leave_the_conversation_unnoticed() {
+    const CHAT: ChatProvider = ChatProvider::OpenAiChat;
+    let run = call("1", "skills_run", json!({"name": "local", "script": "run.sh"}));
+    let load = call("2", "skills_activate", json!({"name": "docs/pdf"}));
+    for (message, first) in [("/docs/pdf go", vec![]), ("/alone go", vec![load])] {
+        let (done, run) = ([text("Done.")], std::slice::from_ref(&run));
+        let answers: [&[ReplyPart]; 4] = [&first, &done, run, &done];
+        let server = scripted_model(CHAT, &answers[usize::from(first.is_empty())..]);
+        let env = env().variable("KEY", "k").variable("PROWESS_ALLOW_SCRIPTS", "1");
+        let config = env.text("~/.prowess/config.toml");
+        configure(&env, CHAT, &server.base, "");
+        env.file("~/.prowess/config.toml", format!("{config}{}", env.text("~/.prowess/config.toml")));
+        write(&env.path("~/skills.json"), "context: fork\n");
+        env.skill("~/.agents/skills/local").file("~/.agents/skills/local/run.sh", "#!/bin/sh\necho ran\n");
+        env.file(
+            "~/.agents/skills/alone/SKILL.md",
+            "---\nname: alone\ndescription: Does it.\ncontext: fork\n---\nDo it.\n",
+        );
+        assert_eq!(env.run(&["trust", "--mcp", "docs/pdf"]).code, 0);
+        env.run(&["chat", message]);
+        let result = env.run(&["chat", "--continue", "go on"]);
+        let denied = &messages(&env)[3]["parts"][1]["summary"]["error"]["code"];
+        assert_eq!(denied, "ACCESS_DENIED", "{message}: {:?}\n{}", messages(&env), result.transcript());
+    }
 }
 
 #[test]

@@ -12,5 +12,5 @@ mod secrets;
 mod single_messages;
 mod stored_chats;
 mod stores;
-mod support;
+pub(crate) mod support;
 mod terminal;
