@@ -19,6 +19,8 @@ pub struct ChatSettings {
     pub provider: ChatProvider,
     /// The provider's name of the model.
     pub model: Option<String>,
+    /// The models that skills may choose with `model`: `NAME` or `NAME=MODEL`.
+    pub skill_models: Vec<String>,
     /// The base URL of the provider, if not the default.
     pub base_url: Option<String>,
     /// Whether unencrypted connections to other machines are allowed.

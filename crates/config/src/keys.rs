@@ -224,6 +224,8 @@ keys! {
         ChoiceField { lens: lens!(chat.provider) }, MayNot;
     "chat.model" "the provider's name of the chat model"
         TextField { lens: lens!(chat.model), description: "the name of a model", is_valid: is_model_name }, MayNot;
+    "chat.skill-models" "the models that skills may choose with `model`, as NAME or NAME=MODEL"
+        TextListField { lens: lens!(chat.skill_models) }, MayNot;
     "chat.base-url" "the base URL of the provider, if not the default"
         TextField { lens: lens!(chat.base_url), description: "a URL without user, query and fragment", is_valid: is_base_url }, MayNot;
     "chat.allow-http" "whether unencrypted connections to a provider on another machine are allowed"

@@ -1,7 +1,9 @@
 //! Commands and files that some clients insert into the instructions: `` !`command` `` and `@path`.
 //!
-//! Prowess never runs such a command, because the text would decide by itself what runs before anybody reads it, and
-//! never attaches such a file. Both stay text.
+//! A command runs only in the sandbox, and only for a skill whose scripts the user allowed; otherwise it stays text. Of a
+//! skill, only its own files are attached.
+
+use std::ops::Range;
 
 use prowess_format::{Code, Diagnostic, Location, Severity, Span};
 
@@ -13,22 +15,41 @@ const REPORTS_MAX: usize = 20;
 /// Reports the commands and files in the body of a `SKILL.md`, which begins at byte `body`.
 pub(crate) fn check_inline_references(source: &[u8], body: usize) -> Vec<Diagnostic> {
     let commands = inline_commands(source, body).map(|span| {
-        let diagnostic = Diagnostic::warning(Code::InlineReference, "the command is not run and stays text");
-        let help = "Claude Code runs it before the model reads the skill; here, tell the model to run it, or use a script";
+        let message = "the command is not run and stays text, unless the user allowed the skill's scripts";
+        let diagnostic = Diagnostic::warning(Code::InlineReference, message);
+        let help = "Claude Code runs it before the model reads the skill; here, it runs in the sandbox, without the project's files";
         diagnostic.at(Location::from_span(source, span)).help(help)
     });
     let files = inline_files(source, body).map(|span| {
-        let message = "the file is not attached and stays text";
+        let message = "the file is attached only if it belongs to the skill";
         let diagnostic = Diagnostic::new(Code::InlineReference, Severity::Info, message);
-        let help = "Claude Code attaches it; here, tell the model to read the file";
+        let help = "Claude Code attaches files of the project; here, tell the model to read the file";
         diagnostic.at(Location::from_span(source, span)).help(help)
     });
     commands.take(REPORTS_MAX).chain(files.take(REPORTS_MAX)).collect()
 }
 
-/// Returns `true` if a body contains `` !`command` `` outside of code.
-pub(crate) fn has_inline_commands(body: &str) -> bool {
-    inline_commands(body.as_bytes(), 0).next().is_some()
+/// A command in the instructions, written as `` !`command` ``.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct InlineCommand<'b> {
+    /// Its place in the body, with the backticks.
+    pub(crate) range: Range<usize>,
+    /// The command.
+    pub(crate) text: &'b str,
+}
+
+/// Returns the commands of a body, in order.
+pub(crate) fn commands(body: &str) -> impl Iterator<Item = InlineCommand<'_>> {
+    inline_commands(body.as_bytes(), 0).filter_map(move |span| {
+        let range = span.start as usize..span.end as usize;
+        let text = body.get(range.start + 2..range.end - 1)?;
+        Some(InlineCommand { range, text })
+    })
+}
+
+/// Returns the paths of a body that are written as `@path`, in order.
+pub(crate) fn files(body: &str) -> impl Iterator<Item = &str> {
+    inline_files(body.as_bytes(), 0).filter_map(|span| body.get(span.start as usize + 1..span.end as usize))
 }
 
 /// Returns the spans of `` !`command` `` at the beginning of a word, outside of code.
@@ -106,6 +127,7 @@ mod tests {
                 "info: @README.md"
             ]
         );
-        assert!(has_inline_commands("a !`b`") && !has_inline_commands("wow! `b`"));
+        let texts = |body| commands(body).map(|command| command.text).collect::<Vec<_>>();
+        assert_eq!((texts("a !`b c` !`d`"), texts("wow! `b`")), (vec!["b c", "d"], vec![]));
     }
 }

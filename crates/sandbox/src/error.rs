@@ -41,6 +41,12 @@ pub enum RunError {
         /// The listed tools.
         allowed: Vec<String>,
     },
+    /// The skill has changed since its instructions were read.
+    #[error("{skill} has changed since its instructions were read")]
+    Changed {
+        /// The skill.
+        skill: String,
+    },
     /// There are too many arguments, or they are too long or invalid.
     #[error("{0}")]
     Arguments(String),
@@ -108,6 +114,7 @@ impl RunError {
                 ErrorCode::AccessDenied
             }
             Self::Arguments(_) | Self::NoInterpreter(_) => ErrorCode::InvalidParam,
+            Self::Changed { .. } => ErrorCode::Conflict,
             Self::Missing { .. } => ErrorCode::Unavailable,
             Self::Sandbox(_) => ErrorCode::SandboxUnavailable,
             Self::Log { .. } => ErrorCode::PermissionDenied,
@@ -136,6 +143,7 @@ impl RunError {
             Self::Workspace(error) => error.hint(),
             Self::Environment(error) => error.hint(),
             Self::Arguments(_)
+            | Self::Changed { .. }
             | Self::Access(_)
             | Self::NotStarted(_)
             | Self::Log { .. }

@@ -79,7 +79,8 @@ pub use status::{SandboxStatus, status};
 pub use workspace::{Artifact, FinishedWorkspace, InputFile, ScriptFilesError, Workspace, check_workspace};
 
 use log::{RunEnd, RunRecord};
-use prepare::{WorkspaceUse, prepare};
+pub use prepare::InlineCommand;
+use prepare::{Executable, WorkspaceUse, prepare};
 
 /// Does nothing on systems without a sandbox.
 #[cfg(any(not(target_os = "linux"), prowess_portable))]
@@ -107,10 +108,32 @@ pub fn run(
     skill: &Skill,
     script: &str,
     arguments: &[String],
+    options: RunOptions<'_>,
+) -> Result<ScriptResult, RunError> {
+    run_executable(skill, Executable::Script(script), arguments, options)
+}
+
+/// Runs a command in the instructions of a skill, with the same permissions as its scripts. In the command, `$0` is the
+/// first argument. Changes in the workspace are discarded.
+pub fn run_command(
+    skill: &Skill,
+    command: &InlineCommand,
+    arguments: &[String],
+    options: RunOptions<'_>,
+) -> Result<ScriptResult, RunError> {
+    // Without an argument, `$0` would be the name of the shell.
+    let arguments = if arguments.is_empty() { &[String::new()] } else { arguments };
+    run_executable(skill, Executable::Command(command), arguments, options)
+}
+
+fn run_executable(
+    skill: &Skill,
+    executable: Executable<'_>,
+    arguments: &[String],
     mut options: RunOptions<'_>,
 ) -> Result<ScriptResult, RunError> {
     let started = Instant::now();
-    let prepared = prepare(skill, script, arguments, &options, WorkspaceUse::FromOptions)?;
+    let prepared = prepare(skill, executable, arguments, &options, WorkspaceUse::FromOptions)?;
     let mut record = prepared.record(skill, arguments.len());
     let log_path = options.log.take();
     let write_record = |record: &RunRecord| match &log_path {

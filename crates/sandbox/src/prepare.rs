@@ -62,6 +62,55 @@ struct UserFiles {
     remarks: Vec<String>,
 }
 
+/// What a run executes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Executable<'a> {
+    /// A file of the skill.
+    Script(&'a str),
+    /// A command in the instructions of the skill.
+    Command(&'a InlineCommand),
+}
+
+/// A command in the instructions of a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InlineCommand {
+    /// The command, for a shell.
+    pub text: String,
+    /// The digest of the `SKILL.md` that contains it. The command does not run if the file has changed since.
+    pub skill_md: String,
+    /// Variables for the command, besides those of every script.
+    pub variables: Vec<(String, String)>,
+}
+
+/// The shells for commands.
+const SHELLS: [&str; 2] = ["bash", "sh"];
+
+impl Executable<'_> {
+    /// Returns the name for messages and records, the digest of what runs, and how to run it.
+    fn resolve(self, skill: &Skill, files: &SkillFiles) -> Result<(String, String, Runner), RunError> {
+        match self {
+            Self::Script(path) => {
+                let (path, file) = files.file(path)?;
+                let runner = interpreter::detect_runner(&path, &file.bytes)?;
+                Ok((path, file.digest(), runner))
+            }
+            Self::Command(command) => {
+                let path = skill.skill_md_path();
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                if files.file(&name)?.1.digest() != command.skill_md {
+                    return Err(RunError::Changed {
+                        skill: hidden::escape_for_display(&skill.name()).into(),
+                    });
+                }
+                let names = SHELLS.map(str::to_owned).to_vec();
+                let arguments = vec!["-c".to_owned(), command.text.clone()];
+                let digest = prowess_fs::digest(command.text.as_bytes());
+                Ok((format!("!`{}`", command.text), digest, Runner::Interpreter { names, arguments }))
+            }
+        }
+    }
+}
+
 /// Whether a script works in a workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WorkspaceUse {
@@ -73,7 +122,7 @@ pub(super) enum WorkspaceUse {
 
 pub(super) fn prepare(
     skill: &Skill,
-    script: &str,
+    executable: Executable<'_>,
     arguments: &[String],
     options: &RunOptions<'_>,
     workspace_use: WorkspaceUse,
@@ -81,10 +130,12 @@ pub(super) fn prepare(
     let (policy, env) = (options.policy, options.env);
     gate::check_arguments(arguments, &options.limits)?;
     // Check access to the skill first, so that the error does not reveal whether its scripts are allowed.
-    let skill_files = resources::read_skill_files(skill)?;
+    let skill_files = match executable {
+        Executable::Script(_) => resources::read_skill_files(skill)?,
+        Executable::Command(_) => resources::read_instruction_files(skill)?,
+    };
     gate::check_consent_at(skill, options, &|| Some(skill_files.tree.clone()))?;
-    let (script, file) = skill_files.file(script)?;
-    let runner = interpreter::detect_runner(&script, &file.bytes)?;
+    let (script, digest, runner) = executable.resolve(skill, &skill_files)?;
     let user = unused_user().map_err(|error| RunError::Sandbox(vec![error]))?;
     let located = locate_runner(&script, &runner, env, user)?;
     let tools = match policy.run.allowed_tools {
@@ -100,12 +151,13 @@ pub(super) fn prepare(
             allowed: tools.iter().map(|tool| hidden::escape_for_display(tool).into_owned()).collect(),
         });
     }
-    let environment = find_environment(skill, &script, &skill_files, &located, options)?;
-    let digest = file.digest();
+    let environment = match executable {
+        Executable::Script(_) => find_environment(skill, &script, &skill_files, &located, options)?,
+        Executable::Command(_) => None,
+    };
     let run_dir = RunDir::new(&sandbox::scratch_parent(), &skill_files, user)
         .map_err(|error| RunError::Io { context: "cannot create the scratch directory", error })?;
-    let script_path = run_dir.skill.join(&script);
-    let files = match workspace_use {
+    let mut files = match workspace_use {
         WorkspaceUse::FromOptions => copy_user_files(options, &run_dir, user)?,
         WorkspaceUse::None => UserFiles::default(),
     };
@@ -113,11 +165,17 @@ pub(super) fn prepare(
     let mut readable = located.readable;
     readable.push(run_dir.python.clone());
     readable.extend(programs.readable);
-    let (program, mut fixed_arguments) = match located.program {
-        Some(program) => (program, located.arguments),
-        None => (script_path.clone(), Vec::new()),
+    let script_path = match executable {
+        Executable::Script(_) => Some(run_dir.skill.join(&script)),
+        Executable::Command(_) => None,
     };
-    if program != script_path {
+    let (program, mut fixed_arguments) = match (located.program, &script_path) {
+        (Some(program), _) => (program, located.arguments),
+        (None, script_path) => (script_path.clone().unwrap_or_default(), Vec::new()),
+    };
+    if let Some(script_path) = script_path
+        && program != script_path
+    {
         fixed_arguments.push(script_path.display().to_string());
     }
     let tree = || Some(skill_files.tree.clone());
@@ -126,6 +184,12 @@ pub(super) fn prepare(
     let granted = gate::granted_variables(skill, policy, env, &options.environment);
     let granted_names = granted.iter().map(|(name, _)| name.clone()).collect();
     variables.extend(granted);
+    if let Executable::Command(command) = executable {
+        variables.extend(command.variables.iter().map(|(name, value)| (name.clone(), value.into())));
+        variables.push(("CLAUDE_SKILL_DIR".to_owned(), run_dir.skill.clone().into_os_string()));
+        // A command provides text. Its changes are discarded.
+        files.apply_to = None;
+    }
     if let Some(environment) = &environment {
         readable.extend(environment.readable.iter().cloned());
         run_dir

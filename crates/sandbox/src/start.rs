@@ -13,7 +13,7 @@ use super::error::RunError;
 use super::log::{self, RunEnd, RunRecord};
 use super::meter::Meter;
 use super::options::{InputSource, RunOptions, RunSetup};
-use super::prepare::{PreparedRun, WorkspaceUse, prepare};
+use super::prepare::{Executable, PreparedRun, WorkspaceUse, prepare};
 use super::result::RunLimit;
 use super::sandbox::SandboxedProcess;
 use super::{Limits, elapsed_ms, record_grants};
@@ -48,7 +48,7 @@ pub fn prepare_script(
     script: &str,
     options: &RunOptions<'_>,
 ) -> Result<PreparedScript, RunError> {
-    let prepared = prepare(skill, script, &[], options, WorkspaceUse::None)?;
+    let prepared = prepare(skill, Executable::Script(script), &[], options, WorkspaceUse::None)?;
     let log = RunLogEntry { path: options.log.clone(), record: prepared.record(skill, 0) };
     // A failure here is ignored, because each start also has its own record, which is required.
     let _ = record_grants(skill, options);

@@ -222,7 +222,8 @@ fn build_state(
     let mcp = prowess_mcp::http::router(&server, options, stop.clone());
     let toolbox = Arc::new(toolbox().with_watched(watched));
     let model = connect(&configuration.chat, |name| std::env::var_os(name), &toolbox)?;
-    let agent = Agent::new(Arc::clone(&toolbox), model, configuration.chat.limits);
+    let agent = Agent::new(Arc::clone(&toolbox), model, configuration.chat.limits)
+        .with_skill_models(configuration.chat.skill_models.clone());
     let (listed, overview, index) =
         (SkillListCache::default(), OverviewCache::default(), IndexCache::default());
     let source = prowess_config::load(&configuration.inputs);

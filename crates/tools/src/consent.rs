@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use prowess::Skill;
 use prowess_sandbox::{
-    AccessSummary, Consent, ConsentAnswer, RunError, RunOptions, grant_entry, may_ask, pinned_grant_entry,
+    AccessSummary, Consent, ConsentAnswer, RunError, RunOptions, grant_entry, is_allowed, may_ask,
+    pinned_grant_entry,
 };
 
 use crate::envelope::ToolError;
@@ -32,10 +33,28 @@ impl fmt::Debug for ConsentDecisions {
     }
 }
 
+fn contains(set: &Mutex<BTreeSet<String>>, entry: &str) -> bool {
+    set.lock().unwrap_or_else(PoisonError::into_inner).contains(entry)
+}
+
 impl ConsentDecisions {
     /// Saves lasting answers with this callback. Without one, they last as long as the process.
     pub fn saved_by(save: Arc<DecisionCallback>) -> Self {
         Self { save: Some(save), ..Self::default() }
+    }
+
+    /// Returns the consent to run something of a skill without asking: the configuration or a lasting answer allows it.
+    pub(crate) fn known_consent(&self, skill: &Skill, options: &RunOptions<'_>) -> Option<Consent> {
+        if is_allowed(skill, options.policy(), options.host()) {
+            return Some(Consent::Configured);
+        }
+        if !may_ask(skill, options.policy(), options.host()) {
+            return None;
+        }
+        let tree = prowess::resources::read_skill_files(skill).ok()?.tree;
+        let is_allowed = !contains(&self.denied, &grant_entry(skill))
+            && contains(&self.allowed, &pinned_grant_entry(skill, &tree));
+        is_allowed.then_some(Consent::GivenAt(tree))
     }
 
     /// Returns the consent to run a script, and asks the user if necessary and possible. Also returns a warning if a lasting
@@ -57,9 +76,6 @@ impl ConsentDecisions {
         // A script that does not exist is an error, not a question.
         files.file(script).map_err(|error| ToolError::new(error.code(), error.to_string()))?;
         let (entry, pinned) = (grant_entry(skill), pinned_grant_entry(skill, &files.tree));
-        let contains = |set: &Mutex<BTreeSet<String>>, entry: &str| {
-            set.lock().unwrap_or_else(PoisonError::into_inner).contains(entry)
-        };
         let denied = || {
             let error = RunError::Denied { skill: skill.name().into_owned() };
             Err(ToolError::new(error.code(), error.to_string()))

@@ -91,7 +91,7 @@ impl Toolbox {
         session: &mut Session,
     ) -> Result<Envelope, ToolError> {
         let policy = self.registry().policy();
-        let activated =
+        let mut activated =
             activate(skill, args, policy).map_err(|error| ToolError::new(error.code(), error.to_string()))?;
         // With arguments, the text differs, so it is returned again.
         let name = skill.key();
@@ -112,6 +112,7 @@ impl Toolbox {
             }
             return Ok(Envelope::success(data, reminder));
         }
+        self.runner.insert_command_outputs(self.registry(), &self.snapshot(), skill, &mut activated, session);
         let content = activated.content();
         let mut data = match tool {
             BuiltinTool::Skill => {
@@ -124,6 +125,9 @@ impl Toolbox {
         };
         if is_known {
             data["already_active"] = true.into();
+        }
+        if !activated.command_outputs().is_empty() {
+            data["commands"] = command_data(&activated);
         }
         self.note_truncation(&activated.name, "SKILL.md", activated.truncated);
         Ok(match activated.truncated {
@@ -287,6 +291,12 @@ fn activation_data(activated: &ActivatedSkill) -> Value {
         data["uri"] = origin.uri.as_str().into();
     }
     data
+}
+
+/// Returns the commands of the instructions that were run, with their output.
+fn command_data(activated: &ActivatedSkill) -> Value {
+    let outputs = activated.command_outputs().iter();
+    outputs.map(|output| json!({"command": output.command, "output": output.output})).collect()
 }
 
 fn with_truncated(mut data: Value) -> Value {

@@ -47,6 +47,7 @@ mod consent;
 mod definition;
 mod dispatch;
 mod envelope;
+mod inline_commands;
 mod inputs;
 mod invoke;
 pub mod json;

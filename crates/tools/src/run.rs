@@ -107,7 +107,7 @@ pub(crate) struct ScriptCall<'a> {
 /// Returns the workspace of a script, or `None` to follow the policy. Changes nothing: the user may not allow the script.
 /// Inputs take the place of files of the conversation with the same path, but never of files in a directory of the user.
 /// `max` is the maximum size of all files, which are held in memory.
-fn prepare_workspace(
+pub(crate) fn prepare_workspace(
     workspace: Option<&ConversationWorkspace>,
     inputs: Vec<InputFile>,
     max: u64,

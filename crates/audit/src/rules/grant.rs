@@ -72,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
         severity: Low,
         title: "runs a command when the skill is loaded",
         reason: "some clients run !`…` before anyone sees the text",
-        help: "review the command; Prowess never runs it",
+        help: "review the command; Prowess runs it only in the sandbox, if you allow scripts of the skill",
         scope: Prose,
         matcher: Line(pattern("!`", &[r"(^|[\s(:])!\x60[^\x60\n]+\x60"])),
         example: example("SKILL.md", "Branch: !`git branch --show-current`\n"),

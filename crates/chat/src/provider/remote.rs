@@ -47,11 +47,12 @@ impl<I: ProviderApi> Model for RemoteModel<I> {
 
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> Box<dyn ReplyStream + 'a> {
         let names = ToolNames::new(request.tools);
-        let body = self.api.body(&self.model, &request, &names);
+        let model = request.model.unwrap_or(&self.model);
+        let body = self.api.body(model, &request, &names);
         let tools = !request.tools.is_empty();
         let tool_names = names.clone();
         let adapt = move |request_body: &Value, message: &str| {
-            self.api.adapt(request_body, message).then(|| self.api.body(&self.model, &request, &tool_names))
+            self.api.adapt(request_body, message).then(|| self.api.body(model, &request, &tool_names))
         };
         StreamingReply::boxed(&self.http, body, tools, adapt, move || I::new_parser(names.clone()))
     }

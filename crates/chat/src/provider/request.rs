@@ -14,6 +14,8 @@ pub struct ModelRequest<'a> {
     pub entries: &'a [ConversationEntry],
     /// The tools that the model may call; empty if it cannot call tools.
     pub tools: &'a [ToolDefinition],
+    /// The model to use in place of the configured one.
+    pub model: Option<&'a str>,
     /// The maximum number of tokens of the reply.
     pub max_output_tokens: u32,
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::context::{Exchange, entry_cost};
 use super::files::{attached_files, with_attachments};
 use super::mention::{is_forked, without_mention};
-use super::summary::{is_reminder, loaded_skill_name, returns_skill_text, safe_id};
+use super::summary::{command_outputs, is_reminder, loaded_skill_name, returns_skill_text, safe_id};
 use crate::message::{Message, MessageState, Part, Role, is_mention};
 use crate::provider::{ConversationEntry, ToolInvocation, ToolOutput};
 
@@ -269,9 +269,10 @@ impl ResultRestorer<'_> {
         let policy = self.toolbox.registry().policy();
         let skill = snapshot.get(name).filter(|skill| skill.is_enabled() && policy.enabled);
         let activated = skill.and_then(|skill| activate(skill, arguments["args"].as_str(), policy).ok());
-        let Some(activated) = activated else {
+        let Some(mut activated) = activated else {
             return format!("[The skill {display_name} is no longer available.]");
         };
+        activated.set_command_outputs(command_outputs(summary));
         let (digest, file_set) =
             (activated.digest().to_owned(), activated.origin.as_ref().map(|origin| origin.file_set.clone()));
         self.restored.push(RestoredSkill { name: name.to_owned(), digest, file_set });

@@ -63,6 +63,7 @@ pub struct Agent {
     toolbox: Arc<Toolbox>,
     model: Arc<dyn Model>,
     limits: ChatLimits,
+    skill_models: Vec<String>,
 }
 
 /// The input of a turn.
@@ -96,7 +97,20 @@ impl fmt::Debug for TurnInput<'_> {
 impl Agent {
     /// Creates an agent from a model, skills and limits.
     pub fn new(toolbox: Arc<Toolbox>, model: Arc<dyn Model>, limits: ChatLimits) -> Self {
-        Self { toolbox, model, limits }
+        Self { toolbox, model, limits, skill_models: Vec::new() }
+    }
+
+    /// Lets skills choose these models with `model`: `NAME` or `NAME=MODEL`, where `MODEL` is the provider's name.
+    pub fn with_skill_models(self, skill_models: Vec<String>) -> Self {
+        Self { skill_models, ..self }
+    }
+
+    /// Returns the provider's name of a model that a skill asks for, if the user allows it.
+    fn allowed_model(&self, name: &str) -> Option<&str> {
+        self.skill_models.iter().find_map(|entry| match entry.split_once('=') {
+            Some((alias, model)) => (alias.trim() == name).then_some(model.trim()),
+            None => (entry == name).then_some(entry.as_str()),
+        })
     }
 
     /// Returns the model.

@@ -152,10 +152,23 @@ impl<'a> ActiveTurn<'a> {
         }
     }
 
-    /// Returns the active skills of the conversation.
+    /// Returns the active skills of the conversation. After a turn with a context of its own, those are the skills of before,
+    /// and the remote skills that had an influence on the answer: they restrict what may run.
     pub(super) fn active_skills(&self) -> Vec<String> {
-        let current = || self.session.ledger.names().map(str::to_owned).collect();
-        self.outer_skills.clone().unwrap_or_else(current)
+        let Some(outer) = &self.outer_skills else {
+            return self.session.ledger.names().map(str::to_owned).collect();
+        };
+        let snapshot = self.agent.toolbox.snapshot();
+        let remote = self.session.remote_skills(&snapshot).into_iter();
+        outer.iter().cloned().chain(remote.filter(|name| !outer.contains(name))).collect()
+    }
+
+    /// Returns the model of the skill that was loaded last in this turn, if it asks for one that the user allows.
+    fn skill_model(&self) -> Option<&str> {
+        let snapshot = self.agent.toolbox.snapshot();
+        let loaded = self.context.skills.iter().rev().filter_map(|name| snapshot.get(name));
+        let mut local = loaded.filter(|skill| skill.remote().is_none());
+        local.find_map(|skill| self.agent.allowed_model(skill.manifest()?.model()?))
     }
 
     async fn run(
@@ -186,6 +199,7 @@ impl<'a> ActiveTurn<'a> {
             system: &self.system,
             entries: &entries,
             tools: &tools,
+            model: self.skill_model(),
             max_output_tokens: self.agent.limits.output_tokens,
         };
         let result = request_reply(&*self.agent.model, request, journal, self.cancel, &mut reply).await;

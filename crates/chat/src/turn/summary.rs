@@ -3,6 +3,7 @@
 //! Texts of skills are not stored, only their digests: they are read again when needed. Everything else is limited in
 //! size.
 
+use prowess::activation::CommandOutput;
 use prowess_tools::{BuiltinTool, CallStatus, Envelope};
 use serde_json::{Map, Value, json};
 
@@ -26,6 +27,10 @@ const FILES_MAX: usize = 128 * 1024;
 
 /// The keys to keep for texts of skills.
 const SKILL_TEXT_KEYS: [&str; 5] = ["name", "path", "digest", "truncated", "already_active"];
+
+/// The key of the commands that were run for the instructions of a skill. Their output is stored whole, because it cannot be
+/// read again; the tools limit its size.
+const COMMANDS_KEY: &str = "commands";
 
 pub(super) fn status_name(outcome: CallStatus) -> &'static str {
     match outcome {
@@ -53,6 +58,9 @@ pub(super) fn summarize(name: &str, envelope: &Envelope) -> Value {
             (key.clone(), truncate_value(value, budget))
         })
         .collect();
+    if let Some(commands) = envelope.data.get(COMMANDS_KEY).filter(|_| skill_text) {
+        summary.insert(COMMANDS_KEY.to_owned(), commands.clone());
+    }
     if let Some(error) = &envelope.error {
         let message = truncate(&error.message, DATA_TEXT_MAX);
         summary.insert("error".to_owned(), json!({"code": error.code.as_str(), "message": message}));
@@ -85,6 +93,16 @@ pub(crate) fn loaded_skill_name<'v>(tool: &str, summary: &'v Value) -> Option<&'
         Some(BuiltinTool::Activate | BuiltinTool::Skill | BuiltinTool::ReadFile)
     );
     summary["name"].as_str().filter(|_| loads)
+}
+
+/// Returns the outputs of the commands that were run when a skill was loaded, from the summary of the result.
+pub(super) fn command_outputs(summary: &Value) -> Vec<CommandOutput> {
+    let commands = summary[COMMANDS_KEY].as_array().map(Vec::as_slice).unwrap_or_default();
+    let output = |entry: &Value| {
+        let text = |key: &str| Some(entry[key].as_str()?.to_owned());
+        Some(CommandOutput { command: text("command")?, output: text("output")? })
+    };
+    commands.iter().map_while(output).collect()
 }
 
 /// Returns `true` if a result only reminds the model of instructions that are already in the conversation.

@@ -78,6 +78,37 @@ async fn custom_commands_are_called_by_name() {
     assert!(!system_prompt(CHAT, &server.requests()[0]).contains("draft"), "not offered to the model");
 }
 
+/// The model of a skill is used for the turn in which the skill is loaded, if the user allows it.
+#[tokio::test]
+async fn a_skill_chooses_an_allowed_model() {
+    let steps = [
+        vec![call("c1", "skills_activate", json!({"name": "quick"}))],
+        vec![text("Done.")],
+        vec![text("Later.")],
+        vec![text("Not allowed.")],
+    ];
+    let server = ModelServer::scripted(CHAT, &steps).await;
+    let env = TestEnv::new(Preset::Standard).with_provider(CHAT, &server.base);
+    let skill = |name: &str, model: &str| {
+        let manifest = format!("---\nname: {name}\ndescription: Does it.\nmodel: {model}\n---\nDo it.\n");
+        env.file(&format!("~/.agents/skills/{name}/SKILL.md"), &manifest);
+    };
+    skill("quick", "haiku");
+    skill("costly", "opus");
+    let mut conversation = env.start();
+    let models = vec!["haiku=small-model".to_owned(), "other".to_owned()];
+    conversation.agent = conversation.agent.with_skill_models(models);
+    conversation.send("quickly").await;
+    conversation.send("and now?").await;
+    conversation.send("/costly please").await;
+    let requests = server.requests();
+    let models: Vec<_> =
+        requests.iter().map(|request| request.body["model"].as_str().unwrap_or_default()).collect();
+    assert_eq!(models[1], "small-model");
+    assert_eq!([models[2], models[3]], [models[0]; 2], "{models:?}");
+    assert_ne!(models[0], "small-model");
+}
+
 /// A skill with `context: fork` sees only its own message, and only its answer becomes part of the conversation.
 #[tokio::test]
 async fn a_forked_skill_has_a_context_of_its_own() {

@@ -21,8 +21,13 @@ async fn ask(provider: ChatProvider, replies: Vec<Reply>) -> (Vec<Chunk>, Option
     let toolbox = env.toolbox();
     let model = env.model(&toolbox);
     let entries = [ConversationEntry::User("hello".to_owned())];
-    let mut stream =
-        model.stream(ModelRequest { system: "", entries: &entries, tools: &[], max_output_tokens: 10 });
+    let mut stream = model.stream(ModelRequest {
+        system: "",
+        entries: &entries,
+        tools: &[],
+        model: None,
+        max_output_tokens: 10,
+    });
     let mut chunks = Vec::new();
     let error = loop {
         match stream.next().await {

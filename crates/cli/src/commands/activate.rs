@@ -2,9 +2,10 @@
 
 use prowess::activation::{ActivateError, activate};
 use prowess::usage::SkillUsage;
+use prowess_tools::Session;
 use serde_json::json;
 
-use super::{CommandResult, SUCCESS, find_active};
+use super::{CommandResult, SUCCESS, find_active, script_runner};
 use crate::args::GlobalArgs;
 use crate::context::CommandContext;
 use crate::failure::Failure;
@@ -17,15 +18,20 @@ pub(super) fn run(
     args: Option<&str>,
     output: &mut Output,
 ) -> CommandResult {
-    let snapshot = context.registry_for(global, &[name]).snapshot();
+    let registry = context.registry_for(global, &[name]);
+    let snapshot = registry.snapshot();
     let skill = find_active(&snapshot, name)?;
-    let activated = activate(skill, args, context.policy()).map_err(|error| {
+    let mut activated = activate(skill, args, context.policy()).map_err(|error| {
         let failure = Failure::new(error.code(), error.to_string());
         match error {
             ActivateError::Arguments(_) => failure,
             _ => failure.hint(format!("run `prowess why {}` for details", clean(name))),
         }
     })?;
+    if activated.inline_commands().next().is_some() {
+        let runner = script_runner(context, super::run::cancellable());
+        runner.insert_command_outputs(&registry, &snapshot, skill, &mut activated, &Session::default());
+    }
     // Recording the use is optional, so a failure is ignored.
     let _ = SkillUsage::record(&context.host_env, skill.key());
     let content = activated.content();

@@ -203,6 +203,7 @@ fn every_field_of_the_policy_has_a_key() {
     let ChatSettings {
         provider: _,
         model: _,
+        skill_models: _,
         base_url: _,
         allow_http: _,
         key_env: _,
@@ -231,7 +232,7 @@ fn every_field_of_the_policy_has_a_key() {
         timeout: _,
     } = EmbeddingsSettings::default();
     // One each for `activation.max-pushed`, `sources.mcp` and `sources.indexes`.
-    assert_eq!(KEYS.len(), 2 + 10 + 14 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 1 + 19 + 4 + 21 + 7);
+    assert_eq!(KEYS.len(), 2 + 10 + 14 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 1 + 19 + 4 + 22 + 7);
 }
 
 #[test]

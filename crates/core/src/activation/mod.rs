@@ -12,6 +12,7 @@
 //! because some scripts need them; [`ActivatedSkill::diagnostics`] warns about them.
 
 pub mod arguments;
+mod attachments;
 mod error;
 mod frontmatter;
 mod lazy;
@@ -37,11 +38,13 @@ pub use frontmatter::verbatim_frontmatter;
 pub use shown_warnings::ShownWarnings;
 pub use tiers::SkillTiers;
 
+use crate::inline_references;
 use crate::policy::{ActivationMode, Policy};
 use crate::remote::RemoteSkill;
 use crate::resources::open::{self, SkillMd};
 use crate::resources::{Truncation, text};
 use crate::skill::{CommandDialect, DiscoveredSkill, ResourceUnavailable, Skill};
+use attachments::{Attachment, read_attachments};
 use lazy::LazyFields;
 
 /// An activated skill.
@@ -69,6 +72,18 @@ pub struct ActivatedSkill {
     command: Option<CommandDialect>,
     /// The project's directory, if the instructions refer to it.
     project_dir: Option<PathBuf>,
+    /// The outputs of the first commands in the instructions.
+    outputs: Vec<CommandOutput>,
+    attachments: Vec<Attachment>,
+}
+
+/// A command in the instructions, and its output, which the model is shown in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandOutput {
+    /// The command.
+    pub command: String,
+    /// The output.
+    pub output: String,
 }
 
 /// The server of a remote skill.
@@ -167,6 +182,8 @@ fn activate_with_mode(
         project_dir: project_dir(skill, &source),
         argument_names: parts.argument_names,
         command: skill.root().command_dialect(),
+        outputs: Vec::new(),
+        attachments: read_attachments(skill, &source[body..], policy, mode),
         source,
         lazy,
         mode,
@@ -325,6 +342,35 @@ impl ActivatedSkill {
     /// Returns the unmodified instructions.
     pub fn body(&self) -> &str {
         self.source.get(self.body.clone()).unwrap_or_default()
+    }
+
+    /// Returns the commands in the instructions, written as `` !`command` ``, in order. They are only meant to be run in
+    /// [`ActivationMode::Wrapped`], and never for a remote skill or a prompt of Codex.
+    pub fn inline_commands(&self) -> impl Iterator<Item = &str> {
+        let is_defined = self.mode == ActivationMode::Wrapped
+            && self.origin.is_none()
+            && self.command != Some(CommandDialect::Codex);
+        let body = if is_defined { render::shown_body(self) } else { "" };
+        inline_references::commands(body).map(|command| command.text)
+    }
+
+    /// Returns the names of the arguments, and the arguments with these names.
+    pub fn named_arguments(&self) -> impl Iterator<Item = (&str, &str)> {
+        let names = self.argument_names.iter().map(AsRef::as_ref);
+        names.zip(self.args.words().iter().map(String::as_str))
+    }
+
+    /// Shows outputs in place of the first commands. An output whose command is not at its place is ignored.
+    pub fn set_command_outputs(&mut self, mut outputs: Vec<CommandOutput>) {
+        for output in &mut outputs {
+            text::strip_escapes(&mut output.output, 0);
+        }
+        self.outputs = outputs;
+    }
+
+    /// Returns the outputs that are shown in place of commands.
+    pub fn command_outputs(&self) -> &[CommandOutput] {
+        &self.outputs
     }
 
     /// Returns the text for the model, in the mode of the policy.

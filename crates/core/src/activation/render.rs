@@ -7,7 +7,7 @@ use std::fmt::{self, Write};
 use super::ActivatedSkill;
 use super::arguments::{PlaceholderSyntax, PlaceholderValues, Substitution};
 use super::single_line::SingleLine;
-use crate::inline_references::has_inline_commands;
+use crate::inline_references::commands;
 use crate::policy::ActivationMode;
 use crate::skill::CommandDialect;
 
@@ -64,7 +64,7 @@ fn write_wrapped(activated: &ActivatedSkill, out: &mut impl Write) -> fmt::Resul
         Some(CommandDialect::Codex) => PlaceholderSyntax::PositionsFromOne,
         Some(CommandDialect::ClaudeCode) | None => PlaceholderSyntax::Positions,
     };
-    write_instructions(activated, trim_blank_lines(activated.body()), placeholders, &mut inside)?;
+    write_instructions(activated, shown_body(activated), placeholders, &mut inside)?;
     match &activated.origin {
         // A custom command has no files of its own.
         None if activated.command.is_some() => inside.write_str("\n")?,
@@ -92,6 +92,11 @@ fn write_wrapped(activated: &ActivatedSkill, out: &mut impl Write) -> fmt::Resul
     out.write_str("</skill_content>")
 }
 
+/// Returns the body without surrounding blank lines.
+pub(super) fn shown_body(activated: &ActivatedSkill) -> &str {
+    trim_blank_lines(activated.body())
+}
+
 /// Writes the body with its arguments, and the notices about both.
 fn write_instructions(
     activated: &ActivatedSkill,
@@ -106,22 +111,52 @@ fn write_instructions(
             .then_some(activated.base_dir.as_path()),
         project_dir: activated.project_dir.as_deref(),
     };
-    let substituted = activated.args.write(body, placeholders, values, out)?;
+    let mut substituted = Substitution::No;
+    let mut write_text = |text: &str, out: &mut _| {
+        if activated.args.write(text, placeholders, values, out)? == Substitution::Yes {
+            substituted = Substitution::Yes;
+        }
+        Ok(())
+    };
+    let mut rest = 0;
+    let mut has_pending_commands = false;
+    if placeholders != PlaceholderSyntax::Whole {
+        let mut outputs = activated.outputs.iter();
+        for command in commands(body) {
+            match outputs.next().filter(|output| output.command == command.text) {
+                Some(output) => {
+                    write_text(&body[rest..command.range.start], out)?;
+                    out.write_str(output.output.trim_end())?;
+                    rest = command.range.end;
+                }
+                None => has_pending_commands = true,
+            }
+        }
+    }
+    write_text(&body[rest..], out)?;
     if let Some(truncated) = activated.truncated {
         write!(out, "\n\n{truncated}")?;
     }
     if substituted == Substitution::No && !activated.args.is_empty() {
         write!(out, "\n\nARGUMENTS: {}", activated.args.as_str())?;
     }
-    if placeholders != PlaceholderSyntax::Whole && has_inline_commands(body) {
+    if has_pending_commands {
         out.write_str(COMMANDS_NOTE)?;
+    }
+    for attachment in &activated.attachments {
+        out.write_str("\n\n<file path=\"")?;
+        write!(XmlText(out), "{}", attachment.path)?;
+        write!(out, "\">\n{}\n", attachment.content.trim_end())?;
+        if attachment.is_truncated {
+            out.write_str("[truncated]\n")?;
+        }
+        out.write_str("</file>")?;
     }
     Ok(())
 }
 
 /// The note for the model about commands in the instructions.
-const COMMANDS_NOTE: &str =
-    "\n\n[Commands written as !`command` were not run; their output is not included above.]";
+const COMMANDS_NOTE: &str = "\n\n[The output of commands written as !`command` is not included above.]";
 
 /// Removes blank lines before and after the body.
 fn trim_blank_lines(body: &str) -> &str {

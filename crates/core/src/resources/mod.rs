@@ -26,7 +26,7 @@ pub use list::{ResourceKind, list_files};
 pub use list_dir::{ChildEntry, list_dir};
 pub use mime::{guess_mime_type, mime_type_for_path};
 pub use read_file::ReadFileTool;
-pub use skill_files::{LoadedFile, SkillFiles, read_skill_files};
+pub use skill_files::{LoadedFile, SkillFiles, read_instruction_files, read_skill_files};
 pub use stamp::{SkillStamp, stamp_skill};
 pub use text::Truncation;
 

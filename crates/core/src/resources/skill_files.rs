@@ -125,6 +125,26 @@ pub fn read_skill_files(skill: &Skill) -> Result<SkillFiles, ReadResourceError> 
     Ok(SkillFiles { files: collector.files, skipped: collector.skipped, tree: tree.hash() })
 }
 
+/// Reads the files of a skill for running commands of its instructions: like [`read_skill_files`], and for a custom command
+/// its only file, which cannot be run itself.
+pub fn read_instruction_files(skill: &Skill) -> Result<SkillFiles, ReadResourceError> {
+    if !skill.is_command() {
+        return read_skill_files(skill);
+    }
+    if let Some(unavailable) = ResourceUnavailable::for_use(skill) {
+        return Err(unavailable.into());
+    }
+    let path = skill.skill_md_path();
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let bytes = open::read_skill_md(skill)
+        .map_err(|error| ReadResourceError::from_read_error(&name, error, FILE_MAX))?
+        .bytes;
+    skill.verifier.verify(skill, skill.file.as_str(), &bytes)?;
+    let tree = HashedTree::from_file(&path, &bytes).hash();
+    let files = BTreeMap::from([(name, LoadedFile { executable: false, bytes })]);
+    Ok(SkillFiles { files, skipped: Vec::new(), tree })
+}
+
 #[derive(Default)]
 struct FileCollector {
     files: BTreeMap<String, LoadedFile>,

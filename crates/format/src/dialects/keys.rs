@@ -98,7 +98,7 @@ keys! {
     spec "metadata" "other properties" [Codex, OpenClaw, Hermes];
     other "mode" "the mode in which the skill is offered" [Roo];
     other "modeSlugs" "the modes in which the skill is offered" [Roo];
-    other "model" "the model while the skill is active" [ClaudeCode, QwenCode];
+    prowess "model" "the model while the skill is active" [ClaudeCode, QwenCode];
     other "monitors" "part of a plugin manifest" [ClaudeCode];
     spec "name" "the name" Client::ALL;
     other "not_for" "what the skill is not for" [];

@@ -70,6 +70,7 @@ pub(super) fn read_field(
         "paths" => optional.paths = field.paths(),
         // Claude Code ignores any other value.
         "context" => optional.fork = scalar_text(node) == Some("fork"),
+        "model" => optional.model = scalar_text(node).filter(|model| *model != "inherit").map(Into::into),
         _ => optional.unknown.push((key.into(), node.value())),
     }
 }

@@ -54,6 +54,7 @@ struct OptionalFields {
     when_to_use: Option<Box<str>>,
     paths: Vec<Box<str>>,
     fork: bool,
+    model: Option<Box<str>>,
     openclaw: OpenClawRequires,
     unknown: Vec<(Box<str>, Value)>,
 }
@@ -279,6 +280,11 @@ impl Manifest {
     /// Returns `true` for `context: fork`: a call of the skill by the user has a context of its own.
     pub fn is_forked(&self) -> bool {
         self.optional_fields().is_some_and(|optional| optional.fork)
+    }
+
+    /// Returns `model`: the model to use while the skill is active. `inherit` is the same as none.
+    pub fn model(&self) -> Option<&str> {
+        self.optional_fields()?.model.as_deref()
     }
 
     /// Returns the fields whose keys the rules do not know, in order.

@@ -69,7 +69,8 @@ impl ChatSetup {
             (None, None) => None,
         };
         Ok(Self {
-            agent: Agent::new(Arc::clone(&toolbox), model, settings.limits),
+            agent: Agent::new(Arc::clone(&toolbox), model, settings.limits)
+                .with_skill_models(settings.skill_models.clone()),
             toolbox,
             store,
             file_limits: settings.files,
