@@ -5,11 +5,32 @@
 pub struct BundledSkill {
     /// The name of the skill's directory.
     pub id: &'static str,
+    /// What the skill is for.
+    pub purpose: BundledPurpose,
     /// The files, sorted by their paths relative to the directory.
     pub files: &'static [(&'static str, &'static [u8])],
 }
 
+/// What a bundled skill is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BundledPurpose {
+    /// It helps with the work of users, so models are offered it.
+    Work,
+    /// It shows or tests how skills work. Users can load it by name; models are not offered it.
+    Example,
+}
+
 impl BundledSkill {
+    /// Returns the bundled skill with this directory name.
+    pub fn find(id: &str) -> Option<&'static Self> {
+        BUNDLED.iter().find(|skill| skill.id == id)
+    }
+
+    /// Returns `true` for an example, which models are not offered.
+    pub fn is_example(&self) -> bool {
+        self.purpose == BundledPurpose::Example
+    }
+
     /// Returns the bytes of `SKILL.md`.
     pub fn skill_md(&self) -> &'static [u8] {
         self.file("SKILL.md").unwrap_or_default()
@@ -27,22 +48,23 @@ impl BundledSkill {
 }
 
 macro_rules! bundled {
-    ($($id:literal: [$($path:literal),+ $(,)?],)+) => {
+    ($($purpose:ident $id:literal: [$($path:literal),+ $(,)?],)+) => {
         /// All bundled skills, sorted by name.
         pub static BUNDLED: &[BundledSkill] = &[$(BundledSkill {
             id: $id,
+            purpose: BundledPurpose::$purpose,
             files: &[$(($path, include_bytes!(concat!("../bundled/", $id, "/", $path)))),+],
         }),+];
     };
 }
 
 bundled! {
-    "code-review": ["SKILL.md", "references/severity.md", "references/traps.md"],
-    "gh": ["SKILL.md", "references/api.md", "references/json-and-jq.md"],
-    "hello-world": ["SKILL.md"],
-    "skill-writer": ["SKILL.md", "assets/template.md", "references/fields.md"],
-    "skills-system-validation": ["SKILL.md", "assets/fixture.json", "references/REFERENCE.md", "scripts/echo.sh"],
-    "weekly-report-generator": ["SKILL.md", "assets/report-template.md"],
+    Work "code-review": ["SKILL.md", "references/severity.md", "references/traps.md"],
+    Work "gh": ["SKILL.md", "references/api.md", "references/json-and-jq.md"],
+    Example "hello-world": ["SKILL.md"],
+    Work "skill-writer": ["SKILL.md", "assets/template.md", "references/fields.md"],
+    Example "skills-system-validation": ["SKILL.md", "assets/fixture.json", "references/REFERENCE.md", "scripts/echo.sh"],
+    Work "weekly-report-generator": ["SKILL.md", "assets/report-template.md"],
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::bundled::BUNDLED;
+use crate::bundled::BundledSkill;
 use crate::remote::{RemoteFile, RemoteSkill};
 use crate::skill::{DiscoveredSkill, FilePaths, SkillLink};
 use prowess_fs::{Dir, EntryKind, Fingerprint, Stat};
@@ -84,11 +84,11 @@ impl FileListing {
     }
 
     fn embedded(id: &str) -> Self {
-        let skill = BUNDLED.iter().find(|skill| skill.id == id);
+        let skill = BundledSkill::find(id);
         let entry = |(path, bytes): &(&str, &[u8])| FileEntry {
             path: (*path).to_owned(),
             bytes: bytes.len() as u64,
-            executable: crate::bundled::BundledSkill::is_executable(path),
+            executable: BundledSkill::is_executable(path),
         };
         let files = skill.map(|skill| skill.files.iter().map(entry).collect());
         Self { files: files.unwrap_or_default(), ..Self::default() }

@@ -118,6 +118,8 @@ export interface Skill {
   status: Status;
   reason: string | null;
   bytes: number;
+  /** A bundled example, which models are not offered. */
+  example?: boolean;
   uses?: number;
   last_used?: number | null;
   warnings?: number;

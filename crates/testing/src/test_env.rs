@@ -92,10 +92,11 @@ impl TestEnv {
         }
     }
 
-    /// Creates the conformance fixture, a bundled skill, in the [`root`](Self::root).
+    /// Creates a copy of the conformance fixture in the [`root`](Self::root). Models are offered the copy, unlike the
+    /// bundled example.
     pub fn fixture(&self) -> &Self {
         let name = "skills-system-validation";
-        let bundled = prowess::bundled::BUNDLED.iter().find(|skill| skill.id == name).unwrap();
+        let bundled = prowess::bundled::BundledSkill::find(name).unwrap();
         for (path, bytes) in bundled.files {
             self.file(&format!("{}/{name}/{path}", self.root()), bytes);
         }

@@ -12,12 +12,12 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let toolbox = Toolbox::new(Arc::new(Registry::open(Policy::default())?));
 //! let mut session = Session::default();
-//! let system = system_prompt(&toolbox, &session, Some("please greet me"));
+//! let system = system_prompt(&toolbox, &session, Some("please review this"));
 //! let tools = toolbox.definitions();              // pass these to the model with the system prompt
-//! assert!(system.contains("hello-world") && tools.iter().any(|tool| tool.name == "skills.activate"));
+//! assert!(system.contains("code-review") && tools.iter().any(|tool| tool.name == "skills.activate"));
 //! // When the model calls one of them:
-//! let response = toolbox.call(&mut session, "skills.activate", json!({"name": "hello-world"}));
-//! assert!(response.text.contains("<skill_content name=\"hello-world\">"));
+//! let response = toolbox.call(&mut session, "skills.activate", json!({"name": "code-review"}));
+//! assert!(response.text.contains("<skill_content name=\"code-review\">"));
 //! # Ok(())
 //! # }
 //! ```

@@ -73,8 +73,8 @@ fn shown(envelope: &Envelope) -> Value {
 }
 
 fn scripts_run_through_the_library() {
-    let mut project = TestEnv::with_bundled(Preset::Standard);
-    project.policy.run.scripts = ScriptPolicy::Allowed;
+    let project = allowed();
+    project.fixture();
     let toolbox = project.toolbox_with_commands();
     let run = |params: Value| toolbox.call(&mut Session::default(), "skills.run", params);
     let envelope = support::checked(run(json!({
@@ -100,19 +100,20 @@ fn scripts_run_through_the_library() {
 }
 
 fn scripts_that_are_not_allowed_are_rejected() {
-    let mut bundled = TestEnv::with_bundled(Preset::Standard);
+    let mut user = TestEnv::new(Preset::Standard);
+    user.fixture();
     let params = json!({"name": "skills-system-validation", "script": "scripts/echo.sh"});
-    let refused = bundled.toolbox_with_commands().call(&mut Session::default(), "skills.run", params.clone());
+    let refused = user.toolbox_with_commands().call(&mut Session::default(), "skills.run", params.clone());
     assert_eq!(error(&refused).0, "ACCESS_DENIED");
     // The tool is available because some skills are allowed, but not this one. The path of a project's skill is
     // not shown to models.
-    bundled.policy.run.allowed_skills = vec!["other".to_owned()];
+    user.policy.run.allowed_skills = vec!["other".to_owned()];
     let mut project = TestEnv::new(Preset::Triggers);
     project.policy.run.allowed_skills = vec!["other".to_owned()];
-    project.policy.activation = bundled.policy.activation;
+    project.policy.activation = user.policy.activation;
     project.file(".agent/skills/p/SKILL.md", "---\nname: p\ndescription: P.\n---\nB\n");
     project.file(".agent/skills/p/x.sh", "#!/bin/sh\n");
-    for (env, params) in [(&bundled, params), (&project, json!({"name": "p", "script": "x.sh"}))] {
+    for (env, params) in [(&user, params), (&project, json!({"name": "p", "script": "x.sh"}))] {
         let refused = env.toolbox_with_commands().call(&mut Session::default(), "skills.run", params);
         assert_eq!(error(&refused).0, "ACCESS_DENIED", "{}", refused.text);
         assert!(refused.text.contains("run.allowed-skills = [\""), "{}", refused.text);

@@ -69,13 +69,13 @@ export const chat = (env, browser, check, prowess) => [
 
   check("a skill that the model loads has a card and is active until it is deactivated", async () => {
     const page = await browser.open(await browser.newContext(), env.url);
-    await send(page, "Greet me, please.");
+    await send(page, "Review this, please.");
     await waitForReply(page);
-    await waitForText(card(page, "skills.activate"), /Loaded skill\s+hello-world/);
-    await page.locator(".active-skills .chip", { hasText: "hello-world" }).waitFor();
+    await waitForText(card(page, "skills.activate"), /Loaded skill\s+code-review/);
+    await page.locator(".active-skills .chip", { hasText: "code-review" }).waitFor();
     await page.reload();
-    await page.locator(".active-skills .chip", { hasText: "hello-world" }).waitFor();
-    await page.getByRole("button", { name: "Deactivate hello-world" }).click();
+    await page.locator(".active-skills .chip", { hasText: "code-review" }).waitFor();
+    await page.getByRole("button", { name: "Deactivate code-review" }).click();
     await page.locator(".active-skills .chip").waitFor({ state: "detached" });
     await page.reload();
     await waitForReply(page);
@@ -102,8 +102,8 @@ export const chat = (env, browser, check, prowess) => [
     assert.equal(await page.locator(".try").count(), 3);
     await waitForText(page.locator(".bar"), /scripted\s+standard/);
     await page.locator(".try").first().click();
-    await page.locator(".prompt-chips .chip", { hasText: "skills-system-validation" }).waitFor();
-    assert.match(await page.inputValue("#prompt"), /^Check this system/);
+    await page.locator(".prompt-chips .chip", { hasText: "code-review" }).waitFor();
+    assert.match(await page.inputValue("#prompt"), /^Review this change/);
     await browser.checkAccessibility(page, "the empty state");
     return page;
   }),
@@ -179,18 +179,18 @@ export const chat = (env, browser, check, prowess) => [
     const page = await browser.open(await browser.newContext(), env.url);
     await send(page, "Hello.");
     await waitForReply(page);
-    await send(page, "Greet me, please.");
+    await send(page, "Review this, please.");
     await waitForReply(page, 2);
-    await page.locator(".active-skills .chip", { hasText: "hello-world" }).waitFor();
+    await page.locator(".active-skills .chip", { hasText: "code-review" }).waitFor();
     const before = env.model.requests.length;
     await page.getByRole("button", { name: "Retry" }).click();
     while (env.model.requests.length < before + 2) await page.waitForTimeout(50);
     await waitForReply(page, 2);
     assert.equal(await page.locator(".message").count(), 4);
     const first = env.model.requests[before];
-    assert.equal(JSON.stringify(first.messages).includes("Greet me"), true);
+    assert.equal(JSON.stringify(first.messages).includes("Review this"), true);
     assert.equal(first.messages.filter((one) => one.role === "tool").length, 0, "the old reply is removed");
-    await card(page, "skills.activate").filter({ hasText: /Loaded skill\s*hello-world\s*complete/ }).waitFor();
+    await card(page, "skills.activate").filter({ hasText: /Loaded skill\s*code-review\s*complete/ }).waitFor();
     return page;
   }),
 

@@ -33,13 +33,13 @@ export const views = (env, browser, check) => [
 
   check("the inspector shows the model input of a message", async () => {
     const page = await browser.open(await browser.newContext(), env.url);
-    await send(page, "Greet me, please.");
+    await send(page, "Review this, please.");
     await waitForReply(page);
     await page.locator(".message.user").getByRole("link", { name: "Show model input" }).click();
     await page.locator(".inspect-total").waitFor();
     const message = page.locator(".fold[data-part=message]");
     await message.locator("summary").click();
-    await message.getByText("Greet me, please.").waitFor();
+    await message.getByText("Review this, please.").waitFor();
     await page.getByRole("link", { name: "Back to the chat" }).click();
     await waitForReply(page);
     return page;

@@ -37,10 +37,10 @@ export const script = (message, step, request) => {
     // A mentioned skill is loaded before the model is called, which is the first tool result.
     return VALIDATION[step - 1] ?? { text: MARKDOWN, pause: 5 };
   }
-  if (/greet me/i.test(message)) {
+  if (/review this/i.test(message)) {
     return step === 0
-      ? { call: { name: "skills_activate", arguments: { name: "hello-world" } } }
-      : { text: "Hello!" };
+      ? { call: { name: "skills_activate", arguments: { name: "code-review" } } }
+      : { text: "No findings." };
   }
   if (/load (\S+)/.test(message)) {
     const name = /load (\S+)/.exec(message)?.[1];

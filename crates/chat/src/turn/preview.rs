@@ -41,10 +41,10 @@ impl Agent {
     /// let toolbox = Arc::new(Toolbox::new(Arc::new(Registry::open(Policy::default())?)));
     /// let model = connect(&ChatSettings::default(), |_| None, &toolbox)?;
     /// let agent = Agent::new(toolbox, model, ChatLimits::default());
-    /// let input = TurnInput { chat: "c1", text: "/hello-world", ..TurnInput::default() };
+    /// let input = TurnInput { chat: "c1", text: "/code-review", ..TurnInput::default() };
     /// let preview = agent.preview(input).await?;
-    /// assert!(preview.system.contains("hello-world"));
-    /// assert_eq!(preview.activated, ["hello-world"]);
+    /// assert!(preview.system.contains("code-review"));
+    /// assert_eq!(preview.activated, ["code-review"]);
     /// # Ok(())
     /// # }
     /// ```

@@ -53,7 +53,7 @@ pub(super) fn call(
 ) -> CommandResult {
     let params: Value = serde_json::from_str(params).map_err(|error| {
         Failure::usage(format!("the parameters are not valid JSON: {error}"))
-            .hint("pass a JSON object, such as '{\"name\": \"hello-world\"}'")
+            .hint("pass a JSON object, such as '{\"name\": \"code-review\"}'")
     })?;
     let toolbox = cancellable_toolbox(context, global, super::run::cancellable());
     let mut session = session(&toolbox, skills)?;

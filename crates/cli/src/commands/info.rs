@@ -2,6 +2,7 @@
 
 mod script_packages;
 
+use prowess::catalog::manual_reason;
 use prowess::lock::GrantedAccess;
 use prowess::{Skill, short_path};
 use prowess_tools::json::{Provenance, SkillDetails, manifest_fields};
@@ -54,7 +55,10 @@ fn print_details(
     output.line(format!("{title}  {}", clean(skill.description())).trim_end())?;
     output.line("")?;
     let status = match status_and_reason(skill) {
-        None => "enabled".to_owned(),
+        None => match manual_reason(skill, context.policy()) {
+            None => "enabled".to_owned(),
+            Some(reason) => format!("enabled, but not offered to models: {}", reason.describe()),
+        },
         Some((status, reason)) => format!("{status} {reason}"),
     };
     let short = |path: &std::path::Path| clean_path(&short_path(path, &context.host_env));

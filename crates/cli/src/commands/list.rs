@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use prowess::{Skill, Snapshot};
-use prowess_tools::json::{AgentsByDir, ListJson};
+use prowess_tools::json::{AgentsByDir, ListFilter, ListJson};
 
 use super::packages::{agents_by_dir, plugins_by_dir};
 use super::{
@@ -25,12 +25,13 @@ pub(super) fn run(
     let registry = context.registry(global);
     let snapshot = registry.snapshot();
     let (agents, plugins) = (agents_by_dir(&snapshot, context, global), plugins_by_dir(context));
+    let filter = if all { ListFilter::All } else { ListFilter::WithoutExamples };
     if output.json() {
         let (agents, plugins) = (Some(&agents), Some(&plugins));
-        output.write_json(&ListJson { snapshot: &snapshot, all, agents, plugins })?;
+        output.write_json(&ListJson { snapshot: &snapshot, filter, agents, plugins })?;
         return Ok(SUCCESS);
     }
-    print_table(context, &snapshot, &agents, all, &plugins, output)?;
+    print_table(context, &snapshot, &agents, filter, &plugins, output)?;
     print_remarks(context, &snapshot, all, output);
     Ok(SUCCESS)
 }
@@ -48,11 +49,11 @@ fn print_table(
     context: &CommandContext,
     snapshot: &Snapshot,
     agents: &AgentsByDir,
-    all: bool,
+    filter: ListFilter,
     plugins: &HashMap<PathBuf, String>,
     output: &mut Output,
 ) -> std::io::Result<()> {
-    let listed = || prowess_tools::json::listed_skills(snapshot, all);
+    let listed = || prowess_tools::json::listed_skills(snapshot, filter);
     let widest = |width: &dyn Fn(&Skill) -> usize| listed().map(width).max().unwrap_or(0);
     let name = widest(&|skill| columns::width(&display_name(skill, context)));
     let widths = Widths {
@@ -111,10 +112,11 @@ fn row(
     texts.first().map(first).into_iter().chain(others).collect()
 }
 
-/// Returns the description of a skill, or the reason why it is not available. Neither is truncated: a reason ends with the
-/// command that helps.
+/// Returns the description of a skill, or the reason why it is listed only with `--all`. Neither is truncated: a reason
+/// ends with the command that helps.
 fn describe(skill: &Skill, plugin: Option<&String>, column: usize, output: &Output) -> Vec<String> {
-    let Some((status, reason)) = status_and_reason(skill) else {
+    let example = || skill.is_example().then(|| ("example:".to_owned(), "not offered to models".to_owned()));
+    let Some((status, reason)) = status_and_reason(skill).or_else(example) else {
         let description = match plugin {
             None => clean(skill.description()).into_owned(),
             Some(plugin) => format!("[{}] {}", clean(plugin), clean(skill.description())),

@@ -1,5 +1,7 @@
 //! `prowess` without arguments, on a terminal: the skills that were found, and what to do next.
 
+use prowess_tools::json::{ListFilter, listed_skills};
+
 use super::{CommandResult, SUCCESS, list, print_no_skills};
 use crate::args::GlobalArgs;
 use crate::columns;
@@ -23,7 +25,7 @@ const WITHOUT_SKILLS: [(&str, &str); 3] = [
 pub(crate) fn run(global: &GlobalArgs, output: &mut Output) -> CommandResult {
     let context = CommandContext::load(global, output)?;
     let snapshot = context.registry(global).snapshot();
-    let available = snapshot.enabled().count();
+    let available = listed_skills(&snapshot, ListFilter::WithoutExamples).count();
     let unavailable = list::unavailable_count(&snapshot);
     let diagnostics = snapshot.diagnostics().count();
     output.line(output.styled_text(TextStyle::Strong, concat!("prowess ", env!("CARGO_PKG_VERSION"))))?;

@@ -1,5 +1,6 @@
 //! `prowess show`: shows all skills, grouped by source, in the layout of document 002.
 
+use prowess::catalog::manual_reason;
 use prowess::{Root, Skill, SkillStatus, Snapshot};
 use prowess_tools::json::SkillJson;
 use serde_json::json;
@@ -57,7 +58,11 @@ fn print_skill(skill: &Skill, context: &CommandContext, output: &mut Output) -> 
     for line in output.wrap_prose(description.trim_start(), 6) {
         output.line(format!("      {line}"))?;
     }
-    for line in skill.reason().map(|reason| output.wrap(&clean(&reason), 6)).unwrap_or_default() {
+    let reason = skill.reason().or_else(|| {
+        let reason = manual_reason(skill, context.policy())?;
+        Some(format!("not offered to models: {}", reason.describe()))
+    });
+    for line in reason.map(|reason| output.wrap(&clean(&reason), 6)).unwrap_or_default() {
         output.line(format!("      {line}"))?;
     }
     Ok(())

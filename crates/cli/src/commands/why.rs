@@ -1,5 +1,6 @@
 //! `prowess why`: explains why a skill is or is not available.
 
+use prowess::catalog::manual_reason;
 use prowess::{RootProblem, Skill, SkillStatus, Snapshot, short_path};
 use prowess_tools::json::{Provenance, SkillJson};
 use serde_json::json;
@@ -74,6 +75,9 @@ impl SkillReport<'_> {
                 if let Some(manifest) = skill.manifest().filter(|manifest| !manifest.paths().is_empty()) {
                     copy["paths"] = json!(manifest.paths());
                 }
+                if let Some(reason) = manual_reason(skill, context.policy()) {
+                    copy["not_offered_to_models"] = json!(reason.describe());
+                }
                 copy
             })
             .collect();
@@ -105,6 +109,9 @@ impl SkillReport<'_> {
                 .line(format!("{check_mark} {name} is available from {}", short(&skill.skill_md_path())))?;
             if let Some(paths) = describe_paths(skill) {
                 output.line(format!("    {}", clean(&paths)))?;
+            }
+            if let Some(reason) = manual_reason(skill, context.policy()) {
+                output.line(format!("    not offered to models: {}", reason.describe()))?;
             }
             self.print_provenance(skill, context, output)?;
         }

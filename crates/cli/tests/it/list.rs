@@ -20,7 +20,11 @@ fn every_status() -> TestEnv {
 fn a_first_run_has_the_bundled_skills() {
     let result = TestEnv::new().run(&["list"]);
     assert_eq!(result.code, 0);
-    assert!(result.out.contains("\nhello-world "), "{}", result.out);
+    assert!(
+        result.out.starts_with("code-review ") && result.out.contains("\nskill-writer "),
+        "{}",
+        result.out
+    );
     assert!(!result.out.contains('…'), "{}", result.out);
 }
 

@@ -22,6 +22,7 @@ mod env;
 mod env_build;
 mod env_killed;
 mod env_locked;
+mod examples;
 mod harness;
 mod hints;
 mod hook_install;

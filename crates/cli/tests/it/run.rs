@@ -72,7 +72,7 @@ fn the_fixture_prints_its_marker() {
     assert_eq!(keys(&value), fields);
     assert!(["tier1", "tier2"].contains(&value["sandbox"].as_str().unwrap()), "{value}");
     let call = json!({"name": SKILL, "script": SCRIPT, "args": ["a b"]}).to_string();
-    let envelope = env.run(&["call", "skills.run", &call]).json();
+    let envelope = env.run(&["call", "skills.run", &call, "--skill", SKILL]).json();
     assert_eq!(
         (&envelope["status"], &envelope["text"]),
         (&json!("success"), &json!("PROWESS_SCRIPT_MARKER_E9810C5F\narg: a b\n"))

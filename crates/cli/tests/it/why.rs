@@ -12,8 +12,18 @@ type Case = (&'static str, fn(&TestEnv), &'static [&'static str]);
 
 #[test]
 fn every_reason() {
-    let cases: [Case; 15] = [
+    let cases: [Case; 16] = [
         ("available", |env| _ = env.skill("~/.agents/skills/pdf"), &["pdf"]),
+        (
+            "available_but_not_offered_to_models",
+            |env| {
+                let hidden =
+                    "---\nname: hidden\ndescription: D.\ndisable-model-invocation: true\n---\nDo it.\n";
+                env.skill("~/.agents/skills/manual").file("~/.agents/skills/hidden/SKILL.md", hidden);
+                env.file("~/.prowess/config.toml", "skills.manual = [\"manual\"]\n");
+            },
+            &["manual", "hidden"],
+        ),
         (
             "shadowed",
             |env| {

@@ -25,18 +25,48 @@ pub enum Visibility {
 
 /// Returns the visibility of a skill. Both the user's settings and the skill's manifest can restrict it.
 pub fn visibility(skill: &Skill, policy: &Policy) -> Visibility {
-    let selection = &policy.selection;
-    let is_listed = |list: &[String]| {
-        !list.is_empty() && list.iter().any(|name| *name == skill.name() || *name == skill.id())
-    };
-    let hides = skill.manifest().is_some_and(|manifest| manifest.disable_model_invocation());
-    if hides || is_listed(&selection.manual) {
+    if manual_reason(skill, policy).is_some() {
         Visibility::Manual
-    } else if is_listed(&selection.name_only) {
+    } else if is_listed(skill, &policy.selection.name_only) {
         Visibility::NameOnly
     } else {
         Visibility::Full
     }
+}
+
+/// Why a skill is not offered to models although users can activate it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ManualReason {
+    /// It is a bundled example.
+    Example,
+    /// Its files say so, for example with `disable-model-invocation`.
+    Manifest,
+    /// The user's settings say so.
+    Configuration,
+}
+
+impl ManualReason {
+    /// Returns the reason in one line.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Example => "it is an example",
+            Self::Manifest => "only users can activate it",
+            Self::Configuration => "it is manual in the configuration",
+        }
+    }
+}
+
+/// Returns why a skill is not offered to models; `None` unless its visibility is [`Visibility::Manual`].
+pub fn manual_reason(skill: &Skill, policy: &Policy) -> Option<ManualReason> {
+    if skill.manifest().is_some_and(|manifest| manifest.disable_model_invocation()) {
+        Some(if skill.is_example() { ManualReason::Example } else { ManualReason::Manifest })
+    } else {
+        is_listed(skill, &policy.selection.manual).then_some(ManualReason::Configuration)
+    }
+}
+
+fn is_listed(skill: &Skill, names: &[String]) -> bool {
+    !names.is_empty() && names.iter().any(|name| *name == skill.name() || *name == skill.id())
 }
 
 /// A skill in the catalog: sanitized, on one line and bounded.

@@ -14,7 +14,7 @@ mod tiers;
 use crate::policy::{CatalogFormat, LocationVisibility, Policy};
 use crate::registry::Snapshot;
 
-pub use entries::{CatalogEntry, Visibility, visibility};
+pub use entries::{CatalogEntry, ManualReason, Visibility, manual_reason, visibility};
 pub use instructions::{SKILL_TOOL_RULES, STANDARD_INSTRUCTIONS, active_skills};
 pub use plan::{CatalogBudget, CatalogCut, CatalogPlan, DetailLevel, Measure};
 pub use tiers::{DisclosureTier, render_tier_one, render_tier_two};

@@ -13,13 +13,18 @@ pub(crate) fn discover_bundled(root: &Arc<Root>, rules: &Rules) -> Vec<Arc<Disco
     let skills = BUNDLED.iter().map(|skill| {
         let source = skill.skill_md();
         let parsed = parse(source, Some(skill.id), rules);
+        let manifest = parsed.document.map(|document| match skill.is_example() {
+            // The file itself does not say so: a copy in a directory of skills is offered like any other skill.
+            true => document.manifest.with_model_invocation_disabled(),
+            false => document.manifest,
+        });
         Arc::new(DiscoveredSkill {
             root: Arc::clone(root),
             relative_dir: Path::new(skill.id).into(),
             file: FileName::Standard,
             fingerprint: Fingerprint::synthetic(source.len() as u64),
             settled: true,
-            manifest: parsed.document.map(|document| document.manifest),
+            manifest,
             diagnostics: parsed.diagnostics.into(),
             link: None,
             canonical_path: None,

@@ -146,7 +146,7 @@ fn from_remote(
 }
 
 fn from_binary(skill: &DiscoveredSkill, inner: &RelativePath) -> Result<Vec<u8>, ReadResourceError> {
-    let files = open::find_bundled(skill).map(|skill| skill.files).unwrap_or_default();
+    let files = skill.bundled().map(|skill| skill.files).unwrap_or_default();
     let path = inner.as_str();
     if let Some((_, bytes)) = files.iter().find(|(file, _)| *file == path) {
         return Ok(bytes.to_vec());

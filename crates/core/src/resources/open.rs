@@ -8,21 +8,12 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::bundled::{BUNDLED, BundledSkill};
 use crate::file_listing::FileListing;
 use crate::skill::{DiscoveredSkill, FilePaths, SkillLink};
 use prowess_fs::{Dir, Errno, Fingerprint, ReadError, Stat, read_with_fingerprint, unix_now};
 
 /// The hard limit on the size of any file.
 pub(crate) const FILE_MAX: u64 = 16 * 1024 * 1024;
-
-/// Returns the bundled skill, if this is one.
-pub(crate) fn find_bundled(discovered: &DiscoveredSkill) -> Option<&'static BundledSkill> {
-    if !discovered.root().is_embedded() {
-        return None;
-    }
-    BUNDLED.iter().find(|skill| skill.id == discovered.id())
-}
 
 /// Opens the skill's directory.
 pub(crate) fn open_dir(skill: &DiscoveredSkill) -> Result<Dir, Errno> {
@@ -103,7 +94,7 @@ pub(crate) struct SkillMd {
 
 /// Reads `SKILL.md`.
 pub(crate) fn read_skill_md(skill: &DiscoveredSkill) -> Result<SkillMd, ReadError> {
-    if let Some(bundled) = find_bundled(skill) {
+    if let Some(bundled) = skill.bundled() {
         return Ok(SkillMd { bytes: bundled.skill_md().to_vec(), is_unchanged: true });
     }
     if let Some(bytes) = skill.content.skill_md()

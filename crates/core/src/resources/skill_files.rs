@@ -108,7 +108,7 @@ pub fn read_skill_files(skill: &Skill) -> Result<SkillFiles, ReadResourceError> 
     }
     let mut collector = FileCollector::default();
     if skill.root().is_embedded() {
-        for (path, bytes) in open::find_bundled(skill).map(|skill| skill.files).unwrap_or_default() {
+        for (path, bytes) in skill.bundled().map(|skill| skill.files).unwrap_or_default() {
             let executable = BundledSkill::is_executable(path);
             collector.files.insert((*path).to_owned(), LoadedFile { executable, bytes: bytes.to_vec() });
         }

@@ -62,7 +62,7 @@ pub fn stamp_skill(skill: &Skill) -> Result<SkillStamp, ReadResourceError> {
         return Err(unavailable.into());
     }
     if skill.root().is_embedded() {
-        let files = super::open::find_bundled(skill).map(|skill| skill.files).unwrap_or_default();
+        let files = skill.bundled().map(|skill| skill.files).unwrap_or_default();
         let stamp_file = |(path, bytes): &(&str, &[u8])| {
             (Path::new(path).into(), Fingerprint::synthetic(bytes.len() as u64))
         };

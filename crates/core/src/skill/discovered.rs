@@ -7,7 +7,7 @@ use std::sync::Arc;
 use prowess_format::{Diagnostic, Manifest};
 
 use super::{ContentCache, Root};
-use crate::bundled::BUNDLED;
+use crate::bundled::BundledSkill;
 use crate::remote::RemoteSkill;
 use prowess_fs::{Fingerprint, read_resolved};
 
@@ -140,6 +140,16 @@ impl DiscoveredSkill {
         self.file == FileName::Command
     }
 
+    /// Returns the bundled skill; `None` for any other skill, even one with the same name.
+    pub(crate) fn bundled(&self) -> Option<&'static BundledSkill> {
+        if self.root.is_embedded() { BundledSkill::find(&self.id()) } else { None }
+    }
+
+    /// Returns `true` for a bundled example: users can load it by name, but models are not offered it.
+    pub fn is_example(&self) -> bool {
+        self.bundled().is_some_and(BundledSkill::is_example)
+    }
+
     /// Returns the root in which the skill was found.
     pub fn root(&self) -> &Root {
         &self.root
@@ -248,7 +258,7 @@ impl DiscoveredSkill {
             return None;
         }
         if self.root.is_embedded() {
-            return BUNDLED.iter().find(|skill| skill.id == self.id()).map(|skill| skill.skill_md().to_vec());
+            return self.bundled().map(|skill| skill.skill_md().to_vec());
         }
         let path = match self.link() {
             Some(SkillLink { is_known: false, .. }) => return None,

@@ -110,7 +110,7 @@ impl Skill {
         })
     }
 
-    /// Returns `true` if the skill is offered to models.
+    /// Returns `true` if the skill is available: to users, and to models unless it is manual.
     pub fn is_enabled(&self) -> bool {
         self.status == SkillStatus::Enabled
     }

@@ -239,7 +239,7 @@ fn s004_21_nothing_is_executed() {
 fn s004_24_the_conformance_fixture() {
     let env = RegistryEnv::new(Preset::Chat);
     let name = "skills-system-validation";
-    let fixture = prowess::bundled::BUNDLED.iter().find(|skill| skill.id == name).unwrap();
+    let fixture = prowess::bundled::BundledSkill::find(name).unwrap();
     for (path, bytes) in fixture.files {
         env.file(&format!(".skills/{name}/{path}"), bytes);
     }

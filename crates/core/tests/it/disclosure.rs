@@ -1,10 +1,13 @@
 //! The catalog: in each format, within a budget, and with hostile skills.
 
+use prowess::activation::activate;
+use prowess::bundled::BundledSkill;
 use prowess::catalog::{
-    CatalogRequest, DetailLevel, DisclosureTier, Visibility, render_catalog, render_tier_one, visibility,
+    CatalogRequest, DetailLevel, DisclosureTier, ManualReason, Visibility, manual_reason, render_catalog,
+    render_tier_one, visibility,
 };
 use prowess::policy::{CatalogFormat, LocationVisibility};
-use prowess::{Policy, Preset};
+use prowess::{Policy, Preset, Snapshot};
 use prowess_testing::registry_env::{RegistryEnv, skill_md};
 
 /// A project with two skills and no bundled ones.
@@ -30,6 +33,46 @@ fn a_skill_hidden_by_openai_yaml_is_manual() {
     let snapshot = env.snapshot();
     let visible = |name: &str| visibility(snapshot.get(name).unwrap(), &env.policy);
     assert_eq!((visible("a"), visible("b")), (Visibility::Manual, Visibility::Full));
+}
+
+#[test]
+fn bundled_examples_are_manual_in_every_preset_and_their_copies_are_not() {
+    let examples = ["hello-world", "skills-system-validation"];
+    for preset in Preset::ALL {
+        let mut env = RegistryEnv::new(preset);
+        env.policy.enabled = true;
+        env.policy.scan.roots = vec!["~/.x".parse().unwrap(), "bundled".parse().unwrap()];
+        let snapshot = env.add_command("gh").snapshot();
+        let offered = |snapshot: &Snapshot| {
+            let offered = snapshot.enabled().filter(|skill| manual_reason(skill, &env.policy).is_none());
+            offered.map(|skill| skill.name().into_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            offered(&snapshot),
+            ["code-review", "gh", "skill-writer", "weekly-report-generator"],
+            "{preset}"
+        );
+        for format in [
+            CatalogFormat::Xml,
+            CatalogFormat::Json,
+            CatalogFormat::Bullets,
+            CatalogFormat::Tool,
+            CatalogFormat::Tiers,
+        ] {
+            let request = CatalogRequest { format, ..CatalogRequest::from_policy(&env.policy) };
+            let catalog = render_catalog(&snapshot, &env.policy, &request).text;
+            assert!(catalog.contains("code-review") && !catalog.contains(examples[0]), "{preset}: {catalog}");
+            assert!(!catalog.contains(examples[1]), "{preset}: {catalog}");
+        }
+        for name in examples {
+            let skill = snapshot.get(name).unwrap();
+            assert_eq!(manual_reason(skill, &env.policy), Some(ManualReason::Example));
+            assert!(activate(skill, None, &env.policy).is_ok(), "{preset}: {name}");
+            env.file(&format!("~/.x/{name}/SKILL.md"), BundledSkill::find(name).unwrap().skill_md());
+        }
+        let with_copies = offered(&env.snapshot());
+        assert!(examples.iter().all(|name| with_copies.iter().any(|offered| offered == name)), "{preset}");
+    }
 }
 
 #[test]

@@ -147,8 +147,7 @@ fn s004_23_allowed_tools_are_parsed() {
 #[test]
 fn s004_24_the_conformance_fixture_is_found_by_its_frontmatter() {
     let env = RegistryEnv::new(Preset::Chat);
-    let fixture =
-        prowess::bundled::BUNDLED.iter().find(|skill| skill.id == "skills-system-validation").unwrap();
+    let fixture = prowess::bundled::BundledSkill::find("skills-system-validation").unwrap();
     for (path, bytes) in fixture.files {
         env.file(&format!(".skills/{}/{path}", fixture.id), bytes);
     }

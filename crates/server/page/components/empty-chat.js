@@ -22,10 +22,15 @@ export class EmptyChat extends HTMLElement {
     for (const end of this.#ends) end();
   }
 
+  /** Returns the number of skills that models are offered. */
+  #count() {
+    return app.skills.filter((skill) => !skill.example).length;
+  }
+
   #render() {
     const without = app.about && !app.about.is_model;
     // Renders only on changes, so that the focus is kept.
-    const made = JSON.stringify([without, app.about?.admin, without ? 0 : app.skills.length]);
+    const made = JSON.stringify([without, app.about?.admin, without ? 0 : this.#count()]);
     if (made === this.#made) return;
     this.#made = made;
     const tries = t.empty.tries.map(({ title, text }) =>
@@ -49,7 +54,7 @@ export class EmptyChat extends HTMLElement {
       "p",
       { class: "empty-note" },
       icon(without ? "alert" : "skills"),
-      without ? t.shell.rehearsalHelp : t.empty.count(app.skills.length),
+      without ? t.shell.rehearsalHelp : t.empty.count(this.#count()),
     );
     this.replaceChildren(
       h("p", { class: "empty-title" }, t.empty.title),

@@ -93,8 +93,8 @@ export const texts = {
     triesLabel: "Three things to try",
     tries: [
       {
-        title: "See how skills load",
-        text: "/skills-system-validation Check this system step by step and report.",
+        title: "Review a change",
+        text: "/code-review Review this change:",
       },
       {
         title: "Write a report",

@@ -88,7 +88,7 @@ export const texts = {
     text: "随便问。合适的技能会在需要时加载，您能看到每一个的工作过程。输入 / 可按名称调用技能。",
     triesLabel: "可以试试这三件事",
     tries: [
-      { title: "看看技能如何加载", text: "/skills-system-validation 请逐步检查本系统并汇报。" },
+      { title: "审查代码改动", text: "/code-review 请审查这段改动：" },
       { title: "写一份周报", text: "帮我写周报（weekly report）：上线了导入功能，修复两个缺陷，下周发布。" },
       { title: "制作自己的技能", text: "帮我写一个把会议记录变成任务清单的技能（skill）。" },
     ],

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use prowess::{ErrorCode, Snapshot, digest};
-use prowess_tools::json::ListJson;
+use prowess_tools::json::{ListFilter, ListJson};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -69,7 +69,8 @@ fn render_page(
     all: bool,
     admin: bool,
 ) -> ApiResult<CachedPage> {
-    let list = ListJson { snapshot: &snapshot, all, agents: None, plugins: None };
+    let filter = if all { ListFilter::All } else { ListFilter::Enabled };
+    let list = ListJson { snapshot: &snapshot, filter, agents: None, plugins: None };
     let failed = |error: serde_json::Error| Problem::new(ErrorCode::InternalError, error.to_string());
     let bytes = match admin {
         true => serde_json::to_vec(&list).map_err(failed)?,

@@ -30,6 +30,8 @@ pub(crate) struct SkillEntryJson {
     bytes: u64,
     /// `command` for a custom command of another agent; absent for a skill.
     kind: Option<String>,
+    /// `true` for a bundled example, which models are not offered; absent for other skills.
+    example: Option<bool>,
     /// A hint about its arguments; absent if there is none.
     argument_hint: Option<String>,
     /// The names of its arguments; absent if there are none.

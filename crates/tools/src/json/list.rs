@@ -9,9 +9,24 @@ use prowess::{Skill, Snapshot};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, SerializeStruct};
 
-/// Returns the enabled skills, or all. Symlinks to skills that are listed anyway are left out.
-pub fn listed_skills(snapshot: &Snapshot, all: bool) -> impl Iterator<Item = &Skill> {
-    snapshot.without_links().filter(move |skill| all || skill.is_enabled())
+/// Which skills are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListFilter {
+    /// The enabled skills without the bundled examples.
+    WithoutExamples,
+    /// The enabled skills.
+    Enabled,
+    /// All skills, with any status.
+    All,
+}
+
+/// Returns the skills of a list. Symlinks to skills that are listed anyway are left out.
+pub fn listed_skills(snapshot: &Snapshot, filter: ListFilter) -> impl Iterator<Item = &Skill> {
+    snapshot.without_links().filter(move |skill| match filter {
+        ListFilter::WithoutExamples => skill.is_enabled() && !skill.is_example(),
+        ListFilter::Enabled => skill.is_enabled(),
+        ListFilter::All => true,
+    })
 }
 
 /// The names of the agents to which each skill is available, by its canonical directory.
@@ -22,8 +37,8 @@ pub type AgentsByDir = HashMap<PathBuf, Vec<&'static str>>;
 pub struct ListJson<'a> {
     /// The skills.
     pub snapshot: &'a Snapshot,
-    /// Whether to include skills that are not enabled.
-    pub all: bool,
+    /// Which of them are listed.
+    pub filter: ListFilter,
     /// The plugins of installed skills, by directory.
     pub plugins: Option<&'a HashMap<PathBuf, String>>,
     /// The agents to which the skills are available; `None` leaves them out.
@@ -53,7 +68,7 @@ struct SkillsJson<'a>(&'a ListJson<'a>);
 impl Serialize for SkillsJson<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(None)?;
-        for skill in listed_skills(self.0.snapshot, self.0.all) {
+        for skill in listed_skills(self.0.snapshot, self.0.filter) {
             let agents_of = |agents: &AgentsByDir| agents.get(&skill.canonical_dir()).cloned();
             let agents = self.0.agents.map(|agents| agents_of(agents).unwrap_or_default());
             let plugins = self.0.plugins.filter(|plugins| !plugins.is_empty());
@@ -96,6 +111,9 @@ pub struct SkillJson<'a> {
     /// `command` for a custom command.
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
+    /// `true` for a bundled example, which models are not offered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    example: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     argument_hint: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,6 +136,7 @@ impl<'a> SkillJson<'a> {
             plugin: None,
             agents: None,
             kind: skill.is_command().then_some("command"),
+            example: skill.is_example().then_some(true),
             argument_hint: skill.manifest().and_then(|manifest| manifest.argument_hint()),
             arguments: skill
                 .manifest()

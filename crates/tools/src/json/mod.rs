@@ -8,6 +8,6 @@ mod provenance;
 mod responses;
 
 pub use info::{SkillDetails, manifest_fields, remote_json};
-pub use list::{AgentsByDir, DiagnosticJson, ListJson, SkillJson, listed_skills};
+pub use list::{AgentsByDir, DiagnosticJson, ListFilter, ListJson, SkillJson, listed_skills};
 pub use provenance::Provenance;
 pub use responses::{files_json, prompt_json, resource_json, routing_json, settings_json};

@@ -17,12 +17,8 @@ const FILES: [(&str, &str); 3] = [
 
 fn fixture(preset: Preset) -> TestEnv {
     let project = TestEnv::new(preset);
-    let bundled = prowess::bundled::BUNDLED.iter().find(|skill| skill.id == NAME).unwrap();
-    let dir = format!("{}/{NAME}", project.root());
-    for (path, bytes) in bundled.files {
-        project.file(&format!("{dir}/{path}"), bytes);
-    }
-    symlink("/etc/passwd", project.path(&format!("{dir}/link-out.txt"))).unwrap();
+    project.fixture();
+    symlink("/etc/passwd", project.path(&format!("{}/{NAME}/link-out.txt", project.root()))).unwrap();
     project
 }
 

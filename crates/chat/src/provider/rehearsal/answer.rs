@@ -1,5 +1,6 @@
 //! Renders the reply of the rehearsal: what a model would have received, and a note that none is configured.
 
+use prowess::catalog::{Visibility, visibility};
 use prowess::policy::CatalogFormat;
 use prowess_routing::asks_for_list;
 use prowess_tools::{PromptRequest, Toolbox, render_prompt, tokens};
@@ -23,11 +24,13 @@ To use a model, set `chat.provider` and `chat.model` in your configuration, and 
 pub(super) fn render(toolbox: &Toolbox, input: &ModelInput, outcome: &RoutingOutcome) -> String {
     let (system, tools, conversation) = token_counts(input);
     let offered: Vec<&str> = input.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let (snapshot, policy) = (toolbox.snapshot(), toolbox.registry().policy());
+    let skills = snapshot.enabled().filter(|skill| visibility(skill, policy) != Visibility::Manual).count();
     let mut lines = vec![
         NOT_A_MODEL.to_owned(),
         String::new(),
         format!("- tier {}: {}", outcome.tier.number(), outcome.tier.describe()),
-        format!("- available skills: {}", toolbox.snapshot().enabled().count()),
+        format!("- available skills: {skills}"),
         format!(
             "- available tools: {}",
             if offered.is_empty() { "none".to_owned() } else { offered.join(", ") }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use prowess::bundled::{BUNDLED, BundledSkill};
+use prowess::bundled::BundledSkill;
 use prowess::{Skill, VisitedEntry, visit_files};
 use prowess_package::audit::{AuditFile, Auditor, SCAN_MAX, Verdict, audit};
 
@@ -12,8 +12,7 @@ use super::AuditedSkill;
 pub(super) fn audit_skill(skill: &Skill) -> AuditedSkill {
     let name = Some(skill.name().into_owned());
     if skill.root().is_embedded() {
-        let files =
-            BUNDLED.iter().find(|bundled| bundled.id == skill.id()).map_or(&[][..], |bundled| bundled.files);
+        let files = BundledSkill::find(&skill.id()).map_or(&[][..], |bundled| bundled.files);
         let files =
             files.iter().map(|(path, bytes)| AuditFile::new(path, BundledSkill::is_executable(path), bytes));
         return AuditedSkill { dir: skill.dir(), name, verdict: audit(files) };

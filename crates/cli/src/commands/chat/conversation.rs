@@ -8,6 +8,7 @@ use prowess::policy::MentionSyntax;
 use prowess_chat::EndReason;
 use prowess_chat::store::UserMessage;
 use prowess_fs::TerminalMode;
+use prowess_tools::json::{ListFilter, listed_skills};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -257,8 +258,9 @@ impl InteractiveChat<'_> {
 
     fn skills(&mut self) -> Result<(), Failure> {
         let snapshot = self.setup.toolbox.snapshot();
-        let skills: Vec<_> =
-            snapshot.enabled().map(|skill| (clean(skill.key()).into_owned(), skill.description())).collect();
+        let skills: Vec<_> = listed_skills(&snapshot, ListFilter::WithoutExamples)
+            .map(|skill| (clean(skill.key()).into_owned(), skill.description()))
+            .collect();
         if skills.is_empty() {
             print_no_skills(self.context, self.output);
         }

@@ -1,7 +1,7 @@
 //! Requirements of the founding documents, tested with `prowess chat`. The number is the item of the
 //! checklist.
 
-use prowess::bundled::BUNDLED;
+use prowess::bundled::BundledSkill;
 use prowess_config::ChatProvider;
 use prowess_testing::model::wire_format::{call, system_prompt, text, tool_results};
 use prowess_testing::model::{BlockingModelServer, RecordedRequest};
@@ -23,7 +23,7 @@ fn env(preset: &str, server: &BlockingModelServer) -> TestEnv {
 }
 
 fn fixture(env: &TestEnv, root: &str) {
-    let skill = BUNDLED.iter().find(|skill| skill.id == "skills-system-validation").unwrap();
+    let skill = BundledSkill::find("skills-system-validation").unwrap();
     for (path, bytes) in skill.files {
         env.file(&format!("{root}/{}/{path}", skill.id), bytes);
     }

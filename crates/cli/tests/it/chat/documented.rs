@@ -21,9 +21,9 @@ fn chats_guide() {
     let server = scripted_model(
         ChatProvider::OpenAiChat,
         &[
-            &[call("1", "skills_activate", json!({"name": "hello-world"}))],
-            &[text("Hello, Ada! Good to see you.")],
-            &[text("Hello, Ada and Grace! Good to see you both.")],
+            &[call("1", "skills_activate", json!({"name": "weekly-report-generator"}))],
+            &[text("What did you work on?")],
+            &[text("Shipped the importer and fixed two bugs.")],
         ],
     );
     let env = TestEnv::new().variable("KEY", "sk-123456").variable("PATH", "/usr/bin:/bin");

@@ -43,6 +43,27 @@ async fn clients_get_instructions_in_the_preset_harness_too() {
 }
 
 #[tokio::test]
+async fn bundled_examples_are_neither_in_instructions_nor_in_tools_nor_resources() {
+    for preset in Preset::ALL {
+        let mut home = TestHome::new(preset);
+        home.policy.scan.roots.push("bundled".parse().unwrap());
+        let mut client = StdioTestClient::unconnected(&home.server());
+        let mut seen = client.request("initialize", initialize_params("2025-11-25")).await.to_string();
+        client.notify("notifications/initialized", json!({})).await;
+        for method in ["tools/list", "resources/list"] {
+            seen += &client.result(method, json!({})).await.to_string();
+        }
+        assert!(seen.contains("code-review"), "{preset}: {seen}");
+        for name in ["hello-world", "skills-system-validation"] {
+            assert!(!seen.contains(name), "{preset}: {seen}");
+            // Users call it as a prompt.
+            let prompt = client.result("prompts/get", json!({"name": name})).await;
+            assert!(prompt["messages"][0]["content"].is_object(), "{preset}: {prompt}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn discovery_returns_the_same_without_a_handshake() {
     let home = home();
     let mut client = StdioTestClient::stateless(&home.server(), NEWEST_VERSION);
