@@ -69,6 +69,10 @@ pub(in crate::commands) fn run(
     if synced.iter().any(|target| target.report.links.iter().any(is_conflict)) {
         output.note("move the other files away, then run `prowess sync` again");
     }
+    let is_modified = |link: &SyncedLink| matches!(link.outcome, SyncOutcome::Failed(LinkError::Modified(_)));
+    if synced.iter().any(|target| target.report.links.iter().any(is_modified)) {
+        output.note("run `prowess verify` to see how to restore or accept modified skills");
+    }
     if args.dry_run {
         output.note("dry run: no changes made");
     }
