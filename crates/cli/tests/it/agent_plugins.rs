@@ -311,3 +311,87 @@ fn a_question_on_the_terminal_decides() {
     assert_eq!(env.text("~/.claude.json"), before);
     assert_eq!(env.tree("~/.agents/skills"), ["chart/SKILL.md", "sum/SKILL.md"]);
 }
+
+/// Creates a plugin with many servers, of which the first half needs files of the plugin.
+fn plugin_with_many_servers() -> TestEnv {
+    let env = plugin_with_servers();
+    let entry =
+        |number: usize| format!(r#""s{number}": {{"command": "npx", "env": {{"KEY{number}": "v"}}}}"#);
+    let entries: Vec<String> = (1..=25).map(entry).collect();
+    let unsupported: Vec<String> =
+        (1..=25).map(|number| format!(r#""u{number}": {{"command": "./x"}}"#)).collect();
+    let servers = format!(r#"{{"mcpServers": {{{}, {}}}}}"#, unsupported.join(", "), entries.join(", "));
+    env.file("~/tools/.mcp.json", servers);
+    env
+}
+
+#[test]
+fn every_server_that_is_added_is_printed() {
+    let env = plugin_with_many_servers();
+    let result = env.run(&["install", "~/tools", "--mcp-client", "claude-code", "--yes"]);
+    assert_eq!(env.text("~/.claude.json").matches("\"npx\"").count(), 25, "{}", result.transcript());
+    for number in 1..=25 {
+        let lines = format!(
+            "MCP server s{number}, added to Claude Code (~/.claude.json): npx\n        KEY{number}=v\n"
+        );
+        assert!(result.out.contains(&lines), "{}", result.transcript());
+    }
+    assert_eq!(result.out.matches(", not installed: ").count(), 20, "{}", result.transcript());
+    assert!(result.out.contains("and 5 more MCP servers, not installed\n"), "{}", result.transcript());
+}
+
+#[test]
+fn quiet_questions_show_what_they_are_about() {
+    let env = plugin_with_servers();
+    let value = format!("{}hidden", "x".repeat(5000));
+    let variables: Vec<String> = (0..40).map(|number| format!(r#""V{number}": "1""#)).collect();
+    env.file(
+        "~/tools/.mcp.json",
+        format!(
+            r#"{{"db": {{"command": "npx", "args": ["{value}"], "env": {{{}}}}}}}"#,
+            variables.join(", ")
+        ),
+    );
+    for flag in [&[][..], &["-q"]] {
+        let mut session = TerminalSession::start(
+            &env,
+            &[&["install", "~/tools", "--mcp-client", "claude-code"], flag].concat(),
+        );
+        let (output, code) = session.until("[y/N]").answer("n").end();
+        assert_eq!(code, 0, "{output}");
+        assert!(output.contains("Claude Code will use MCP server db: npx xxx"), "{output}");
+        assert!(output.contains("… and 4010 more characters") && !output.contains("hidden"), "{output}");
+        assert!(output.contains("V19=1") && !output.contains("V20=1"), "{output}");
+        assert!(output.contains("and 20 more variables"), "{output}");
+    }
+}
+
+#[test]
+fn a_plugin_is_removed_only_if_its_servers_can_be_removed() {
+    let env = plugin_with_servers();
+    let install = ["install", "~/tools", "--mcp-client", "claude-code", "--yes"];
+    assert_eq!(env.run(&install).code, 0);
+    let (added, before) = (env.text("~/.claude.json"), env.listing());
+    env.file("~/.claude.json", "{ broken");
+    for call in [&["remove", "tools"][..], &["remove", "tools", "--dry-run"]] {
+        let result = env.run(call);
+        assert!(result.code == 2 && result.err.contains("nothing was changed"), "{}", result.transcript());
+    }
+    env.file("~/.claude.json", &added);
+    assert_eq!(env.listing(), before);
+    assert_eq!(env.run(&["remove", "tools"]).code, 0);
+    assert!(!env.text("~/.claude.json").contains("tools-db"));
+}
+
+#[test]
+fn servers_with_the_same_entry_are_not_added_twice() {
+    let env = plugin_with_servers();
+    let servers =
+        r#"{"a b": {"command": "npx", "args": ["one"]}, "a-b": {"command": "npx", "args": ["two"]}}"#;
+    env.file("~/tools/.mcp.json", servers);
+    let result = env.run(&["install", "~/tools", "--mcp-client", "claude-code", "--yes"]);
+    assert_eq!(result.code, 0, "{}", result.transcript());
+    assert!(result.err.contains("MCP server a-b is not added to Claude Code: "), "{}", result.transcript());
+    assert!(result.out.contains("MCP server a b, added to"), "{}", result.transcript());
+    assert!(result.out.contains("MCP server a-b, not installed"), "{}", result.transcript());
+}

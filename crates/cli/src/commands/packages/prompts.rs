@@ -50,6 +50,11 @@ impl<'a> TerminalPrompter<'a> {
         std::io::stderr()
     }
 
+    /// Prints what a prompt is about, even with `--quiet`.
+    pub(super) fn show(&self, text: &str) {
+        let _ = writeln!(self.stderr(), "{text}");
+    }
+
     /// Prints the findings of the audit before a prompt.
     fn show_findings(&self, prepared: &PreparedSkill) {
         let mut err = self.stderr();
