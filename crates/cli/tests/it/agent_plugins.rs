@@ -384,6 +384,77 @@ fn a_plugin_is_removed_only_if_its_servers_can_be_removed() {
 }
 
 #[test]
+fn an_update_that_removes_all_skills_of_a_plugin_removes_its_servers() {
+    let env = plugin_with_servers();
+    let install = ["install", "~/tools", "--mcp-client", "claude-code", "--yes"];
+    let before = env.text("~/.claude.json");
+    assert_eq!(env.run(&install).code, 0);
+    fs::remove_dir_all(env.path("~/tools/skills")).unwrap();
+    env.skill("~/tools/other");
+    let result = env.run(&["update", "--yes"]);
+    assert!(result.code == 0 && result.out.contains("removed MCP server"), "{}", result.transcript());
+    assert_eq!(env.text("~/.claude.json"), before);
+}
+
+#[test]
+fn removing_skills_in_an_update_requires_confirmation() {
+    let env = plugin();
+    assert_eq!(env.run(&["install", "~/reports"]).code, 0);
+    fs::remove_dir_all(env.path("~/reports/skills/chart")).unwrap();
+    assert_snapshot!(env.runs(&[&["update"], &["update", "--dry-run"]]));
+    let ask = |answer: &str| {
+        TerminalSession::start(&env, &["update"]).until("Remove it? [y/N] ").answer(answer).transcript()
+    };
+    assert_snapshot!("a_removal_on_the_terminal", format!("{}\n{}", ask("n"), ask("y")));
+    assert_eq!(env.tree("~/.agents/skills"), ["sum/SKILL.md"]);
+}
+
+/// The entry of a marketplace adds a skill to a plugin, and is not in the source that is updated.
+#[test]
+fn skills_that_only_a_marketplace_names_survive_an_update() {
+    let net = Net::new();
+    let git = net.git();
+    let entry = |source: &str| {
+        format!(
+            r#"{{"name": "m", "owner": {{"name": "A"}}, "plugins": [
+            {{"name": "kit", "source": {source}, "skills": ["./extra/two"]}}]}}"#
+        )
+    };
+    net.repository
+        .write(".claude-plugin/plugin.json", r#"{"name": "kit"}"#)
+        .write("extra/two/SKILL.md", skill_md("two", "Does two."))
+        .commit("extra");
+    net.publish();
+    let remote = format!(r#"{{"source": "url", "url": "{git}"}}"#);
+    net.env.file("~/market/.claude-plugin/marketplace.json", entry(&remote));
+    let installed = net.env.run(&["install", "~/market", "--plugin", "kit"]);
+    assert_eq!(installed.code, 0, "{}", installed.transcript());
+    net.repository.write("extra/two/SKILL.md", skill_md("two", "Does more.")).commit("more");
+    net.publish();
+    for flag in [&[][..], &["--yes"]] {
+        let result = net.env.run(&[&["update"], flag].concat());
+        assert!(!result.out.contains("removed"), "{}", result.transcript());
+    }
+    assert!(net.env.text(".agents/skills/two/SKILL.md").contains("Does more."));
+
+    // An archive with one directory at its top.
+    let env = plugin();
+    env.file("~/reports/.claude-plugin/marketplace.json", entry(r#""./kit""#))
+        .file("~/reports/kit/.claude-plugin/plugin.json", r#"{"name": "kit"}"#)
+        .skill("~/reports/kit/skills/one")
+        .skill("~/reports/kit/extra/two");
+    let pack = ["pack", "../home/reports", "--output", "../home/kit.zip"];
+    assert_eq!(env.run(&pack).code, 0);
+    assert_eq!(env.run(&["install", "~/kit.zip", "--plugin", "kit", "--user"]).code, 0);
+    env.file("~/reports/kit/extra/two/SKILL.md", skill_md("two", "Does more."));
+    fs::remove_file(env.path("~/kit.zip")).unwrap();
+    assert_eq!(env.run(&pack).code, 0);
+    let result = env.run(&["update", "--yes"]);
+    assert!(!result.out.contains("removed"), "{}", result.transcript());
+    assert!(env.text("~/.agents/skills/two/SKILL.md").contains("Does more."), "{}", result.transcript());
+}
+
+#[test]
 fn servers_with_the_same_entry_are_not_added_twice() {
     let env = plugin_with_servers();
     let servers =

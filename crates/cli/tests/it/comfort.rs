@@ -97,6 +97,19 @@ fn diff_shows_local_edits() {
 }
 
 #[test]
+fn outdated_shows_new_and_removed_skills_of_plugins() {
+    let env = TestEnv::bare();
+    env.file("~/kit/.claude-plugin/plugin.json", r#"{"name": "kit"}"#).file(".git/HEAD", "");
+    env.skill("~/kit/skills/one").skill("~/kit/skills/three");
+    assert_eq!(env.run(&["install", "~/kit"]).code, 0);
+    fs::remove_dir_all(env.path("~/kit/skills/three")).unwrap();
+    assert_snapshot!("outdated_with_a_removed_skill", env.runs(&[&["outdated"], &["outdated", "--json"]]));
+    env.skill("~/kit/skills/two");
+    fs::remove_dir_all(env.path(".agents/skills/one")).unwrap();
+    assert_snapshot!(env.runs(&[&["outdated"]]));
+}
+
+#[test]
 fn find_searches_the_configured_indexes() {
     let net = Net::new();
     assert_eq!(net.env.run(&["index", "../home/work/skills", "--output", "../home/served"]).code, 0);

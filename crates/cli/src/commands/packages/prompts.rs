@@ -226,6 +226,16 @@ impl Prompter for TerminalPrompter<'_> {
         }
         self.confirm("Install the update?")
     }
+
+    fn accept_removal(&mut self, item: &PlanItem) -> Result<bool, PackageError> {
+        if self.answers.yes {
+            return Ok(true);
+        }
+        let plugin = item.before.as_ref().and_then(|before| before.plugin.as_ref());
+        let plugin = plugin.map(|plugin| clean(&plugin.name).into_owned()).unwrap_or_default();
+        let question = format!("The plugin {plugin} no longer has {}. Remove it?", clean(&item.name));
+        Ok(self.terminal && self.confirm(&question)?)
+    }
 }
 
 /// Returns an unused name with a number.
