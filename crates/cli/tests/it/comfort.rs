@@ -97,6 +97,23 @@ fn diff_shows_local_edits() {
 }
 
 #[test]
+fn diff_does_not_follow_symlinks_out_of_the_project() {
+    let env = TestEnv::bare();
+    env.skill("~/shelf/pdf").file("~/private/notes.md", "secret\n").file(".git/HEAD", "");
+    assert_eq!(env.run(&["install", "~/shelf/pdf"]).code, 0);
+    fs::remove_dir_all(env.path(".agents/skills/pdf")).unwrap();
+    assert!(env.run(&["diff", "pdf"]).out.contains("-Do it."), "missing files are removed files");
+    std::os::unix::fs::symlink("../../../home/private", env.path(".agents/skills/pdf")).unwrap();
+    let result = env.runs(&[&["diff", "pdf"], &["diff", "pdf", "--json"]]);
+    assert!(!result.contains("secret"), "{result}");
+    assert_snapshot!(result);
+    fs::remove_file(env.path(".agents/skills/pdf")).unwrap();
+    env.file(".agents/skills/pdf", "a file\n");
+    let result = env.run(&["diff", "pdf"]);
+    assert!(result.code == 1 && result.err.contains("not a directory"), "{}", result.transcript());
+}
+
+#[test]
 fn outdated_shows_new_and_removed_skills_of_plugins() {
     let env = TestEnv::bare();
     env.file("~/kit/.claude-plugin/plugin.json", r#"{"name": "kit"}"#).file(".git/HEAD", "");
