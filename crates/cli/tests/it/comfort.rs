@@ -205,6 +205,38 @@ fn config_edit_saves_only_valid_files() {
 }
 
 #[test]
+fn sync_leaves_agents_md_of_an_untrusted_project_alone() {
+    let env = TestEnv::bare();
+    env.skill("~/shelf/pdf").file(".git/HEAD", "");
+    assert_eq!(env.run(&["install", "~/shelf/pdf"]).code, 0);
+    assert_eq!(env.run(&["sync", "--agents-md"]).code, 0);
+    let listed = env.text("AGENTS.md");
+    assert!(listed.contains("`pdf`"), "{listed}");
+    // On another machine, nothing is trusted.
+    fs::remove_dir_all(env.path("~/.prowess")).unwrap();
+    assert_snapshot!(env.runs(&[&["sync"], &["sync", "--json"]]));
+    assert_eq!(env.text("AGENTS.md"), listed);
+}
+
+#[test]
+fn sync_ignores_an_agents_md_without_a_list() {
+    let env = TestEnv::bare();
+    env.skill("~/shelf/pdf").file(".git/HEAD", "").file(".claude/x", "");
+    assert_eq!(env.run(&["install", "~/shelf/pdf", "--no-link"]).code, 0);
+    let large = vec![b'x'; 2 << 20];
+    for content in [&b"\xff\xfe"[..], &large] {
+        env.file("AGENTS.md", content);
+        assert_eq!(env.run(&["sync"]).code, 0);
+        assert_eq!(env.run(&["sync", "--agents-md"]).code, 1);
+    }
+    fs::remove_file(env.path("AGENTS.md")).unwrap();
+    fs::create_dir(env.path("AGENTS.md")).unwrap();
+    let result = env.run(&["sync"]);
+    assert_eq!(result.code, 0, "{}", result.transcript());
+    assert_eq!(env.run(&["sync", "--agents-md"]).code, 1);
+}
+
+#[test]
 fn agents_md_lists_the_skills_of_the_project() {
     let env = TestEnv::bare();
     env.skill("~/shelf/pdf").skill("~/shelf/csv").skill("~/.agents/skills/mine").file(".git/HEAD", "");

@@ -60,10 +60,11 @@ pub(in crate::commands) fn run(
     for target in &synced {
         print_links(target, args.dry_run, context, output)?;
     }
-    if let Some(text) = agents_md.and_then(|synced| synced.describe(args.dry_run, context)) {
+    if let Some(text) = agents_md.as_ref().and_then(|synced| synced.describe(args.dry_run, context)) {
         let mark = output.styled_text(TextStyle::Good, "✓");
         output.line(format!("{mark} {text}"))?;
     }
+    agents_md.and_then(|synced| synced.note(context)).into_iter().for_each(|note| output.note(note));
     print_summary(&synced, output);
     let is_conflict = |link: &SyncedLink| matches!(link.outcome, SyncOutcome::Failed(LinkError::Conflict(_)));
     if synced.iter().any(|target| target.report.links.iter().any(is_conflict)) {
