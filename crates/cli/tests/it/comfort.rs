@@ -196,12 +196,42 @@ fn config_edit_saves_only_valid_files() {
     let env = env.variable("EDITOR", &command);
     assert_snapshot!(env.runs(&[&["config", "edit"], &["config", "edit", "--json"]]));
     assert_eq!(env.text("~/.prowess/config.toml"), "# Mine.\ncatalog.format = \"json\"\n");
+    fs::remove_file(env.path("~/.prowess/state/config-draft.toml")).unwrap();
     editor(&env, "true");
     assert_eq!(env.run(&["config", "edit"]).err, "~/.prowess/config.toml is unchanged\n");
     editor(&env, "exit 3");
     let result = env.run(&["config", "edit"]);
     assert!(result.code == 2 && result.err.contains("set EDITOR"), "{}", result.transcript());
+    assert!(!env.path("~/.prowess/state/config-draft.toml").exists(), "there is nothing to continue with");
     assert_eq!(env.text("~/.prowess/config.toml"), "# Mine.\ncatalog.format = \"json\"\n");
+}
+
+#[test]
+fn config_edit_continues_with_a_text_that_was_not_saved() {
+    let env = TestEnv::bare();
+    env.file("~/.prowess/config.toml", "# Mine.\n");
+    let path = env.path("../editor.sh");
+    let script = |text: &str| {
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let env = env.variable("EDITOR", path.to_str().unwrap());
+    script("echo 'catalog.format = 7 # long work' >> \"$1\"");
+    let result = env.run(&["config", "edit"]);
+    assert!(result.code == 2 && result.err.contains("your text is in"), "{}", result.transcript());
+    // A text for another file is kept apart.
+    script("true");
+    assert_eq!(env.run(&["config", "edit", "--project"]).code, 0);
+    assert!(!env.text(".prowess/config.toml").contains("long work"));
+    // An editor that is closed without a change keeps the text, too.
+    let result = env.run(&["config", "edit"]);
+    assert!(result.code == 2 && result.err.contains("continuing"), "{}", result.transcript());
+    script("sed -i 's/7/\"json\"/' \"$1\"");
+    let env = env.variable("PATH", "/bin:/usr/bin");
+    assert_eq!(env.run(&["config", "edit"]).code, 0);
+    assert_eq!(env.text("~/.prowess/config.toml"), "# Mine.\ncatalog.format = \"json\" # long work\n");
+    script("true");
+    assert_eq!(env.run(&["config", "edit"]).err, "~/.prowess/config.toml is unchanged\n");
 }
 
 #[test]
