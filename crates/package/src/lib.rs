@@ -35,6 +35,7 @@ pub mod agents;
 pub mod agents_md;
 mod client_path;
 pub mod connect;
+mod containment;
 mod error;
 mod fetch;
 pub mod find;

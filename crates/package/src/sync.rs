@@ -1,14 +1,14 @@
 //! Brings the directories of other agents in line with the lock file: creates missing symlinks to installed skills, and
 //! removes symlinks to skills that do not exist any more.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use prowess::lock::LockFile;
+use prowess::lock::{LinkAction, LockEntry, LockFile};
 
 use crate::agents::{AGENTS, KnownAgent};
 use crate::error::PackageError;
-use crate::install_target::{InstallTarget, remove_dangling_links};
+use crate::install_target::verify::{InstalledState, check_dir, is_accepted};
+use crate::install_target::{InstallTarget, LinkChange, LinkEffect, remove_dangling_links};
 use crate::interchange::link::{self, AgentScope, LinkError, LinkMode, LinkPlan};
 
 /// What [`sync_agents`] did, or would do.
@@ -74,8 +74,9 @@ pub enum SyncMode {
     DryRun,
 }
 
-/// Links the skills of a target for these agents, and removes symlinks of all agents to skills that are gone. `scope` is that
-/// of the target. Can be repeated.
+/// Links the skills of a target for these agents, and removes symlinks of all agents to skills that are gone. A skill that
+/// differs from the lock file is not linked, unless the user accepted its files. `scope` is that of the target. Can be
+/// repeated.
 pub fn sync_agents(
     target: &InstallTarget,
     agents: &[&'static KnownAgent],
@@ -100,44 +101,69 @@ pub fn sync_agents(
             skill_dirs.push(parent.to_owned());
         }
         report.skills.push(entry.name.clone());
+        let state = check_dir(&dir, entry);
         // A directory that was replaced by a symlink is not the locked skill.
-        if !fs::symlink_metadata(&dir).is_ok_and(|metadata| metadata.is_dir()) {
+        if matches!(state, InstalledState::Missing | InstalledState::Symlink) {
             report.missing.push(entry.name.clone());
             continue;
         }
-        let linked = agents.iter().filter_map(|agent| sync_skill(&entry.name, &dir, agent, scope, applied));
+        let difference = match state {
+            InstalledState::Modified(comparison) if !is_accepted(target, &dir) => {
+                Some(comparison.to_string())
+            }
+            _ => None,
+        };
+        let skill = SyncedSkill { entry, dir: &dir, difference };
+        let linked = agents.iter().filter_map(|agent| {
+            let path = scope.agent_dir(agent)?.join(&entry.name);
+            Some(skill.sync(agent, path, scope, applied.then_some((target, &lock))))
+        });
         report.links.extend(linked);
     }
     report.links.extend(remove_links(target, &skill_dirs, scope, applied));
     Ok(report)
 }
 
-/// Links a skill for an agent; `None` if the agent has no directory in this scope.
-fn sync_skill(
-    name: &str,
-    dir: &Path,
-    agent: &'static KnownAgent,
-    scope: AgentScope<'_>,
-    applied: bool,
-) -> Option<SyncedLink> {
-    let own_path = scope.agent_dir(agent)?.join(name);
-    let planned = link::plan_link(dir, agent, scope, LinkMode::Symlink);
-    let (path, outcome) = match planned {
-        Ok(LinkPlan::SameDirectory) => (dir.to_owned(), SyncOutcome::SameDirectory),
-        Ok(LinkPlan::Exists(path)) => (path, SyncOutcome::Exists),
-        Ok(plan @ (LinkPlan::Symlink { .. } | LinkPlan::Copy { .. })) if applied => (
-            own_path,
-            match link::apply_link(dir, &plan) {
-                Ok(created) => SyncOutcome::Created(created.unwrap_or(LinkMode::Symlink)),
-                Err(error) => SyncOutcome::Failed(error),
-            },
-        ),
-        Ok(LinkPlan::Symlink { path, .. } | LinkPlan::Copy { path }) => {
-            (path, SyncOutcome::Created(LinkMode::Symlink))
-        }
-        Err(error) => (own_path, SyncOutcome::Failed(error)),
-    };
-    Some(SyncedLink { skill: name.to_owned(), agent, path, outcome })
+/// An installed skill to link.
+struct SyncedSkill<'a> {
+    entry: &'a LockEntry,
+    dir: &'a Path,
+    /// How it differs from the lock file, if it does.
+    difference: Option<String>,
+}
+
+impl SyncedSkill<'_> {
+    /// Links the skill for an agent at a path. Without a target, nothing is changed.
+    fn sync(
+        &self,
+        agent: &'static KnownAgent,
+        path: PathBuf,
+        scope: AgentScope<'_>,
+        target: Option<(&InstallTarget, &LockFile)>,
+    ) -> SyncedLink {
+        let name = self.entry.name.clone();
+        let planned = link::plan_link(self.dir, agent, scope, LinkMode::Symlink);
+        let (path, outcome) = match (planned, &self.difference) {
+            (Ok(LinkPlan::SameDirectory), _) => (self.dir.to_owned(), SyncOutcome::SameDirectory),
+            (Ok(LinkPlan::Exists(path)), _) => (path, SyncOutcome::Exists),
+            (Ok(LinkPlan::Symlink { .. } | LinkPlan::Copy { .. }), Some(difference)) => {
+                (path, SyncOutcome::Failed(LinkError::Modified(difference.clone())))
+            }
+            (Ok(LinkPlan::Symlink { path, .. } | LinkPlan::Copy { path }), None) => {
+                let change = LinkChange { path, skill: self.dir.to_owned(), action: LinkAction::Symlink };
+                let outcome = match target.map(|(target, lock)| change.perform(target, lock)) {
+                    None => SyncOutcome::Created(LinkMode::Symlink),
+                    Some(Ok(LinkEffect::Created(mode))) => SyncOutcome::Created(mode),
+                    // Another process created it in the meantime.
+                    Some(Ok(_)) => SyncOutcome::Exists,
+                    Some(Err(error)) => SyncOutcome::Failed(error),
+                };
+                (change.path, outcome)
+            }
+            (Err(error), _) => (path, SyncOutcome::Failed(error)),
+        };
+        SyncedLink { skill: name, agent, path, outcome }
+    }
 }
 
 /// Removes the symlinks of all agents to skills of this target that do not exist any more.

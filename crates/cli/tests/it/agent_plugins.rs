@@ -311,3 +311,158 @@ fn a_question_on_the_terminal_decides() {
     assert_eq!(env.text("~/.claude.json"), before);
     assert_eq!(env.tree("~/.agents/skills"), ["chart/SKILL.md", "sum/SKILL.md"]);
 }
+
+/// Creates a plugin with many servers, of which the first half needs files of the plugin.
+fn plugin_with_many_servers() -> TestEnv {
+    let env = plugin_with_servers();
+    let entry =
+        |number: usize| format!(r#""s{number}": {{"command": "npx", "env": {{"KEY{number}": "v"}}}}"#);
+    let entries: Vec<String> = (1..=25).map(entry).collect();
+    let unsupported: Vec<String> =
+        (1..=25).map(|number| format!(r#""u{number}": {{"command": "./x"}}"#)).collect();
+    let servers = format!(r#"{{"mcpServers": {{{}, {}}}}}"#, unsupported.join(", "), entries.join(", "));
+    env.file("~/tools/.mcp.json", servers);
+    env
+}
+
+#[test]
+fn every_server_that_is_added_is_printed() {
+    let env = plugin_with_many_servers();
+    let result = env.run(&["install", "~/tools", "--mcp-client", "claude-code", "--yes"]);
+    assert_eq!(env.text("~/.claude.json").matches("\"npx\"").count(), 25, "{}", result.transcript());
+    for number in 1..=25 {
+        let lines = format!(
+            "MCP server s{number}, added to Claude Code (~/.claude.json): npx\n        KEY{number}=v\n"
+        );
+        assert!(result.out.contains(&lines), "{}", result.transcript());
+    }
+    assert_eq!(result.out.matches(", not installed: ").count(), 20, "{}", result.transcript());
+    assert!(result.out.contains("and 5 more MCP servers, not installed\n"), "{}", result.transcript());
+}
+
+#[test]
+fn quiet_questions_show_what_they_are_about() {
+    let env = plugin_with_servers();
+    let value = format!("{}hidden", "x".repeat(5000));
+    let variables: Vec<String> = (0..40).map(|number| format!(r#""V{number}": "1""#)).collect();
+    env.file(
+        "~/tools/.mcp.json",
+        format!(
+            r#"{{"db": {{"command": "npx", "args": ["{value}"], "env": {{{}}}}}}}"#,
+            variables.join(", ")
+        ),
+    );
+    for flag in [&[][..], &["-q"]] {
+        let mut session = TerminalSession::start(
+            &env,
+            &[&["install", "~/tools", "--mcp-client", "claude-code"], flag].concat(),
+        );
+        let (output, code) = session.until("[y/N]").answer("n").end();
+        assert_eq!(code, 0, "{output}");
+        assert!(output.contains("Claude Code will use MCP server db: npx xxx"), "{output}");
+        assert!(output.contains("… and 4010 more characters") && !output.contains("hidden"), "{output}");
+        assert!(output.contains("V19=1") && !output.contains("V20=1"), "{output}");
+        assert!(output.contains("and 20 more variables"), "{output}");
+    }
+}
+
+#[test]
+fn a_plugin_is_removed_only_if_its_servers_can_be_removed() {
+    let env = plugin_with_servers();
+    let install = ["install", "~/tools", "--mcp-client", "claude-code", "--yes"];
+    assert_eq!(env.run(&install).code, 0);
+    let (added, before) = (env.text("~/.claude.json"), env.listing());
+    env.file("~/.claude.json", "{ broken");
+    for call in [&["remove", "tools"][..], &["remove", "tools", "--dry-run"]] {
+        let result = env.run(call);
+        assert!(result.code == 2 && result.err.contains("nothing was changed"), "{}", result.transcript());
+    }
+    env.file("~/.claude.json", &added);
+    assert_eq!(env.listing(), before);
+    assert_eq!(env.run(&["remove", "tools"]).code, 0);
+    assert!(!env.text("~/.claude.json").contains("tools-db"));
+}
+
+#[test]
+fn an_update_that_removes_all_skills_of_a_plugin_removes_its_servers() {
+    let env = plugin_with_servers();
+    let install = ["install", "~/tools", "--mcp-client", "claude-code", "--yes"];
+    let before = env.text("~/.claude.json");
+    assert_eq!(env.run(&install).code, 0);
+    fs::remove_dir_all(env.path("~/tools/skills")).unwrap();
+    env.skill("~/tools/other");
+    let result = env.run(&["update", "--yes"]);
+    assert!(result.code == 0 && result.out.contains("removed MCP server"), "{}", result.transcript());
+    assert_eq!(env.text("~/.claude.json"), before);
+}
+
+#[test]
+fn removing_skills_in_an_update_requires_confirmation() {
+    let env = plugin();
+    assert_eq!(env.run(&["install", "~/reports"]).code, 0);
+    fs::remove_dir_all(env.path("~/reports/skills/chart")).unwrap();
+    assert_snapshot!(env.runs(&[&["update"], &["update", "--dry-run"]]));
+    let ask = |answer: &str| {
+        TerminalSession::start(&env, &["update"]).until("Remove it? [y/N] ").answer(answer).transcript()
+    };
+    assert_snapshot!("a_removal_on_the_terminal", format!("{}\n{}", ask("n"), ask("y")));
+    assert_eq!(env.tree("~/.agents/skills"), ["sum/SKILL.md"]);
+}
+
+/// The entry of a marketplace adds a skill to a plugin, and is not in the source that is updated.
+#[test]
+fn skills_that_only_a_marketplace_names_survive_an_update() {
+    let net = Net::new();
+    let git = net.git();
+    let entry = |source: &str| {
+        format!(
+            r#"{{"name": "m", "owner": {{"name": "A"}}, "plugins": [
+            {{"name": "kit", "source": {source}, "skills": ["./extra/two"]}}]}}"#
+        )
+    };
+    net.repository
+        .write(".claude-plugin/plugin.json", r#"{"name": "kit"}"#)
+        .write("extra/two/SKILL.md", skill_md("two", "Does two."))
+        .commit("extra");
+    net.publish();
+    let remote = format!(r#"{{"source": "url", "url": "{git}"}}"#);
+    net.env.file("~/market/.claude-plugin/marketplace.json", entry(&remote));
+    let installed = net.env.run(&["install", "~/market", "--plugin", "kit"]);
+    assert_eq!(installed.code, 0, "{}", installed.transcript());
+    net.repository.write("extra/two/SKILL.md", skill_md("two", "Does more.")).commit("more");
+    net.publish();
+    for flag in [&[][..], &["--yes"]] {
+        let result = net.env.run(&[&["update"], flag].concat());
+        assert!(!result.out.contains("removed"), "{}", result.transcript());
+    }
+    assert!(net.env.text(".agents/skills/two/SKILL.md").contains("Does more."));
+
+    // An archive with one directory at its top.
+    let env = plugin();
+    env.file("~/reports/.claude-plugin/marketplace.json", entry(r#""./kit""#))
+        .file("~/reports/kit/.claude-plugin/plugin.json", r#"{"name": "kit"}"#)
+        .skill("~/reports/kit/skills/one")
+        .skill("~/reports/kit/extra/two");
+    let pack = ["pack", "../home/reports", "--output", "../home/kit.zip"];
+    assert_eq!(env.run(&pack).code, 0);
+    assert_eq!(env.run(&["install", "~/kit.zip", "--plugin", "kit", "--user"]).code, 0);
+    env.file("~/reports/kit/extra/two/SKILL.md", skill_md("two", "Does more."));
+    fs::remove_file(env.path("~/kit.zip")).unwrap();
+    assert_eq!(env.run(&pack).code, 0);
+    let result = env.run(&["update", "--yes"]);
+    assert!(!result.out.contains("removed"), "{}", result.transcript());
+    assert!(env.text("~/.agents/skills/two/SKILL.md").contains("Does more."), "{}", result.transcript());
+}
+
+#[test]
+fn servers_with_the_same_entry_are_not_added_twice() {
+    let env = plugin_with_servers();
+    let servers =
+        r#"{"a b": {"command": "npx", "args": ["one"]}, "a-b": {"command": "npx", "args": ["two"]}}"#;
+    env.file("~/tools/.mcp.json", servers);
+    let result = env.run(&["install", "~/tools", "--mcp-client", "claude-code", "--yes"]);
+    assert_eq!(result.code, 0, "{}", result.transcript());
+    assert!(result.err.contains("MCP server a-b is not added to Claude Code: "), "{}", result.transcript());
+    assert!(result.out.contains("MCP server a b, added to"), "{}", result.transcript());
+    assert!(result.out.contains("MCP server a-b, not installed"), "{}", result.transcript());
+}

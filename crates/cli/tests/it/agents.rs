@@ -259,3 +259,64 @@ fn a_lock_file_of_a_stranger_creates_no_links() {
     assert_eq!(env.tree(".claude"), ["settings.json"]);
     assert!(!env.path("../outside").exists());
 }
+
+/// A repository whose directory for skills of Claude Code leads into `.git`, where skills would become hooks.
+fn env_with_link_into_git(link: &str, target: &str) -> TestEnv {
+    let env = env();
+    env.skill("~/shelf/hooks").file("~/shelf/hooks/post-commit", "#!/bin/sh\n").skill("~/shelf/worktrees");
+    fs::create_dir_all(env.path(link).parent().unwrap()).unwrap();
+    symlink(target, env.path(link)).unwrap();
+    env
+}
+
+#[test]
+fn nothing_is_linked_into_git() {
+    for (link, target) in
+        [(".claude/skills", "../.git"), (".claude", ".git"), (".claude/skills", "../.git/new")]
+    {
+        let env = env_with_link_into_git(link, target);
+        let before = env.tree(".git");
+        for copy in [&["--copy"][..], &[]] {
+            let named = env.run(&[&["install", "~/shelf/hooks", "--agent", "claude-code"], copy].concat());
+            assert_eq!(named.code, 1, "{}", named.transcript());
+            let in_use = env.run(&[&["install", "~/shelf", "--all"], copy].concat());
+            assert_eq!(in_use.code, 0, "{}", in_use.transcript());
+            let synced = env.run(&["sync", "--agent", "claude-code"]);
+            assert!(synced.code == 1 && synced.out.contains("not linked"), "{}", synced.transcript());
+            env.file("~/shelf/hooks/post-commit", format!("#!/bin/sh\n# {copy:?}\n"));
+            assert_eq!(env.run(&["update", "--yes"]).code, 0);
+            assert_eq!(env.tree(".git"), before, "{link} {target} {copy:?}");
+        }
+        assert_eq!(env.run(&["remove", "hooks", "worktrees"]).code, 0);
+        assert_eq!(env.tree(".git"), before);
+    }
+}
+
+#[test]
+fn nothing_in_git_is_removed() {
+    let env = env_with_link_into_git(".claude/skills", "../.git");
+    assert_eq!(env.run(&["install", "~/shelf", "--all", "--no-link"]).code, 0);
+    symlink("../.agents/skills/hooks", env.path(".git/hooks")).unwrap();
+    symlink("../.agents/skills/gone", env.path(".git/gone")).unwrap();
+    env.file(".git/worktrees/SKILL.md", env.text("~/shelf/worktrees/SKILL.md"));
+    let before = env.tree(".git");
+    assert_eq!(env.run(&["sync", "--agent", "crush"]).code, 0);
+    assert_eq!(env.run(&["remove", "hooks", "worktrees"]).code, 0);
+    assert_eq!(env.tree(".git"), before);
+}
+
+#[test]
+fn sync_links_only_skills_as_they_were_installed() {
+    let env = env_with_agents();
+    assert_eq!(env.run(&["install", "~/shelf", "--all", "--no-link"]).code, 0);
+    env.file(".agents/skills/pdf/more.md", "More.\n");
+    assert_snapshot!(env.runs(&[&["sync"], &["sync", "--dry-run"]]));
+    assert_eq!(env.tree(".claude"), ["settings.json", "skills/csv → ../../.agents/skills/csv"]);
+    // The user can accept the files. Links that exist stay.
+    assert_eq!(env.run(&["verify", "--accept", "pdf"]).code, 0);
+    assert_eq!(env.run(&["sync"]).code, 0);
+    env.file(".agents/skills/pdf/more.md", "Even more.\n");
+    let result = env.run(&["sync"]);
+    assert_eq!(result.code, 0, "{}", result.transcript());
+    assert_eq!(env.tree(".claude").len(), 3);
+}

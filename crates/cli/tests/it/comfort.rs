@@ -97,6 +97,36 @@ fn diff_shows_local_edits() {
 }
 
 #[test]
+fn diff_does_not_follow_symlinks_out_of_the_project() {
+    let env = TestEnv::bare();
+    env.skill("~/shelf/pdf").file("~/private/notes.md", "secret\n").file(".git/HEAD", "");
+    assert_eq!(env.run(&["install", "~/shelf/pdf"]).code, 0);
+    fs::remove_dir_all(env.path(".agents/skills/pdf")).unwrap();
+    assert!(env.run(&["diff", "pdf"]).out.contains("-Do it."), "missing files are removed files");
+    std::os::unix::fs::symlink("../../../home/private", env.path(".agents/skills/pdf")).unwrap();
+    let result = env.runs(&[&["diff", "pdf"], &["diff", "pdf", "--json"]]);
+    assert!(!result.contains("secret"), "{result}");
+    assert_snapshot!(result);
+    fs::remove_file(env.path(".agents/skills/pdf")).unwrap();
+    env.file(".agents/skills/pdf", "a file\n");
+    let result = env.run(&["diff", "pdf"]);
+    assert!(result.code == 1 && result.err.contains("not a directory"), "{}", result.transcript());
+}
+
+#[test]
+fn outdated_shows_new_and_removed_skills_of_plugins() {
+    let env = TestEnv::bare();
+    env.file("~/kit/.claude-plugin/plugin.json", r#"{"name": "kit"}"#).file(".git/HEAD", "");
+    env.skill("~/kit/skills/one").skill("~/kit/skills/three");
+    assert_eq!(env.run(&["install", "~/kit"]).code, 0);
+    fs::remove_dir_all(env.path("~/kit/skills/three")).unwrap();
+    assert_snapshot!("outdated_with_a_removed_skill", env.runs(&[&["outdated"], &["outdated", "--json"]]));
+    env.skill("~/kit/skills/two");
+    fs::remove_dir_all(env.path(".agents/skills/one")).unwrap();
+    assert_snapshot!(env.runs(&[&["outdated"]]));
+}
+
+#[test]
 fn find_searches_the_configured_indexes() {
     let net = Net::new();
     assert_eq!(net.env.run(&["index", "../home/work/skills", "--output", "../home/served"]).code, 0);
@@ -166,12 +196,74 @@ fn config_edit_saves_only_valid_files() {
     let env = env.variable("EDITOR", &command);
     assert_snapshot!(env.runs(&[&["config", "edit"], &["config", "edit", "--json"]]));
     assert_eq!(env.text("~/.prowess/config.toml"), "# Mine.\ncatalog.format = \"json\"\n");
+    fs::remove_file(env.path("~/.prowess/state/config-draft.toml")).unwrap();
     editor(&env, "true");
     assert_eq!(env.run(&["config", "edit"]).err, "~/.prowess/config.toml is unchanged\n");
     editor(&env, "exit 3");
     let result = env.run(&["config", "edit"]);
     assert!(result.code == 2 && result.err.contains("set EDITOR"), "{}", result.transcript());
+    assert!(!env.path("~/.prowess/state/config-draft.toml").exists(), "there is nothing to continue with");
     assert_eq!(env.text("~/.prowess/config.toml"), "# Mine.\ncatalog.format = \"json\"\n");
+}
+
+#[test]
+fn config_edit_continues_with_a_text_that_was_not_saved() {
+    let env = TestEnv::bare();
+    env.file("~/.prowess/config.toml", "# Mine.\n");
+    let path = env.path("../editor.sh");
+    let script = |text: &str| {
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let env = env.variable("EDITOR", path.to_str().unwrap());
+    script("echo 'catalog.format = 7 # long work' >> \"$1\"");
+    let result = env.run(&["config", "edit"]);
+    assert!(result.code == 2 && result.err.contains("your text is in"), "{}", result.transcript());
+    // A text for another file is kept apart.
+    script("true");
+    assert_eq!(env.run(&["config", "edit", "--project"]).code, 0);
+    assert!(!env.text(".prowess/config.toml").contains("long work"));
+    // An editor that is closed without a change keeps the text, too.
+    let result = env.run(&["config", "edit"]);
+    assert!(result.code == 2 && result.err.contains("continuing"), "{}", result.transcript());
+    script("sed -i 's/7/\"json\"/' \"$1\"");
+    let env = env.variable("PATH", "/bin:/usr/bin");
+    assert_eq!(env.run(&["config", "edit"]).code, 0);
+    assert_eq!(env.text("~/.prowess/config.toml"), "# Mine.\ncatalog.format = \"json\" # long work\n");
+    script("true");
+    assert_eq!(env.run(&["config", "edit"]).err, "~/.prowess/config.toml is unchanged\n");
+}
+
+#[test]
+fn sync_leaves_agents_md_of_an_untrusted_project_alone() {
+    let env = TestEnv::bare();
+    env.skill("~/shelf/pdf").file(".git/HEAD", "");
+    assert_eq!(env.run(&["install", "~/shelf/pdf"]).code, 0);
+    assert_eq!(env.run(&["sync", "--agents-md"]).code, 0);
+    let listed = env.text("AGENTS.md");
+    assert!(listed.contains("`pdf`"), "{listed}");
+    // On another machine, nothing is trusted.
+    fs::remove_dir_all(env.path("~/.prowess")).unwrap();
+    assert_snapshot!(env.runs(&[&["sync"], &["sync", "--json"]]));
+    assert_eq!(env.text("AGENTS.md"), listed);
+}
+
+#[test]
+fn sync_ignores_an_agents_md_without_a_list() {
+    let env = TestEnv::bare();
+    env.skill("~/shelf/pdf").file(".git/HEAD", "").file(".claude/x", "");
+    assert_eq!(env.run(&["install", "~/shelf/pdf", "--no-link"]).code, 0);
+    let large = vec![b'x'; 2 << 20];
+    for content in [&b"\xff\xfe"[..], &large] {
+        env.file("AGENTS.md", content);
+        assert_eq!(env.run(&["sync"]).code, 0);
+        assert_eq!(env.run(&["sync", "--agents-md"]).code, 1);
+    }
+    fs::remove_file(env.path("AGENTS.md")).unwrap();
+    fs::create_dir(env.path("AGENTS.md")).unwrap();
+    let result = env.run(&["sync"]);
+    assert_eq!(result.code, 0, "{}", result.transcript());
+    assert_eq!(env.run(&["sync", "--agents-md"]).code, 1);
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! Finds the plugins of a source: a marketplace, or the plugin in its root.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use prowess_archive::{SourceReadError, SourceTree};
 use prowess_format::{Code, Diagnostic};
 
+use super::diagnostic_limit::DiagnosticLimit;
 use super::json::Parsed;
-use super::limits::LOADS_MAX;
-use super::load::{CheckedManifest, LoadedPlugin, MANIFESTS, PluginLoad, load_plugin};
+use super::limits::{ALL_DIAGNOSTICS_MAX, LOADED_BYTES_MAX, LOADS_MAX};
+use super::load::{CheckedManifest, LoadedPlugin, MANIFESTS, PluginLoad, load_counted, load_plugin};
 use super::marketplace::{Marketplace, MarketplaceEntry, PluginSource, parse_marketplace};
 use super::schema::PluginFormat;
 use super::tree_view::{PathKind, TreeView};
@@ -69,8 +71,10 @@ pub fn load_all_plugins(
 ) -> Result<(FoundPlugins, Vec<LoadedPlugin>), SourceReadError> {
     let mut found = find_plugins(tree, root)?;
     let mut plugins: Vec<LoadedPlugin> = Vec::new();
-    let mut files = Vec::new();
-    let mut loads = 0;
+    let mut files: BTreeMap<String, CheckedManifest> =
+        std::mem::take(&mut found.files).into_iter().map(|file| (file.path.clone(), file)).collect();
+    let mut limit = DiagnosticLimit::new(ALL_DIAGNOSTICS_MAX);
+    let (mut loads, mut bytes_read) = (0, 0);
     let entries = found.marketplace.iter().flat_map(|marketplace| &marketplace.plugins);
     for entry in entries {
         let PluginSource::Local(path) = &entry.source else { continue };
@@ -82,32 +86,38 @@ pub fn load_all_plugins(
         if found.plugin.iter().chain(&plugins).any(is_same) {
             continue;
         }
-        loads += 1;
-        if loads > LOADS_MAX {
-            let message = format!("only the first {LOADS_MAX} plugins of this source were read");
+        if loads >= LOADS_MAX || bytes_read >= LOADED_BYTES_MAX {
+            let message = format!("only the first {loads} plugins of this source were read");
             let diagnostic = Diagnostic::warning(Code::PluginLimit, message);
             let path = TreeView::new(tree, root).full_path(MARKETPLACES[0]);
             let diagnostics = vec![diagnostic.help("split the marketplace")];
-            files.push(CheckedManifest { path, text: Vec::new(), diagnostics });
+            add_file(&mut files, CheckedManifest { path, text: Vec::new(), diagnostics }, &mut limit);
             break;
         }
-        let load = load_plugin(tree, &dir, Some(entry))?;
-        files.extend(load.files);
+        let (load, bytes) = load_counted(tree, &dir, Some(entry))?;
+        loads += 1;
+        bytes_read += bytes;
+        load.files.into_iter().for_each(|file| add_file(&mut files, file, &mut limit));
         plugins.extend(load.plugin);
     }
-    for file in files {
-        match found.files.iter_mut().find(|known| known.path == file.path) {
-            None => found.files.push(file),
-            Some(known) => {
-                // Several entries may name the same directory.
-                let new = file.diagnostics.into_iter();
-                let new: Vec<_> = new.filter(|diagnostic| !known.diagnostics.contains(diagnostic)).collect();
-                known.diagnostics.extend(new);
-            }
+    found.files = files.into_values().collect();
+    limit.report_omitted(&mut found.files);
+    Ok((found, plugins))
+}
+
+/// Adds a file, or its diagnostics if it was read before: several entries may name the same directory.
+fn add_file(
+    files: &mut BTreeMap<String, CheckedManifest>,
+    file: CheckedManifest,
+    limit: &mut DiagnosticLimit,
+) {
+    let CheckedManifest { path, text, diagnostics } = file;
+    let known = files.entry(path.clone()).or_insert(CheckedManifest { path, text, diagnostics: Vec::new() });
+    for diagnostic in diagnostics {
+        if !known.diagnostics.contains(&diagnostic) && limit.take(&diagnostic) {
+            known.diagnostics.push(diagnostic);
         }
     }
-    found.files.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok((found, plugins))
 }
 
 /// Loads a plugin of a marketplace in the same source; `None` if the plugin is elsewhere.

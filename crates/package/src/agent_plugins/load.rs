@@ -6,7 +6,9 @@ use prowess_archive::{SourceReadError, SourceTree};
 use prowess_format::hidden::escape_and_truncate;
 use prowess_format::{Code, Diagnostic, ParseOutcome, Rules, parse};
 
+use super::diagnostic_limit::DiagnosticLimit;
 use super::json::Parsed;
+use super::limits::{DIAGNOSTICS_MAX, SERVERS_MAX};
 use super::manifest::{Components, PluginManifest, PluginPart, parse_plugin_manifest};
 use super::marketplace::{MarketplaceEntry, PluginSource};
 use super::mcp::{McpServer, McpTransport, parse_mcp_config};
@@ -105,11 +107,26 @@ pub fn load_plugin(
     root: &str,
     entry: Option<&MarketplaceEntry>,
 ) -> Result<PluginLoad, SourceReadError> {
-    let mut loader = Loader { view: TreeView::new(tree, root), files: Vec::new() };
+    load_counted(tree, root, entry).map(|(load, _)| load)
+}
+
+/// Loads a plugin, and returns how many bytes of manifests and names were read; see [`load_plugin`].
+pub(super) fn load_counted(
+    tree: &dyn SourceTree,
+    root: &str,
+    entry: Option<&MarketplaceEntry>,
+) -> Result<(PluginLoad, usize), SourceReadError> {
+    let mut loader = Loader {
+        view: TreeView::new(tree, root),
+        manifest_path: MANIFEST,
+        files: Vec::new(),
+        limit: DiagnosticLimit::new(DIAGNOSTICS_MAX),
+        bytes_read: 0,
+    };
     let manifest = loader.find_manifest()?;
     let manifest = match (manifest, entry) {
         (ManifestSearch::Rejected, _) | (ManifestSearch::Missing, None) => {
-            return Ok(PluginLoad { plugin: None, files: loader.files });
+            return Ok(loader.finish(None));
         }
         (ManifestSearch::Found(manifest), None) => *manifest,
         (ManifestSearch::Found(manifest), Some(entry)) => merge_entry(*manifest, entry),
@@ -122,7 +139,7 @@ pub fn load_plugin(
     let servers = loader.find_servers(&manifest)?;
     let parts = loader.find_parts(&manifest.components);
     let plugin = LoadedPlugin { root: root.to_owned(), manifest, skills, servers, parts };
-    Ok(PluginLoad { plugin: Some(plugin), files: loader.files })
+    Ok(loader.finish(Some(plugin)))
 }
 
 enum ManifestSearch {
@@ -166,10 +183,19 @@ fn entry_as_manifest(entry: &MarketplaceEntry) -> PluginManifest {
 
 struct Loader<'a> {
     view: TreeView<'a>,
+    manifest_path: &'static str,
     files: Vec<CheckedManifest>,
+    limit: DiagnosticLimit,
+    /// The bytes of manifests and names that were read.
+    bytes_read: usize,
 }
 
 impl Loader<'_> {
+    fn finish(mut self, plugin: Option<LoadedPlugin>) -> (PluginLoad, usize) {
+        self.limit.report_omitted(&mut self.files);
+        (PluginLoad { plugin, files: self.files }, self.bytes_read)
+    }
+
     fn find_manifest(&mut self) -> Result<ManifestSearch, SourceReadError> {
         let standard = self.view.kind(MANIFEST);
         let mut unidentified = None;
@@ -203,13 +229,19 @@ impl Loader<'_> {
         }
     }
 
-    fn parse_manifest(&mut self, path: &str, bytes: Vec<u8>, format: PluginFormat) -> ManifestSearch {
+    fn parse_manifest(&mut self, path: &'static str, bytes: Vec<u8>, format: PluginFormat) -> ManifestSearch {
+        self.manifest_path = path;
         let Parsed { value, diagnostics } = parse_plugin_manifest(&bytes, format);
         self.add_file(path, bytes, diagnostics);
         value.map_or(ManifestSearch::Rejected, |manifest| ManifestSearch::Found(Box::new(manifest)))
     }
 
-    fn add_file(&mut self, path: &str, text: Vec<u8>, diagnostics: Vec<Diagnostic>) {
+    fn add_file(&mut self, path: &str, text: Vec<u8>, mut diagnostics: Vec<Diagnostic>) {
+        self.bytes_read += text.len();
+        diagnostics.retain(|diagnostic| self.limit.take(diagnostic));
+        if text.is_empty() && diagnostics.is_empty() {
+            return;
+        }
         let path = self.view.full_path(path);
         match self.files.iter_mut().find(|file| file.path == path) {
             Some(file) => file.diagnostics.extend(diagnostics),
@@ -248,10 +280,12 @@ impl Loader<'_> {
                 }
             }
         }
-        for path in manifest.components.skills.iter().flatten() {
-            let dir = path.below("");
+        let declared = manifest.components.skills.iter().flatten().map(|path| path.below(""));
+        for dir in declared.collect::<BTreeSet<_>>() {
             match (self.view.kind(&skill_file(&dir)), self.view.kind(&dir)) {
                 (PathKind::File(_), _) => drop(skills.insert(dir)),
+                // It was searched above.
+                (_, PathKind::Dir) if dir == "skills" && !replaces_scan => {}
                 (_, PathKind::Dir) => skills.extend(self.skills_in(&dir)),
                 (_, PathKind::Missing) => {
                     let message = format!("there is no {}", escape_and_truncate(&skill_file(&dir)));
@@ -276,6 +310,7 @@ impl Loader<'_> {
     fn skills_in(&mut self, dir: &str) -> Vec<String> {
         let mut skills = Vec::new();
         for name in self.view.children(dir) {
+            self.bytes_read += name.len();
             let skill = if dir.is_empty() { name } else { format!("{dir}/{name}") };
             let file = skill_file(&skill);
             match self.view.kind(&file) {
@@ -318,7 +353,8 @@ impl Loader<'_> {
             }
         };
         let mut servers = components.servers.clone();
-        for path in files {
+        let mut read = BTreeSet::new();
+        for path in files.into_iter().filter(|path| read.insert(path.clone())) {
             match self.view.kind(&path) {
                 PathKind::Missing => {}
                 PathKind::File(index) => {
@@ -336,6 +372,12 @@ impl Loader<'_> {
         }
         let mut names = BTreeSet::new();
         servers.retain(|server| names.insert(server.name.clone()));
+        if servers.len() > SERVERS_MAX {
+            let message = format!("the plugin has more than {SERVERS_MAX} servers; the others are ignored");
+            let diagnostic = Diagnostic::error(Code::PluginLimit, message).help("remove what is not needed");
+            self.report(self.manifest_path, diagnostic);
+            servers.truncate(SERVERS_MAX);
+        }
         Ok(servers)
     }
 

@@ -10,6 +10,7 @@
 //! | `load` | loads a plugin: its manifest, and the components at their places |
 //! | `find` | finds the plugins of a source |
 //! | `json` | strict JSON with locations |
+//! | `diagnostic_limit` | limits the diagnostics about many files |
 //! | `tree_view` | the files of a plugin |
 //! | [`limits`] | the limits of all manifests |
 //!
@@ -18,6 +19,7 @@
 //! reported and left out, and an invalid manifest rejects the plugin. `docs/plugins.md` lists the requirements of the
 //! specification and their tests.
 
+mod diagnostic_limit;
 mod find;
 mod json;
 pub mod limits;

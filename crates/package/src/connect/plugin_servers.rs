@@ -124,12 +124,26 @@ pub fn plan_plugin_server(
     Ok(PluginServerPlan { connect, spec, digest })
 }
 
+/// Why a server with references to variables is not added. Clients replace them in different syntaxes, so a question could
+/// not name all variables whose values the server would get.
+const NEEDS_VARIABLES: &str = "it reads variables of your environment; add it by hand if you trust it";
+
+/// Returns `true` if a client may replace a part of a text by the value of a variable, a file or a command: `$NAME`,
+/// `${NAME}`, `${env:NAME}`, `$(COMMAND)`, `{env:NAME}`, `{file:PATH}`.
+fn refers_to_variable(text: &str) -> bool {
+    let is_reference = |rest: &str| {
+        rest.starts_with(|first: char| first.is_ascii_alphabetic() || matches!(first, '_' | '{' | '('))
+    };
+    text.split('$').skip(1).any(is_reference) || text.contains("{env:") || text.contains("{file:")
+}
+
 /// Returns the entry for a server, or why there is none. The files of a plugin are not kept, so a server that needs them
 /// cannot run; every program of Agent Plugins may need them.
 fn server_spec(server: &McpServer, format: PluginFormat) -> Result<ServerSpec, &'static str> {
     match &server.transport {
         McpTransport::Sse(_) => Err("it uses the deprecated transport with server-sent events"),
         McpTransport::Http(remote) if !remote.headers.is_empty() => Err("it needs headers"),
+        McpTransport::Http(remote) if refers_to_variable(&remote.url) => Err(NEEDS_VARIABLES),
         McpTransport::Http(remote) => Ok(ServerSpec::Http { url: remote.url.clone(), token: None }),
         McpTransport::Stdio(_) if format == PluginFormat::AgentPlugins => {
             Err("it may need files of the plugin")
@@ -144,6 +158,9 @@ fn server_spec(server: &McpServer, format: PluginFormat) -> Result<ServerSpec, &
                 || values.clone().any(needs_plugin)
             {
                 return Err("it needs files of the plugin");
+            }
+            if values.into_iter().any(|value| refers_to_variable(value)) {
+                return Err(NEEDS_VARIABLES);
             }
             let (command, args, env) = (stdio.command.clone(), stdio.args.clone(), stdio.env.clone());
             Ok(ServerSpec::Stdio { command, args, env })
@@ -281,6 +298,20 @@ mod tests {
         ] {
             assert!(!is_added(&server, PluginFormat::Client), "{server:?}");
         }
+        for value in ["${ANTHROPIC_API_KEY}", "a$KEY", "$(id)", "${env:KEY}", "{env:KEY}", "{file:~/.netrc}"]
+        {
+            let mut server = stdio("npx", &[value], None);
+            assert!(!is_added(&server, PluginFormat::Client), "{value}");
+            if let McpTransport::Stdio(stdio) = &mut server.transport {
+                stdio.args.clear();
+                stdio.env.push(("KEY".to_owned(), value.to_owned()));
+            }
+            assert!(!is_added(&server, PluginFormat::Client), "{value}");
+            let remote = RemoteServer { url: format!("https://example.com/?{value}"), headers: Vec::new() };
+            let server = McpServer { name: "x".to_owned(), transport: McpTransport::Http(remote) };
+            assert!(!is_added(&server, PluginFormat::Client), "{value}");
+        }
+        assert!(is_added(&stdio("npx", &["$5", "100$", "{x}"], None), PluginFormat::Client));
         let headers = vec![("Authorization".to_owned(), "Bearer x".to_owned())];
         for (headers, added) in [(Vec::new(), true), (headers, false)] {
             let remote = RemoteServer { url: "https://example.com".to_owned(), headers };

@@ -123,6 +123,10 @@ impl Prompter for FixedAnswers {
     fn accept_increase(&mut self, _: &PlanItem) -> Result<bool, PackageError> {
         Ok(true)
     }
+
+    fn accept_removal(&mut self, _: &PlanItem) -> Result<bool, PackageError> {
+        Ok(false)
+    }
 }
 
 fn read_upload(upload: &Upload) -> Result<MemoryTree, PackageError> {

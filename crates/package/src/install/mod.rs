@@ -124,6 +124,8 @@ pub trait Prompter {
     fn confirm_findings(&mut self, prepared: &PreparedSkill) -> Result<bool, PackageError>;
     /// Returns whether an update may add capabilities.
     fn accept_increase(&mut self, item: &PlanItem) -> Result<bool, PackageError>;
+    /// Returns whether an update may remove a skill that its plugin no longer has.
+    fn accept_removal(&mut self, item: &PlanItem) -> Result<bool, PackageError>;
 }
 
 /// Fetches a source and plans the installation of its skills. Nothing is changed before [`InstallPlan::commit`].

@@ -82,7 +82,8 @@ impl PlanAction {
         }
     }
 
-    pub(crate) fn is_change(&self) -> bool {
+    /// Returns `true` if a skill is added, replaced or removed.
+    pub fn is_change(&self) -> bool {
         matches!(self, Self::Add | Self::Replace | Self::Remove)
     }
 }

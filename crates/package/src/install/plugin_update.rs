@@ -49,21 +49,20 @@ pub(super) fn load_states(
     Ok(states)
 }
 
+/// Loads a plugin again. Of a plugin of a marketplace, the entry may name skills that are found nowhere else, so the plugin
+/// is unknown without it: the marketplace may be in another repository or directory.
 fn reload(record: &LockedPlugin, tree: &dyn SourceTree) -> Result<Option<LoadedPlugin>, SourceReadError> {
     let root = record.path.as_deref().unwrap_or_default();
-    let marketplace = match &record.marketplace {
-        Some(_) => find_plugins(tree, "")?.marketplace,
-        None => None,
-    };
+    if record.marketplace.is_none() {
+        return Ok(load_plugin(tree, root, None)?.plugin);
+    }
+    let marketplace = find_plugins(tree, "")?.marketplace;
     let is_entry = |entry: &&MarketplaceEntry| {
         let is_here = matches!(&entry.source, PluginSource::Local(path) if path.below("") == root);
         is_here && entry.name.as_str() == record.name
     };
     let entry = marketplace.as_ref().and_then(|marketplace| marketplace.plugins.iter().find(is_entry));
-    let load = match entry {
-        Some(entry) => load_entry(tree, "", entry)?,
-        None => Some(load_plugin(tree, root, None)?),
-    };
+    let load = entry.map(|entry| load_entry(tree, "", entry)).transpose()?.flatten();
     Ok(load.and_then(|load| load.plugin))
 }
 
@@ -83,11 +82,13 @@ pub(super) fn current_record(states: &[PluginState], locked: &LockEntry) -> Opti
     current.or_else(|| locked.plugin.clone())
 }
 
-/// Returns the item that removes a skill which its plugin no longer has; `None` if the plugin still has it.
+/// Returns the item that removes a skill which its plugin no longer has; `None` if the plugin still has it. The user must
+/// accept the removal.
 pub(super) fn plan_gone(
     states: &[PluginState],
     locked: &LockEntry,
     plan: &InstallPlan,
+    prompter: &mut dyn Prompter,
 ) -> Result<Option<PlanItem>, PackageError> {
     let is_gone = |state: &PluginState| !state.skills.contains(locked.path.as_deref().unwrap_or_default());
     if !state_of(states, locked).is_some_and(is_gone) {
@@ -101,8 +102,13 @@ pub(super) fn plan_gone(
             (PlanAction::Skip(reason), Some(locked.clone()))
         }
     };
-    let before = Some(locked.clone());
-    Ok(Some(PlanItem { name: locked.name.clone(), dir, action, before, after, prepared: None }))
+    let (name, before) = (locked.name.clone(), Some(locked.clone()));
+    let mut item = PlanItem { name, dir, action, before, after, prepared: None };
+    if item.action == PlanAction::Remove && !prompter.accept_removal(&item)? {
+        item.action = PlanAction::Skip("the plugin no longer has it; pass --yes to remove it".to_owned());
+        item.after.clone_from(&item.before);
+    }
+    Ok(Some(item))
 }
 
 /// What is needed to install the new skills of plugins.

@@ -141,7 +141,7 @@ impl Updater<'_> {
         let states = load_states(&outdated, self.locked, &*selected.tree)?;
         self.task.begin_step("checking", outdated.len() as u64);
         for locked in outdated {
-            if let Some(item) = plan_gone(&states, locked, self.plan)? {
+            if let Some(item) = plan_gone(&states, locked, self.plan, self.prompter)? {
                 self.plan.items.push(item);
                 continue;
             }

@@ -60,7 +60,7 @@ impl InstallTarget {
         let parents = dirs.filter_map(|dir| self.unresolved_dir_for_key(dir).ok()?.parent().map(Into::into));
         let mut roots: BTreeSet<PathBuf> = parents.chain([self.root.clone()]).collect();
         roots.retain(|root| {
-            self.project.as_deref().is_none_or(|base| super::check_within(base, root).is_ok())
+            self.project.as_deref().is_none_or(|base| super::resolve_within(base, root).is_ok())
         });
         roots
     }

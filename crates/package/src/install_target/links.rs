@@ -54,6 +54,8 @@ impl LinkChange {
 
     /// Performs the change. `before` has the tree hashes of unmodified copies. Can be repeated.
     pub(crate) fn perform(&self, target: &InstallTarget, before: &LockFile) -> Result<LinkEffect, LinkError> {
+        // A symlink may have appeared on the path after the link was planned.
+        target.check_contained(&self.path)?;
         let old_tree = before.entry(&target.lock_key(&self.skill)).map(|entry| entry.tree.as_str());
         let is_old_copy = || old_tree.is_some_and(|tree| is_copy_of(&self.path, tree));
         let mode = match self.action {
@@ -124,4 +126,39 @@ pub(crate) fn remove_dangling_links(
     dangling.sort();
     dangling.retain(|path| !applied || fs::remove_file(path).is_ok());
     dangling
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use prowess::{HostEnv, Policy, Preset};
+
+    use super::*;
+    use crate::install_target::InstallScope;
+
+    /// The directory of the agent was planned as a directory, and is a symlink when the link is made.
+    #[test]
+    fn a_symlink_that_appears_after_planning_is_not_followed() {
+        let temp_dir = tempfile::tempdir().unwrap();
+        let project = temp_dir.path().canonicalize().unwrap();
+        let skill = project.join(".agents/skills/hooks");
+        for dir in [&skill, &project.join(".git/hooks"), &project.join(".claude")] {
+            fs::create_dir_all(dir).unwrap();
+        }
+        fs::write(skill.join("SKILL.md"), "x").unwrap();
+        symlink("../.git", project.join(".claude/skills")).unwrap();
+        let host = HostEnv { project: project.clone(), home: None, path: Default::default() };
+        let policy = Policy::from_preset(Preset::Standard);
+        let target = InstallTarget::new(InstallScope::Project, &policy, &host).unwrap();
+        for (name, action) in
+            [("hooks", LinkAction::Remove), ("new", LinkAction::Symlink), ("new", LinkAction::Copy)]
+        {
+            let path = project.join(".claude/skills").join(name);
+            let change = LinkChange { path, skill: skill.clone(), action };
+            let result = change.perform(&target, &LockFile::default());
+            assert!(matches!(result, Err(LinkError::Outside { .. })), "{action:?}: {result:?}");
+        }
+        assert_eq!(fs::read_dir(project.join(".git")).unwrap().count(), 1);
+    }
 }

@@ -11,7 +11,7 @@ pub(crate) mod verify;
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use prowess::grants::Grantee;
 use prowess::lock::{self, GrantedAccess, LockEntry, LockFile};
@@ -20,6 +20,7 @@ use prowess::{HostEnv, Policy, Preset, RootSpec, Scope};
 use prowess_format::hidden;
 use prowess_fs::{LockGuard, SyncPolicy, failed_path, lock_path, write_atomic};
 
+use crate::containment::{NotContained, resolve_within};
 use crate::error::PackageError;
 use prowess_archive::InnerPath;
 
@@ -206,9 +207,10 @@ impl InstallTarget {
         Ok(path)
     }
 
-    /// Rejects a directory if symlinks on its path point out of the project.
-    fn check_contained(&self, dir: &Path) -> Result<(), PackageError> {
-        self.project.as_deref().map_or(Ok(()), |base| check_within(base, dir.parent().unwrap_or(base)))
+    /// Rejects a directory if symlinks on its path point out of the project or into its `.git`.
+    fn check_contained(&self, dir: &Path) -> Result<(), NotContained> {
+        let Some(project) = self.project.as_deref() else { return Ok(()) };
+        resolve_within(project, dir.parent().unwrap_or(project)).map(drop)
     }
 
     fn bad_entry(&self, dir: &str, problem: &str) -> PackageError {
@@ -222,7 +224,9 @@ impl InstallTarget {
 
     /// Rejects a skill directory that is outside of the project because of symlinks.
     pub(crate) fn check_writable(&self) -> Result<(), PackageError> {
-        self.project.as_deref().map_or(Ok(()), |base| check_within(base, &self.root))
+        let Some(project) = self.project.as_deref() else { return Ok(()) };
+        resolve_within(project, &self.root)?;
+        Ok(())
     }
 
     /// Locks the target against changes by other processes.
@@ -262,20 +266,5 @@ fn user_root(policy: &Policy, host: &HostEnv) -> Option<PathBuf> {
         RootLocation::Home(inner) => Some(host.home.as_ref()?.join(inner)),
         RootLocation::Absolute(path) => Some(path.clone()),
         RootLocation::Project(_) | RootLocation::Embedded => None,
-    }
-}
-
-/// Rejects a directory that is outside of the project or in its `.git` because of symlinks. It need not exist.
-fn check_within(base: &Path, dir: &Path) -> Result<(), PackageError> {
-    let outside = |reason| PackageError::OutsideProject { path: dir.to_owned(), reason };
-    let existing = dir.ancestors().find(|ancestor| fs::symlink_metadata(ancestor).is_ok()).unwrap_or(dir);
-    let canonical = fs::canonicalize(existing).map_err(|_| outside("it is a dangling symlink"))?;
-    let base = fs::canonicalize(base).map_err(PackageError::io("find", base))?;
-    let Ok(inner) = canonical.strip_prefix(base) else {
-        return Err(outside("a symlink points out of the project"));
-    };
-    match inner.components().any(|component| component == Component::Normal(".git".as_ref())) {
-        true => Err(outside("a symlink points into the project's .git")),
-        false => Ok(()),
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn check_installed(
 }
 
 /// Compares a directory with its lock entry; see [`check_installed`].
-fn check_dir(dir: &Path, locked: &LockEntry) -> InstalledState {
+pub(crate) fn check_dir(dir: &Path, locked: &LockEntry) -> InstalledState {
     match std::fs::symlink_metadata(dir) {
         Err(_) => InstalledState::Missing,
         Ok(metadata) if metadata.is_symlink() => InstalledState::Symlink,
@@ -134,14 +134,19 @@ fn verify_entry(target: &InstallTarget, dir: &Path, locked: &LockEntry) -> Verif
                 false if all(FileChange::Extra) => VerificationStatus::Extra,
                 false => VerificationStatus::Modified,
             };
-            let tree = HashedTree::from_dir(&verified.dir).ok().map(|tree| tree.hash());
-            let canonical = std::fs::canonicalize(&verified.dir).unwrap_or_default();
-            verified.accepted = tree.is_some() && lock::accepted_tree(&target.host, &canonical) == tree;
+            verified.accepted = is_accepted(target, &verified.dir);
             verified.files = comparison.files;
             verified.problem = comparison.problem;
         }
     }
     verified
+}
+
+/// Returns `true` if the user accepted the current files of a modified skill.
+pub(crate) fn is_accepted(target: &InstallTarget, dir: &Path) -> bool {
+    let tree = HashedTree::from_dir(dir).ok().map(|tree| tree.hash());
+    let canonical = std::fs::canonicalize(dir).unwrap_or_default();
+    tree.is_some() && lock::accepted_tree(&target.host, &canonical) == tree
 }
 
 /// Accepts the current files of a skill, and trusts them if required.

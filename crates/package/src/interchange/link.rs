@@ -11,6 +11,7 @@ use prowess::{ErrorCode, HashedTree};
 
 use super::copies::{copy_to_staging, staging_path};
 use crate::agents::{AGENTS, AgentHome, KnownAgent};
+use crate::containment::{NotContained, resolve_within};
 
 /// How a skill is made available to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,14 +83,17 @@ pub enum LinkError {
     /// The path is in use.
     #[error("{} already exists and is not a symlink to this skill", .0.display())]
     Conflict(PathBuf),
-    /// A symlink on the path points out of the project.
-    #[error("{} is outside of {}", path.display(), base.display())]
+    /// A symlink on the path points out of the project, or into its `.git`.
+    #[error("cannot write to {}: {reason}", path.display())]
     Outside {
         /// The agent's directory.
         path: PathBuf,
-        /// The project or home directory.
-        base: PathBuf,
+        /// The reason.
+        reason: &'static str,
     },
+    /// The skill is not as it was installed.
+    #[error("it was modified since it was installed: {0}")]
+    Modified(String),
     /// The skill cannot be copied.
     #[error("cannot copy {}: {reason}", path.display())]
     NotCopyable {
@@ -108,13 +112,19 @@ pub enum LinkError {
     },
 }
 
+impl From<NotContained> for LinkError {
+    fn from(NotContained { path, reason }: NotContained) -> Self {
+        Self::Outside { path, reason }
+    }
+}
+
 impl LinkError {
     /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::NoSkill(_) => ErrorCode::NotFound,
             Self::NoHomeDir(_) => ErrorCode::InvalidParam,
-            Self::Conflict(_) => ErrorCode::Conflict,
+            Self::Conflict(_) | Self::Modified(_) => ErrorCode::Conflict,
             Self::Outside { .. } => ErrorCode::AccessDenied,
             Self::NotCopyable { .. } => ErrorCode::TooLarge,
             Self::Io { .. } => ErrorCode::PermissionDenied,
@@ -282,15 +292,13 @@ fn resolves_to(path: &Path, canonical: &Path) -> bool {
     fs::canonicalize(path).is_ok_and(|resolved| resolved == canonical)
 }
 
-/// Returns the agent's directory without symlinks; it may not exist. In a project, it must be inside the project.
+/// Returns the agent's directory without symlinks; it may not exist. In a project, it must be inside the project, and not in
+/// its `.git`.
 pub(crate) fn resolve_agent_dir(dir: &Path, scope: AgentScope<'_>) -> Result<PathBuf, LinkError> {
-    let resolved = canonicalize_existing_part(dir);
-    if let AgentScope::Project(project) = scope
-        && !resolved.starts_with(canonicalize_existing_part(project))
-    {
-        return Err(LinkError::Outside { path: dir.to_owned(), base: project.to_owned() });
+    match scope {
+        AgentScope::Project(project) => Ok(resolve_within(project, dir)?),
+        AgentScope::Home(_) => Ok(canonicalize_existing_part(dir)),
     }
-    Ok(resolved)
 }
 
 /// Resolves symlinks in the existing part of a path.

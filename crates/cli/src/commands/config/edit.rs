@@ -22,10 +22,18 @@ pub(super) fn run(context: &CommandContext, args: &ConfigEditArgs, output: &mut 
     let layer = layer(&args.scope);
     let path = settings_file(&context.inputs, layer).map_err(|error| failure(&error))?;
     let before = file::read_text(&path).map_err(edit_failure)?;
-    let draft = draft_path(context)?;
-    let start = before.as_deref().unwrap_or(NEW_FILE);
-    prowess_fs::write_atomic(&draft, start.as_bytes(), 0o600, prowess_fs::SyncPolicy::NoSync)?;
-    run_editor(&draft)?;
+    let draft = draft_path(context, &path, layer)?;
+    if file::read_text(&draft).map_err(edit_failure)?.is_some() {
+        output.note(format!(
+            "continuing with the text that was not saved; delete {} to start over",
+            clean_path(&draft)
+        ));
+        run_editor(&draft)?;
+    } else {
+        let start = before.as_deref().unwrap_or(NEW_FILE);
+        prowess_fs::write_atomic(&draft, start.as_bytes(), 0o600, prowess_fs::SyncPolicy::NoSync)?;
+        run_editor(&draft).inspect_err(|_| discard_unchanged(&draft, start))?;
+    }
     let after = file::read_text(&draft).map_err(edit_failure)?.unwrap_or_default();
     let display = clean_path(&prowess::short_path(&path, &context.host_env));
     if before.as_deref() == Some(after.as_str()) || (before.is_none() && after == NEW_FILE) {
@@ -40,7 +48,7 @@ pub(super) fn run(context: &CommandContext, args: &ConfigEditArgs, output: &mut 
             print_diagnostics(output, &diagnostics);
         }
         let message = format!("nothing was saved: {message}");
-        let hint = format!("your text is in {}; edit {display} again", clean_path(&draft));
+        let hint = format!("your text is in {}; edit {display} again to continue", clean_path(&draft));
         return Err(Failure::usage(message).hint(hint));
     }
     let symlinks = match layer {
@@ -77,13 +85,26 @@ fn report(path: &Path, is_change: bool, message: &str, output: &mut Output) -> C
     Ok(SUCCESS)
 }
 
-/// Returns the path of the text while it is edited. Texts that are not valid stay there.
-fn draft_path(context: &CommandContext) -> Result<PathBuf, Failure> {
+/// Removes a draft that was not edited.
+fn discard_unchanged(draft: &Path, start: &str) {
+    if matches!(file::read_text(draft), Ok(Some(text)) if text == start) {
+        let _ = std::fs::remove_file(draft);
+    }
+}
+
+/// Returns the path of the text of a file while it is edited. A text that is not valid stays there for the next time.
+fn draft_path(context: &CommandContext, path: &Path, layer: ConfigLayer) -> Result<PathBuf, Failure> {
     let state = context.host_env.state_dir();
     let state = state.ok_or_else(|| {
         Failure::usage("no home directory for the edited text").hint("set HOME, or pass --home DIR")
     })?;
-    Ok(state.join("config-draft.toml"))
+    if layer != ConfigLayer::Project {
+        return Ok(state.join("config-draft.toml"));
+    }
+    // Each project has its own file.
+    let digest = prowess::digest(path.to_string_lossy().as_bytes());
+    let id = digest.rsplit(':').next().and_then(|hex| hex.get(..12)).unwrap_or_default();
+    Ok(state.join(format!("config-draft-{id}.toml")))
 }
 
 /// Runs the user's editor and waits for it.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use prowess::{Skill, SkillStatus, Snapshot};
 use prowess_config::edit::file::{self, EditFileError, SymlinkPolicy};
 use prowess_package::agents_md::{self, BrokenBlockError, ListedSkill};
 use serde_json::{Value, json};
@@ -24,6 +25,8 @@ enum ListChange {
     Unchanged,
     Written,
     Removed,
+    /// It was left alone, because skills of the project are not trusted and would disappear from it.
+    Untrusted,
 }
 
 /// The file and what happened to it.
@@ -34,7 +37,7 @@ pub(super) struct SyncedAgentsMd {
 }
 
 /// Writes the list of the project's skills if the user asks for it or if the file has one, or removes it. Returns `None` if
-/// there is no list and none is wanted.
+/// there is no list and none is wanted. Unless the user asks for it, the list of an untrusted project is left alone.
 pub(super) fn sync_agents_md(
     context: &CommandContext,
     global: &GlobalArgs,
@@ -42,12 +45,20 @@ pub(super) fn sync_agents_md(
 ) -> Result<Option<SyncedAgentsMd>, Failure> {
     let project = context.host_env.project.as_path();
     let path = project.join(FILE_NAME);
-    let before = file::read_text_within(&path, FILE_MAX).map_err(failure)?.unwrap_or_default();
+    let before = match file::read_text_within(&path, FILE_MAX) {
+        // A file that is not text has no list.
+        Err(_) if !args.agents_md && !args.no_agents_md => return Ok(None),
+        read => read.map_err(failure)?.unwrap_or_default(),
+    };
     let has_list = agents_md::has_block(&before);
     if !args.agents_md && !has_list {
         return Ok(None);
     }
-    let skills = if args.no_agents_md { Vec::new() } else { listed_skills(project, context, global) };
+    let snapshot = context.registry_for(global, &[]).snapshot();
+    if !args.agents_md && !args.no_agents_md && has_untrusted_skill(project, &snapshot) {
+        return Ok(Some(SyncedAgentsMd { path, change: ListChange::Untrusted, skills: 0 }));
+    }
+    let skills = if args.no_agents_md { Vec::new() } else { listed_skills(project, &snapshot) };
     let edit = |text: &str| match args.no_agents_md {
         true => agents_md::without_block(text),
         false => agents_md::with_block(text, &skills),
@@ -74,9 +85,8 @@ pub(super) fn sync_agents_md(
 }
 
 /// Returns the enabled skills in the project. Other skills are not the same for everyone who reads the file.
-fn listed_skills(project: &Path, context: &CommandContext, global: &GlobalArgs) -> Vec<ListedSkill> {
-    let snapshot = context.registry_for(global, &[]).snapshot();
-    let listed = |skill: &prowess::Skill| {
+fn listed_skills(project: &Path, snapshot: &Snapshot) -> Vec<ListedSkill> {
+    let listed = |skill: &Skill| {
         let path = skill.skill_md_path();
         let path = path.strip_prefix(project).ok()?.to_string_lossy().into_owned();
         let (name, description) = (skill.name().into_owned(), skill.description().to_owned());
@@ -85,13 +95,30 @@ fn listed_skills(project: &Path, context: &CommandContext, global: &GlobalArgs) 
     snapshot.enabled().filter_map(listed).collect()
 }
 
+fn has_untrusted_skill(project: &Path, snapshot: &Snapshot) -> bool {
+    let is_untrusted = |skill: &Skill| {
+        matches!(skill.status(), SkillStatus::Untrusted(_)) && skill.skill_md_path().starts_with(project)
+    };
+    snapshot.all().iter().any(is_untrusted)
+}
+
 impl SyncedAgentsMd {
+    /// Returns a note about a list that was left alone.
+    pub(super) fn note(&self, context: &CommandContext) -> Option<String> {
+        let path = display_path(&self.path, context);
+        (self.change == ListChange::Untrusted).then(|| {
+            format!(
+                "{path} is unchanged, because not all skills of the project are trusted; to trust them: prowess trust"
+            )
+        })
+    }
+
     /// Returns what happened; `None` if nothing did.
     pub(super) fn describe(&self, dry_run: bool, context: &CommandContext) -> Option<String> {
         let path = display_path(&self.path, context);
         let skills = crate::output::pluralize(self.skills, "skill");
         Some(match (self.change, dry_run) {
-            (ListChange::Unchanged, _) => return None,
+            (ListChange::Unchanged | ListChange::Untrusted, _) => return None,
             (ListChange::Written, false) => format!("listed {skills} in {path}"),
             (ListChange::Written, true) => format!("would list {skills} in {path}"),
             (ListChange::Removed, false) => format!("removed the list of skills from {path}"),
@@ -104,6 +131,7 @@ impl SyncedAgentsMd {
             ListChange::Unchanged => "there",
             ListChange::Written => "written",
             ListChange::Removed => "removed",
+            ListChange::Untrusted => "untrusted",
         };
         json!({"path": self.path, "change": change, "skills": self.skills})
     }

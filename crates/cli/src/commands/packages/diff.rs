@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use prowess::lock::LockFile;
+use prowess::shell::quote;
 use prowess::{VisitedEntry, visit_files};
 use prowess_package::{InstallTarget, PlanAction, RestoreFilter, limits};
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ use super::{cancellable_task, display_path, failure, file_urls, install_targets}
 use crate::args::GlobalArgs;
 use crate::args::packages::{AnswerArgs, ConflictChoice, DiffArgs};
 use crate::context::CommandContext;
-use crate::failure::Failure;
+use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean};
 use crate::progress;
 
@@ -52,6 +53,7 @@ pub(in crate::commands) fn run(
     output: &mut Output,
 ) -> CommandResult {
     let target = find_target(&args.name, context, args)?;
+    reject_symlink(&args.name, &target, context)?;
     let task = cancellable_task();
     let lists = SuppressionLists::load(context, output)?;
     let checks = lists.install_checks(context);
@@ -99,6 +101,22 @@ fn find_target(name: &str, context: &CommandContext, args: &DiffArgs) -> Result<
         installed.extend(lock.skills.into_iter().map(|locked| locked.name));
     }
     Err(not_installed(name, &installed))
+}
+
+/// Rejects a skill whose directory was replaced, because a symlink may lead to files that are not of the skill.
+fn reject_symlink(name: &str, target: &InstallTarget, context: &CommandContext) -> Result<(), Failure> {
+    let lock = LockFile::read(&target.lock_path).map_err(|error| failure(error.into()))?;
+    for locked in lock.skills.iter().filter(|locked| locked.name == name) {
+        let dir = target.dir(locked).map_err(failure)?;
+        // Of a directory that is missing, all files are removed.
+        let is_replaced = std::fs::symlink_metadata(&dir).is_ok_and(|metadata| !metadata.is_dir());
+        if is_replaced {
+            let message = format!("{} is not a directory, so it was not read", display_path(&dir, context));
+            let hint = format!("run `prowess verify {}` to see how to restore it", clean(&quote(name)));
+            return Err(Failure::new(ErrorCode::Conflict, message).hint(hint));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the changes of all files between two directories, by path.

@@ -48,8 +48,7 @@ pub(in crate::commands) fn run(
         return Err(not_installed(name, &installed));
     }
     items.retain(|item| args.names.is_empty() || args.names.contains(&item.name));
-    let is_outdated = |item: &PlanItem| item.action == PlanAction::Replace || item.action == PlanAction::Add;
-    let outdated = items.iter().filter(|item| is_outdated(item)).count();
+    let outdated = items.iter().filter(|item| item.action.is_change()).count();
     let failed = items.iter().any(|item| matches!(item.action, PlanAction::Fail(_)));
     if output.json() {
         let skills: Vec<Value> = items.iter().map(item_json).collect();
@@ -68,9 +67,8 @@ fn print_items(items: &[PlanItem], output: &mut Output) -> std::io::Result<()> {
         let (mark, tone) = match item.action {
             PlanAction::Fail(_) => ("✗", TextStyle::Bad),
             PlanAction::Skip(_) => ("○", TextStyle::Faint),
-            PlanAction::Add | PlanAction::Replace | PlanAction::Remove | PlanAction::Keep => {
-                ("↑", TextStyle::Caution)
-            }
+            PlanAction::Remove => ("-", TextStyle::Caution),
+            PlanAction::Add | PlanAction::Replace | PlanAction::Keep => ("↑", TextStyle::Caution),
         };
         let mark = output.styled_text(tone, mark);
         let name = output.styled_text(TextStyle::Strong, &pad(&clean(&item.name), width));
@@ -84,12 +82,24 @@ fn describe(item: &PlanItem) -> String {
     match &item.action {
         PlanAction::Keep => "up to date".to_owned(),
         PlanAction::Skip(reason) | PlanAction::Fail(reason) => clean(reason).into_owned(),
+        PlanAction::Add if item.before.is_none() => {
+            format!("new in {}; to install it: prowess update", plugin_of(&item.after))
+        }
         PlanAction::Add => "missing; to install it again: prowess update".to_owned(),
-        PlanAction::Replace | PlanAction::Remove => {
+        PlanAction::Remove => {
+            format!("no longer in {}; to remove it: prowess update", plugin_of(&item.before))
+        }
+        PlanAction::Replace => {
             let version = |entry: &Option<LockEntry>| entry.as_ref().map(short_version).unwrap_or_default();
             format!("{} → {}", version(&item.before), version(&item.after))
         }
     }
+}
+
+/// Returns the plugin of a skill. Only skills of plugins are added and removed.
+fn plugin_of(entry: &Option<LockEntry>) -> String {
+    let plugin = entry.as_ref().and_then(|entry| entry.plugin.as_ref());
+    plugin.map_or_else(|| "its plugin".to_owned(), |plugin| format!("plugin {}", clean(&plugin.name)))
 }
 
 /// Returns the commit of a skill, or its tree hash if it does not come from a repository.
@@ -114,7 +124,9 @@ fn print_summary(total: usize, outdated: usize, output: &mut Output) {
 fn item_json(item: &PlanItem) -> Value {
     let status = match &item.action {
         PlanAction::Keep => "current",
-        PlanAction::Replace | PlanAction::Remove => "outdated",
+        PlanAction::Replace => "outdated",
+        PlanAction::Remove => "removed",
+        PlanAction::Add if item.before.is_none() => "new",
         PlanAction::Add => "missing",
         PlanAction::Skip(_) => "skipped",
         PlanAction::Fail(_) => "failed",

@@ -4,18 +4,19 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use prowess::lock::LockFile;
+use prowess_format::hidden::escape_and_truncate;
 use prowess_package::PlannedPlugin;
 use prowess_package::agent_plugins::{McpServer, McpTransport};
 use serde_json::{Value, json};
 
 use super::install_targets;
-use super::plugin_servers::PlannedServer;
+use super::plugin_servers::{PlannedServer, describe_server};
 use crate::context::CommandContext;
 use crate::output::{Output, TextStyle, clean, first_few, pluralize};
 use crate::report::{ColorMode, write_human};
 use crate::scope::ScopeArgs;
 
-/// The maximum number of servers that are printed for a plugin.
+/// The maximum number of servers of a plugin that are printed although they are not added to a client.
 const SERVERS_SHOWN: usize = 20;
 
 /// The plugins of an installation, and their servers that are added to clients.
@@ -35,17 +36,27 @@ pub(super) fn print_plugins(
     for planned in changes.plugins {
         let name = output.styled_text(TextStyle::Strong, &clean(&planned.record.describe()));
         output.line(format!("plugin {name}: {}", pluralize(planned.plugin.skills.len(), "skill")))?;
-        let servers = &planned.plugin.servers;
-        for server in servers.iter().take(SERVERS_SHOWN) {
+        let mut not_added = 0;
+        for server in &planned.plugin.servers {
             let added =
                 changes.servers.iter().filter(|added| added.is_for(&planned.record.name, &server.name));
             let added: Vec<String> = added.map(|added| added.describe(applied, context)).collect();
-            let state = if added.is_empty() { "not installed".to_owned() } else { added.join(", ") };
-            let (name, command) = (clean(&server.name).into_owned(), server.describe());
-            output.line(format!("    MCP server {name}, {state}: {}", clean(&command)))?;
+            let lines = describe_server(server);
+            let (command, env) = lines.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
+            let name = escape_and_truncate(&server.name);
+            if !added.is_empty() {
+                output.line(format!("    MCP server {name}, {}: {command}", added.join(", ")))?;
+                env.iter().try_for_each(|line| output.line(format!("        {line}")))?;
+                continue;
+            }
+            not_added += 1;
+            if not_added <= SERVERS_SHOWN {
+                output.line(format!("    MCP server {name}, not installed: {command}"))?;
+            }
         }
-        if let Some(more) = servers.len().checked_sub(SERVERS_SHOWN).filter(|more| *more > 0) {
-            output.line(format!("    and {} more MCP servers, not installed", more))?;
+        if not_added > SERVERS_SHOWN {
+            let more = pluralize(not_added - SERVERS_SHOWN, "more MCP server");
+            output.line(format!("    and {more}, not installed"))?;
         }
         if !planned.plugin.parts.is_empty() {
             let parts = planned.plugin.parts.iter().map(|part| part.as_str().to_owned());

@@ -50,6 +50,11 @@ impl<'a> TerminalPrompter<'a> {
         std::io::stderr()
     }
 
+    /// Prints what a prompt is about, even with `--quiet`.
+    pub(super) fn show(&self, text: &str) {
+        let _ = writeln!(self.stderr(), "{text}");
+    }
+
     /// Prints the findings of the audit before a prompt.
     fn show_findings(&self, prepared: &PreparedSkill) {
         let mut err = self.stderr();
@@ -220,6 +225,16 @@ impl Prompter for TerminalPrompter<'_> {
             let _ = writeln!(err, "    {line}");
         }
         self.confirm("Install the update?")
+    }
+
+    fn accept_removal(&mut self, item: &PlanItem) -> Result<bool, PackageError> {
+        if self.answers.yes {
+            return Ok(true);
+        }
+        let plugin = item.before.as_ref().and_then(|before| before.plugin.as_ref());
+        let plugin = plugin.map(|plugin| clean(&plugin.name).into_owned()).unwrap_or_default();
+        let question = format!("The plugin {plugin} no longer has {}. Remove it?", clean(&item.name));
+        Ok(self.terminal && self.confirm(&question)?)
     }
 }
 

@@ -64,28 +64,27 @@ pub(in crate::commands) fn run(
     }
     let (mut items, mut links) =
         (Vec::<PlanItem>::new(), LinkList { is_explicit: true, ..LinkList::default() });
-    let mut servers = Vec::new();
+    let mut plans = Vec::new();
     for group in group_removals(&targets) {
         let Some(install_target) = group.first().map(|target| &target.install_target) else { continue };
         let skills: Vec<(&str, &Path)> =
             group.iter().map(|target| (target.name.as_str(), target.dir.as_path())).collect();
         let plan = prowess_package::plan_remove(&skills, install_target).map_err(failure)?;
+        plans.push((plan, install_target));
+    }
+    // If the file of a client cannot be changed, nothing is removed.
+    let planned = plans.iter().map(|(plan, target)| (&plan.items[..], *target));
+    let servers = plugin_servers::plan_removals(planned, context, global)?;
+    for (plan, install_target) in plans {
         let removals = links::plan_removals(&plan.items, &AgentDirs::new(install_target, context, global));
         let (removed, removed_links) = match args.dry_run {
             true => (plan.items, removals.into_links()),
             false => removals.commit(plan).map_err(failure)?,
         };
         links.links.extend(removed_links);
-        servers.extend(plugin_servers::remove(
-            &removed,
-            install_target,
-            !args.dry_run,
-            context,
-            global,
-            output,
-        )?);
         items.extend(removed);
     }
+    let servers = servers.perform(!args.dry_run, context, global, output)?;
     if output.json() {
         let skills: Vec<_> = items.iter().map(render::item_json).collect();
         let links: Vec<_> = links.links.iter().map(AgentLink::json).collect();

@@ -60,14 +60,19 @@ pub(in crate::commands) fn run(
     for target in &synced {
         print_links(target, args.dry_run, context, output)?;
     }
-    if let Some(text) = agents_md.and_then(|synced| synced.describe(args.dry_run, context)) {
+    if let Some(text) = agents_md.as_ref().and_then(|synced| synced.describe(args.dry_run, context)) {
         let mark = output.styled_text(TextStyle::Good, "✓");
         output.line(format!("{mark} {text}"))?;
     }
+    agents_md.and_then(|synced| synced.note(context)).into_iter().for_each(|note| output.note(note));
     print_summary(&synced, output);
     let is_conflict = |link: &SyncedLink| matches!(link.outcome, SyncOutcome::Failed(LinkError::Conflict(_)));
     if synced.iter().any(|target| target.report.links.iter().any(is_conflict)) {
         output.note("move the other files away, then run `prowess sync` again");
+    }
+    let is_modified = |link: &SyncedLink| matches!(link.outcome, SyncOutcome::Failed(LinkError::Modified(_)));
+    if synced.iter().any(|target| target.report.links.iter().any(is_modified)) {
+        output.note("run `prowess verify` to see how to restore or accept modified skills");
     }
     if args.dry_run {
         output.note("dry run: no changes made");

@@ -1,6 +1,7 @@
 //! `prowess update`: updates installed skills.
 
 use prowess::lock::LockEntry;
+use prowess_package::connect::ServerRecord;
 use prowess_package::{PlanAction, PlanItem};
 
 use super::super::audit::SuppressionLists;
@@ -9,7 +10,9 @@ use super::agents_in_use::AgentDirs;
 use super::install::report_invalid;
 use super::links::{AgentLink, LinkList};
 use super::prompts::TerminalPrompter;
-use super::{cancellable_task, environments, failure, file_urls, install_targets, links, render};
+use super::{
+    cancellable_task, environments, failure, file_urls, install_targets, links, plugin_servers, render,
+};
 use crate::args::GlobalArgs;
 use crate::args::packages::UpdateArgs;
 use crate::context::CommandContext;
@@ -31,7 +34,7 @@ pub(in crate::commands) fn run(
     let mut remaining: Vec<String> = args.names.clone();
     let (mut items, mut links) =
         (Vec::<PlanItem>::new(), LinkList { is_explicit: true, ..LinkList::default() });
-    let mut installed: Vec<String> = Vec::new();
+    let (mut installed, mut servers): (Vec<String>, Vec<ServerRecord>) = (Vec::new(), Vec::new());
     for target in &targets {
         let lock = prowess::lock::LockFile::read(&target.lock_path).map_err(|error| failure(error.into()))?;
         let names: Vec<String> = match args.names.is_empty() {
@@ -55,6 +58,7 @@ pub(in crate::commands) fn run(
         let plan = plan.map_err(|error| report_invalid(error, output))?;
         let dirs = AgentDirs::new(target, context, global);
         let planned = links::plan_updated_links(&plan.items, &dirs);
+        let removals = plugin_servers::plan_removals([(&plan.items[..], target)], context, global)?;
         let (updated, changed_links) = match args.dry_run {
             true => (plan.items, planned.into_links()),
             false => {
@@ -63,6 +67,7 @@ pub(in crate::commands) fn run(
             }
         };
         links.links.extend(changed_links);
+        servers.extend(removals.perform(!args.dry_run, context, global, output)?);
         items.extend(updated);
     }
     if let Some(name) = remaining.first() {
@@ -72,7 +77,7 @@ pub(in crate::commands) fn run(
         let dirs: Vec<_> = items.iter().map(|item| item.dir.clone()).collect();
         environments::drop_stale_pins(&dirs, context, global);
     }
-    print_result(&items, &links, &targets, args.dry_run, context, output)?;
+    print_result((&items, &servers), &links, &targets, args.dry_run, context, output)?;
     // Skipped skills are an error only if they were named.
     let failed = items.iter().any(|item| matches!(item.action, PlanAction::Fail(_)));
     match args.names.is_empty() && !failed {
@@ -97,7 +102,7 @@ pub(super) fn not_installed(name: &str, installed: &[String]) -> Failure {
 }
 
 fn print_result(
-    items: &[PlanItem],
+    (items, servers): (&[PlanItem], &[ServerRecord]),
     links: &LinkList,
     targets: &[prowess_package::InstallTarget],
     dry_run: bool,
@@ -107,12 +112,19 @@ fn print_result(
     if output.json() {
         let skills: Vec<_> = items.iter().map(render::item_json).collect();
         let locks: Vec<_> = targets.iter().map(|target| &target.lock_path).collect();
-        return output.write_json(&serde_json::json!({
+        let mut value = serde_json::json!({
             "schema": 1, "dry_run": dry_run, "locks": locks, "skills": skills,
             "links": links.links.iter().map(AgentLink::json).collect::<Vec<_>>(),
-        }));
+        });
+        if !servers.is_empty() {
+            value["mcp_entries"] = servers.iter().map(plugin_servers::record_json).collect();
+        }
+        return output.write_json(&value);
     }
     render::print_items(items, links, !dry_run, false, context, output)?;
+    for record in servers {
+        output.line(plugin_servers::describe_removed(record, !dry_run, context))?;
+    }
     if items.is_empty() {
         output.note("no skills installed; run `prowess install SOURCE` to install one");
     } else if dry_run {

@@ -1,9 +1,12 @@
 //! Tests of plugins, with sources in memory. `ap_NN_…` tests requirement NN in `docs/plugins.md`.
 
+mod bounded_work;
 mod client_formats;
 mod generated;
 mod requirements;
 mod requirements_mcp;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use prowess_archive::{SourceEntry, SourceEntryKind, SourceReadError, SourceTree};
 use prowess_format::Diagnostic;
@@ -15,6 +18,8 @@ use super::*;
 pub(super) struct TestSource {
     entries: Vec<SourceEntry>,
     files: Vec<Vec<u8>>,
+    /// How many bytes were read.
+    bytes_read: AtomicUsize,
 }
 
 impl TestSource {
@@ -62,6 +67,7 @@ impl SourceTree for TestSource {
 
     fn read_entry(&self, index: usize) -> Result<Vec<u8>, SourceReadError> {
         assert!(matches!(self.entries[index].kind, SourceEntryKind::File { .. }), "only files are read");
+        self.bytes_read.fetch_add(self.files[index].len(), Ordering::Relaxed);
         Ok(self.files[index].clone())
     }
 }
