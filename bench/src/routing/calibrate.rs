@@ -10,10 +10,12 @@ use prowess_bench::catalog::data::Data;
 use prowess_bench::catalog::print_line;
 use prowess_bench::catalog::score::sizes;
 use prowess_routing::eval::LabelledMessage;
-use prowess_routing::{CONFIDENCE_MIN, EVIDENCE, EVIDENCE_NAMES, LexicalIndex, SkillTexts};
+use prowess_routing::{
+    CONFIDENCE_MIN, EVIDENCE, EVIDENCE_BIAS, EVIDENCE_NAMES, EVIDENCE_WEIGHTS, LexicalIndex, SkillTexts,
+};
 
 /// The thresholds that are compared with [`CONFIDENCE_MIN`].
-const THRESHOLDS: [f32; 3] = [0.45, 0.5, 0.6];
+const THRESHOLDS: [f32; 3] = [0.5, 0.55, 0.6];
 
 use crate::families::Families;
 use crate::logistic::{Example, Weights, fit, probability};
@@ -128,6 +130,9 @@ fn report(cases: &[Case], others: &[(String, Data)]) {
     for (name, weight) in EVIDENCE_NAMES.iter().chain(&["bias"]).zip(&weights) {
         print_line(&format!("  {name:10} {weight:.3}"));
     }
+    let mut current = [f64::from(EVIDENCE_BIAS); EVIDENCE + 1];
+    current.iter_mut().zip(EVIDENCE_WEIGHTS).for_each(|(weight, value)| *weight = f64::from(value));
+    print_table("with the weights of the program", cases.iter().map(|case| (case, current)));
     let is_other = |case: &&Case| others.iter().any(|(name, _)| *name == case.collection);
     print_table("fitted to these messages", fitted.iter().copied().map(|case| (case, weights)));
     let subsets: BTreeSet<&str> =

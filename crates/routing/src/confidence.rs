@@ -12,7 +12,7 @@ use super::rerank::Reranked;
 use super::text::is_spaceless;
 
 /// The minimum confidence for a match: below it, no skill is activated.
-pub const CONFIDENCE_MIN: f32 = 0.55;
+pub const CONFIDENCE_MIN: f32 = 0.58;
 
 /// The number of kinds of evidence.
 pub const EVIDENCE: usize = 7;
@@ -21,9 +21,11 @@ pub const EVIDENCE: usize = 7;
 pub const EVIDENCE_NAMES: [&str; EVIDENCE] =
     ["covered", "named", "pairs", "words", "strength", "lead", "gap"];
 
-/// The weight of each kind of evidence, and the bias.
-const WEIGHTS: [f32; EVIDENCE] = [2.03, 1.46, 0.386, -0.203, 1.0, 2.41, 0.232];
-const BIAS: f32 = -4.65;
+/// The weight of each kind of evidence.
+pub const EVIDENCE_WEIGHTS: [f32; EVIDENCE] = [2.03, 1.46, 0.386, -0.203, 1.0, 2.41, 0.232];
+
+/// The bias of the logistic function.
+pub const EVIDENCE_BIAS: f32 = -4.65;
 
 /// The maximum of the lead, which a skill without competitors gets.
 const LEAD_MAX: f32 = 0.4;
@@ -100,8 +102,8 @@ impl Evidence {
 
     /// Returns the probability that the skill is right.
     pub fn confidence(&self) -> f32 {
-        let sum: f32 = self.values().iter().zip(WEIGHTS).map(|(value, weight)| value * weight).sum();
-        1.0 / (1.0 + (-(sum + BIAS)).exp())
+        let sum: f32 = self.values().iter().zip(EVIDENCE_WEIGHTS).map(|(value, weight)| value * weight).sum();
+        1.0 / (1.0 + (-(sum + EVIDENCE_BIAS)).exp())
     }
 }
 

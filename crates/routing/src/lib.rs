@@ -49,7 +49,7 @@ mod vocabulary;
 mod words;
 
 pub use complete::{COMPLETIONS_MAX, Completion, complete, complete_named};
-pub use confidence::{CONFIDENCE_MIN, EVIDENCE, EVIDENCE_NAMES, Evidence};
+pub use confidence::{CONFIDENCE_MIN, EVIDENCE, EVIDENCE_BIAS, EVIDENCE_NAMES, EVIDENCE_WEIGHTS, Evidence};
 pub use lexical::{LexicalIndex, RankedSkill};
 pub use lint::{RoutingAdvice, lint};
 pub use list_request::asks_for_list;
