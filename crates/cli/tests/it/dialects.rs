@@ -70,7 +70,7 @@ fn commands_of_instructions_are_confined() {
         "echo after".to_owned(),
     ];
     let body: String = commands.iter().map(|command| format!("- !`{command}`\n")).collect();
-    env.file("~/.agents/skills/x/SKILL.md", &format!("---\nname: x\ndescription: X.\n---\n{body}"));
+    env.file("~/.agents/skills/x/SKILL.md", format!("---\nname: x\ndescription: X.\n---\n{body}"));
     let output = env.run(&["activate", "x"]).out;
     for text in ["SECRET", "PRIVATE", "\u{1b}", "\u{7}"] {
         assert!(!output.contains(text), "{text}: {output}");

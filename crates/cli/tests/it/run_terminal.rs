@@ -57,8 +57,8 @@ fn a_confirmed_script_runs_once() {
 #[test]
 fn what_was_typed_before_the_question_is_not_an_answer() {
     let env = env();
-    let mut session = TerminalSession::start(&env, &["run", "s", "typing.py"]);
-    let (seen, code) = session.answer("y").answer("a").until("not now: ").answer("").end();
+    let mut session = TerminalSession::start_after_typing(&env, "y\na\n", &["run", "s", "typing.py"]);
+    let (seen, code) = session.until("not now: ").answer("").end();
     assert!(code == 1 && !seen.contains("asked"), "{seen}");
 }
 

@@ -8,6 +8,7 @@ use std::process::Child;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
@@ -29,6 +30,11 @@ pub struct TerminalSession<'w> {
 
 impl<'w> TerminalSession<'w> {
     pub fn start(env: &'w TestEnv, args: &[&str]) -> Self {
+        Self::start_after_typing(env, "", args)
+    }
+
+    /// Starts a command on a terminal on which these lines were typed before.
+    pub fn start_after_typing(env: &'w TestEnv, lines: &str, args: &[&str]) -> Self {
         // The command must not hold its own terminal open.
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
@@ -37,9 +43,16 @@ impl<'w> TerminalSession<'w> {
         tcsetwinsize(&master, size).unwrap();
         let path = ptsname(&master, Vec::new()).unwrap();
         let open = || File::options().read(true).write(true).open(path.to_str().unwrap()).unwrap();
+        let mut master = File::from(master);
+        let terminal = open();
+        if !lines.is_empty() {
+            master.write_all(lines.as_bytes()).unwrap();
+            // The lines must have arrived.
+            let mut input = [PollFd::new(&terminal, PollFlags::IN)];
+            assert_eq!(poll(&mut input, None).unwrap(), 1);
+        }
         let mut command = env.command(args);
-        let child = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
-        let master = File::from(master);
+        let child = command.stdin(terminal).stdout(open()).stderr(open()).spawn().unwrap();
         let mut reading = master.try_clone().unwrap();
         let (send, receiver) = channel();
         std::thread::spawn(move || {
