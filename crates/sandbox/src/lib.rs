@@ -6,6 +6,7 @@
 //! | `access` | what a script may access, for a question to the user |
 //! | `interpreter`, `locate` | which interpreter runs a script, and where it is |
 //! | `programs` | programs that a skill names |
+//! | `executable` | what a run executes: a script, or a command in the instructions |
 //! | `prepare` | combines these steps |
 //! | `run_dir` | the verified files of a run |
 //! | `workspace` | files of the user for a script, and files that it changes |
@@ -31,6 +32,7 @@ mod access;
 mod allowed_tools;
 pub mod environments;
 mod error;
+mod executable;
 mod gate;
 #[cfg(all(target_os = "linux", not(prowess_portable)))]
 mod helper;
@@ -78,9 +80,10 @@ pub use start::{PreparedScript, RunningScript, prepare_script};
 pub use status::{SandboxStatus, status};
 pub use workspace::{Artifact, FinishedWorkspace, InputFile, ScriptFilesError, Workspace, check_workspace};
 
+use executable::Executable;
+pub use executable::InlineCommand;
 use log::{RunEnd, RunRecord};
-pub use prepare::InlineCommand;
-use prepare::{Executable, WorkspaceUse, prepare};
+use prepare::{WorkspaceUse, prepare};
 
 /// Does nothing on systems without a sandbox.
 #[cfg(any(not(target_os = "linux"), prowess_portable))]

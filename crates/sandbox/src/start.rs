@@ -10,10 +10,11 @@ use std::time::Instant;
 use prowess::Skill;
 
 use super::error::RunError;
+use super::executable::Executable;
 use super::log::{self, RunEnd, RunRecord};
 use super::meter::Meter;
 use super::options::{InputSource, RunOptions, RunSetup};
-use super::prepare::{Executable, PreparedRun, WorkspaceUse, prepare};
+use super::prepare::{PreparedRun, WorkspaceUse, prepare};
 use super::result::RunLimit;
 use super::sandbox::SandboxedProcess;
 use super::{Limits, elapsed_ms, record_grants};
