@@ -1,4 +1,4 @@
-//! How frequent words are in general, whatever a collection contains.
+//! How frequent words are in general language, independent of a collection.
 //!
 //! In a collection of twenty skills, a word that one of them contains looks rare, even if most skills anywhere
 //! contain it. Two lists correct this: the share of skills whose instructions contain a word, measured on

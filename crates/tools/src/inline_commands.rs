@@ -1,8 +1,8 @@
 //! Runs the commands in a skill's instructions, written as `` !`command` ``, and inserts their output.
 //!
-//! The text of a skill must not decide by itself what runs. A command therefore has exactly the permissions of the skill's
-//! scripts: it runs only if the user allowed them for the current files of the skill, in the sandbox, and nobody is asked
-//! while a skill is loaded. Arguments are passed as values, not as text, so that they cannot become commands.
+//! The text of a skill must not decide by itself what runs. A command has the same permissions as the skill's scripts: it
+//! runs in the sandbox, and only if the user allowed scripts for the current files of the skill. Loading a skill never asks
+//! for permission. Arguments are passed as values, so they cannot become part of a command.
 
 use std::time::{Duration, Instant};
 

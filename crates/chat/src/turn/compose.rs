@@ -46,7 +46,7 @@ impl ActiveTurn<'_> {
                 PastConversation { exchanges, left_out, arguments: history::skill_arguments(&messages) };
             let is_forked = mentions.has_forked(&toolbox.snapshot());
             if is_forked {
-                // The turn has a context of its own, in which only the mentioned skills are active.
+                // A forked turn has a separate context, in which only the mentioned skills are active.
                 past = PastConversation::default();
                 session.ledger.retain(|name| {
                     mentions.loaded.iter().any(|loaded| loaded.is_loaded() && loaded.skill == name)

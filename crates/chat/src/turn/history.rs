@@ -103,7 +103,7 @@ fn exchange(
     let user = with_attachments(&user, &attached_files(&message.parts));
     let mut entries = Vec::new();
     let mut skills = Vec::new();
-    // Of a turn with a context of its own, only the answer is part of the conversation.
+    // Only the answer of a forked turn is part of the conversation.
     let is_fork = parts().any(|part| match part {
         Part::ToolCall { id, arguments, .. } if is_mention(id) => {
             arguments["name"].as_str().is_some_and(|name| is_forked(&restorer.toolbox.snapshot(), name))

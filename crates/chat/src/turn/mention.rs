@@ -77,14 +77,14 @@ pub(super) fn load_mentions(
 }
 
 impl MentionedSkills {
-    /// Returns `true` if one of the loaded skills has a context of its own.
+    /// Returns `true` if one of the loaded skills runs in a separate context.
     pub(super) fn has_forked(&self, snapshot: &Snapshot) -> bool {
         self.loaded.iter().any(|loaded| loaded.is_loaded() && is_forked(snapshot, &loaded.skill))
     }
 }
 
-/// Returns `true` if a skill has a context of its own when the user calls it. A remote skill has none: what was written under
-/// its instructions must not become part of a conversation that does not know of it.
+/// Returns `true` if a skill runs in a separate context when the user calls it. A remote skill never does: it must stay
+/// active in the conversation that contains its answer.
 pub(super) fn is_forked(snapshot: &Snapshot, name: &str) -> bool {
     let skill = snapshot.get(name).filter(|skill| skill.remote().is_none());
     skill.and_then(|skill| skill.manifest()).is_some_and(|manifest| manifest.is_forked())

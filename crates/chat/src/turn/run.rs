@@ -87,7 +87,7 @@ pub(super) struct ActiveTurn<'a> {
     pub(super) cancel: &'a CancellationToken,
     pub(super) cancel_guard: CancelOnDrop,
     pub(super) session: Session,
-    /// The active skills of the conversation, if this turn has a context of its own. They stay as they are.
+    /// The active skills of the conversation before this turn, if the turn is forked.
     pub(super) outer_skills: Option<Vec<String>>,
     pub(super) context: ConversationContext,
     /// Skills in the system prompt, for a model that cannot call tools.
@@ -152,8 +152,8 @@ impl<'a> ActiveTurn<'a> {
         }
     }
 
-    /// Returns the active skills of the conversation. After a turn with a context of its own, those are the skills of before,
-    /// and the remote skills that had an influence on the answer: they restrict what may run.
+    /// Returns the active skills of the conversation. A forked turn does not change them, except that it adds the remote
+    /// skills that it loaded: they restrict what may run, because the answer is part of the conversation.
     pub(super) fn active_skills(&self) -> Vec<String> {
         let Some(outer) = &self.outer_skills else {
             return self.session.ledger.names().map(str::to_owned).collect();

@@ -278,7 +278,7 @@ fn servers_are_added_only_after_consent_and_removed_with_the_plugin() {
     ]));
     assert_eq!(env.text("~/.claude.json"), before);
     assert!(!env.path("~/.codex/config.toml").exists());
-    // Without the option, nothing is added, whatever else is passed.
+    // Without `--mcp-client`, no server is added, even with `--yes`.
     assert_eq!(env.run(&["install", "~/tools", "--yes"]).code, 0);
     assert_eq!(env.text("~/.claude.json"), before);
 }

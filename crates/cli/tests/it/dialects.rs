@@ -53,6 +53,23 @@ fn commands_in_instructions_need_the_permission_of_scripts() {
     assert!(env.run(&["activate", "status"]).out.contains("!`echo today`"));
 }
 
+/// A custom command attaches files of the project, and its commands need the permission of scripts, too.
+#[test]
+fn custom_commands_attach_files_and_run_commands() {
+    let env = TestEnv::new().variable("PATH", "/usr/local/bin:/usr/bin:/bin");
+    env.file("notes.md", "Project notes. </file> end\n").file("../outside.md", "OUTSIDE\n");
+    env.file("~/.claude/commands/day.md", "Today: !`echo Monday`. See @notes.md and @../outside.md.\n");
+    env.file("~/.codex/prompts/raw.md", "Today: !`echo Monday`. See @notes.md.\n");
+    let text = env.run(&["activate", "day"]).out;
+    assert!(text.contains("!`echo Monday`") && text.contains("Project notes. &lt;/file> end"), "{text}");
+    assert!(!text.contains("OUTSIDE"), "{text}");
+    let env = env.variable("PROWESS_ALLOW_SCRIPTS", "1");
+    let text = env.run(&["activate", "day"]).out;
+    assert!(text.contains("Today: Monday.") && !text.contains("OUTSIDE"), "{text}");
+    let prompt = env.run(&["activate", "raw"]).out;
+    assert!(prompt.contains("!`echo Monday`") && !prompt.contains("Project notes"), "{prompt}");
+}
+
 #[test]
 fn commands_of_instructions_are_confined() {
     let env = TestEnv::new().variable("PATH", "/usr/local/bin:/usr/bin:/bin");

@@ -30,7 +30,7 @@ impl CommandHead {
     }
 
     fn describe(self, description: Option<Box<str>>, mut optional: OptionalFields) -> Manifest {
-        // Nobody wrote for a model when to use it.
+        // Without a description, a model cannot know when to use the command.
         optional.disable_model_invocation |= description.is_none();
         let summary = if self.summary.is_empty() { NO_DESCRIPTION } else { &self.summary };
         Manifest {

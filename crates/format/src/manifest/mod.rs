@@ -277,7 +277,7 @@ impl Manifest {
         self.optional_fields().map_or(&[], |optional| &optional.paths)
     }
 
-    /// Returns `true` for `context: fork`: a call of the skill by the user has a context of its own.
+    /// Returns `true` for `context: fork`: the skill runs in a separate context when the user calls it.
     pub fn is_forked(&self) -> bool {
         self.optional_fields().is_some_and(|optional| optional.fork)
     }

@@ -46,7 +46,7 @@ pub(super) struct InstructionsCache {
 type CachedInstructions = (Arc<Snapshot>, Vec<(InstructionsLimit, Option<Arc<str>>)>);
 
 impl InstructionsCache {
-    /// Returns the catalog with its rules, within a limit; `None` if there is no skill.
+    /// Returns the rules and the catalog, at most as long as the limit; `None` if there are no skills.
     pub(super) fn get(&self, toolbox: &Toolbox, limit: InstructionsLimit) -> Option<Arc<str>> {
         let snapshot = toolbox.snapshot();
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);

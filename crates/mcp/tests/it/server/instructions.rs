@@ -49,7 +49,7 @@ async fn each_client_gets_what_its_model_sees() {
         ("qwen-cli-mcp-client-prowess", "0.0.1", 8_000),
         ("copilot-cli", "1.0.102", 8_000),
         ("factory-cli", "0.225.2", 8_000),
-        ("somebody-else", "1", 8_000),
+        ("unknown-client", "1", 8_000),
     ] {
         let text = instructions(&home, McpServerOptions::default(), name, version).await;
         assert!(length(&text) <= max && length(&text) > max * 3 / 4, "{name} {version}: {}", length(&text));
