@@ -279,4 +279,21 @@ keys! {
         NumberField { lens: lens!(embeddings.weight), range: 0..=10_000, none: &[] }, MayNot;
     "embeddings.timeout-ms" "how long to wait for the embedding of a message, in milliseconds; after that, only words are compared"
         NumberField { lens: lens!(embeddings.timeout), range: 1..=60_000, none: &[] }, MayNot;
+
+    "test.judge-model" "the provider's name of the model that grades expectations of skills' evaluations"
+        TextField { lens: lens!(test.judge_model), description: "the name of a model", is_valid: is_model_name }, MayNot;
+    "test.prices" "the prices of models, in dollars per million tokens: MODEL=INPUT/OUTPUT[/CACHE-READ[/CACHE-WRITE]]"
+        TextListField { lens: lens!(test.prices) }, MayNot;
+    "test.max-requests" "the maximum number of requests to models in a test"
+        NumberField { lens: lens!(test.max_requests), range: 1..=1_000_000, none: &[] }, Narrow;
+    "test.max-tokens" "the maximum number of input and output tokens in a test"
+        NumberField { lens: lens!(test.max_tokens), range: 1..=100_000_000_000, none: &[] }, Narrow;
+    "test.max-cents" "the maximum cost of a test, in cents of a dollar; needs test.prices"
+        NumberField { lens: lens!(test.max_cents), range: 0..=100_000_000, none: NONE }, Narrow;
+    "test.max-time-ms" "the maximum time of a test, in milliseconds"
+        NumberField { lens: lens!(test.max_time), range: 1..=604_800_000, none: &[] }, Narrow;
+    "test.run-timeout-ms" "the maximum time of one run of an agent in a test, in milliseconds"
+        NumberField { lens: lens!(test.run_timeout), range: 1..=86_400_000, none: &[] }, Narrow;
+    "test.jobs" "the number of runs of an agent at the same time in a test"
+        NumberField { lens: lens!(test.jobs), range: 1..=64, none: &[] }, Narrow;
 }

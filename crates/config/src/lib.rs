@@ -6,6 +6,7 @@
 //! | [`keys`] | every key, as one table |
 //! | `chat` | the section `[chat]` |
 //! | `embeddings` | the section `[embeddings]` |
+//! | `test_settings` | the section `[test]` |
 //! | `chat_store` | the location of stored chats |
 //! | `layers` | the configuration files, and the preset |
 //! | `file` | reading bounded, regular UTF-8 files |
@@ -36,6 +37,7 @@ mod layers;
 mod mcp_source;
 mod narrow;
 mod origin;
+mod test_settings;
 #[doc(hidden)]
 pub mod tree;
 mod values;
@@ -53,6 +55,7 @@ pub use embeddings::{EmbeddingsProvider, EmbeddingsSettings};
 pub use keys::{ConfigKey, KEYS, find_key};
 pub use mcp_source::{McpSource, McpTransport};
 pub use origin::{ConfigLayer, SettingOrigin};
+pub use test_settings::TestSettings;
 
 use environment::Environment;
 use layer_reader::LoadState;
@@ -97,6 +100,8 @@ pub struct Configuration {
     pub chat: ChatSettings,
     /// The settings of embeddings.
     pub embeddings: EmbeddingsSettings,
+    /// The settings of tests of skills.
+    pub test: TestSettings,
     /// Every key with its value, in the order of [`KEYS`].
     pub settings: Vec<ConfigSetting>,
     /// Problems in files and variables.
@@ -173,6 +178,7 @@ fn build(inputs: &ConfigInputs, replacement: Option<(&Path, &str)>) -> Configura
         indexes: state.values.indexes.clone(),
         chat: state.values.chat.clone(),
         embeddings: state.values.embeddings.clone(),
+        test: state.values.test.clone(),
         policy: state.values.into_policy(),
         settings,
         diagnostics: state.diagnostics,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::chat::ChatSettings;
 use super::embeddings::EmbeddingsSettings;
 use super::mcp_source::McpSource;
+use super::test_settings::TestSettings;
 use prowess::policy::{ActivationMode, Policy};
 
 /// The default number of skills that are pushed at once.
@@ -18,6 +19,8 @@ pub(super) struct ConfigValues {
     pub(super) chat: ChatSettings,
     /// Not part of the policy, either.
     pub(super) embeddings: EmbeddingsSettings,
+    /// Not part of the policy, either.
+    pub(super) test: TestSettings,
     /// Separate from the policy, whose activation only holds it in the mode `pushed`, so that the order of keys
     /// does not matter.
     pub(super) max_pushed: u32,
@@ -37,7 +40,8 @@ impl ConfigValues {
         };
         let (chat, embeddings) = (ChatSettings::default(), EmbeddingsSettings::default());
         let (mcp_sources, indexes) = (Vec::new(), Vec::new());
-        Self { policy, chat, embeddings, max_pushed, mcp_sources, indexes, home }
+        let test = TestSettings::default();
+        Self { policy, chat, embeddings, test, max_pushed, mcp_sources, indexes, home }
     }
 
     pub(super) fn into_policy(mut self) -> Policy {

@@ -14,7 +14,7 @@
 //! | `typos`, `edit_distance`, `vocabulary`, `prefixes`, `phrase` | typing errors, prefixes and quoted phrases |
 //! | `rerank`, `confidence`, `reasons` | reranking the best candidates, their confidence, and the reasons |
 //! | [`semantic`] | semantic similarity, if configured |
-//! | [`lint()`] | skills that are hard to distinguish |
+//! | [`lint()`], `missing_words` | skills that are hard to distinguish, and words that would help |
 
 mod aliases;
 mod complete;
@@ -28,6 +28,7 @@ mod lexical;
 mod lint;
 mod list_request;
 pub mod mention;
+mod missing_words;
 mod pattern;
 mod phrase;
 mod prefixes;
@@ -53,6 +54,7 @@ pub use confidence::{CONFIDENCE_MIN, EVIDENCE, EVIDENCE_BIAS, EVIDENCE_NAMES, EV
 pub use lexical::{LexicalIndex, RankedSkill};
 pub use lint::{RoutingAdvice, lint};
 pub use list_request::asks_for_list;
+pub use missing_words::missing_words;
 pub use pattern::PATTERN_MAX;
 pub use rank::{MatchKind, RouteOptions, Routing, SkillMatch, Tier};
 pub use rerank::{FEATURES, FeatureWeights};

@@ -60,6 +60,7 @@ pub mod tokens;
 mod toolbox;
 mod usage_recorder;
 mod workspace;
+mod workspace_tools;
 
 pub use consent::{ConsentCallback, ConsentDecisions, DecisionCallback};
 pub use definition::{BuiltinTool, ToolDefinition};

@@ -67,6 +67,8 @@ pub struct CallOptions {
     pub is_preview: bool,
     /// Where scripts work. By default, each script has a temporary workspace.
     pub workspace: Option<ConversationWorkspace>,
+    /// Whether the model can list, read and write the files of the workspace itself.
+    pub workspace_tools: bool,
     /// Directories of the user whose files may be inputs of scripts.
     pub shared_dirs: Vec<PathBuf>,
     /// Asks the user whether a script may run. Without it, only the configuration allows scripts.

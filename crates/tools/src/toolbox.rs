@@ -21,6 +21,7 @@ use crate::definition::{BuiltinTool, ToolDefinition, callable_names};
 use crate::envelope::{Envelope, ToolError};
 use crate::run::ScriptRunner;
 use crate::session::Session;
+use crate::workspace_tools::WorkspaceTool;
 
 /// The tools of a registry.
 #[derive(Debug)]
@@ -169,11 +170,13 @@ impl Toolbox {
     }
 
     /// Returns the tools that are available in a conversation. Includes skills that the user requested even if
-    /// they are not in the catalog and, with the feature `toolsets`, the tools of active skills.
+    /// they are not in the catalog, the tools for its workspace if they are enabled and, with the feature `toolsets`,
+    /// the tools of active skills.
     pub fn definitions_in(&self, session: &Session) -> Vec<ToolDefinition> {
         let (snapshot, policy) = (self.snapshot(), self.registry.policy());
+        let workspace_tools = WorkspaceTool::definitions(session);
         if callable_names(&snapshot, policy, session).next().is_none() {
-            return Vec::new();
+            return workspace_tools;
         }
         let definition = |tool: &BuiltinTool| ToolDefinition::for_tool(*tool, &snapshot, policy, session);
         let tools = BuiltinTool::for_policy(policy, session.call_options.ask_consent.is_some())
@@ -182,15 +185,16 @@ impl Toolbox {
         #[cfg(feature = "toolsets")]
         let tools =
             tools.chain(toolsets::SkillTool::all(self, &snapshot, session).into_iter().map(Into::into));
-        tools.collect()
+        tools.chain(workspace_tools).collect()
     }
 
     /// Executes a call of a tool, with or without dots in its name.
     pub fn call(&self, session: &mut Session, name: &str, params: Value) -> Envelope {
         let start = Instant::now();
-        let envelope = match self.resolve_tool(name, session) {
-            Ok(tool) => self.dispatch(tool, session, &params),
-            Err(error) => self.call_skill_tool(session, name, &params, error),
+        let envelope = match (WorkspaceTool::find(name, session), self.resolve_tool(name, session)) {
+            (Some(tool), _) => tool.call(session, &params),
+            (None, Ok(tool)) => self.dispatch(tool, session, &params),
+            (None, Err(error)) => self.call_skill_tool(session, name, &params, error),
         };
         let envelope = envelope.unwrap_or_else(Envelope::error);
         let time = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `setup` | creates a model from the configuration |
 //! | `request` | requests to a model and chunks of its reply |
-//! | `secret` | API keys |
+//! | `endpoint`, `secret` | the address of the provider and the API key |
 //! | `streaming`, `retry` | one request: timeouts, limits and retries |
 //! | `sse` | parses server-sent events |
 //! | `anthropic`, `responses`, `completions` | the three provider APIs |
@@ -16,6 +16,7 @@
 
 mod anthropic;
 mod completions;
+mod endpoint;
 mod error;
 pub mod rehearsal;
 mod remote;
@@ -32,6 +33,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 
+pub use endpoint::ProviderEndpoint;
 pub use error::{ModelError, TimeoutPhase};
 pub use request::{Chunk, ConversationEntry, ModelRequest, StopReason, ToolInvocation, ToolOutput};
 pub use retry::Backoff;

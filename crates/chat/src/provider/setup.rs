@@ -4,17 +4,18 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use prowess::ErrorCode;
-use prowess_config::{BaseUrl, ChatProvider, ChatSettings, ParseBaseUrlError, ToolCalling};
+use prowess_config::{ChatProvider, ChatSettings, ParseBaseUrlError, ToolCalling};
 use prowess_tools::Toolbox;
 
 use super::Model;
 use super::anthropic::Anthropic;
 use super::completions::ChatCompletions;
+use super::endpoint::ProviderEndpoint;
 use super::rehearsal::Rehearsal;
 use super::remote::RemoteModel;
 use super::responses::Responses;
 use super::retry::Backoff;
-use super::secret::{Secret, SecretError};
+use super::secret::SecretError;
 use super::streaming::{ProviderClient, ProviderClientOptions};
 
 /// Why no model can be created. The message includes a remedy.
@@ -89,50 +90,33 @@ pub fn connect_with(
     toolbox: &Arc<Toolbox>,
     backoff: Backoff,
 ) -> Result<Arc<dyn Model>, ModelSetupError> {
-    let default_url = match chat.provider {
-        ChatProvider::Rehearsal => return Ok(Arc::new(Rehearsal::new(Arc::clone(toolbox)))),
-        ChatProvider::Anthropic => "https://api.anthropic.com",
-        ChatProvider::OpenAi | ChatProvider::OpenAiChat => "https://api.openai.com/v1",
+    let Some(endpoint) = ProviderEndpoint::resolve(chat, environment)? else {
+        return Ok(Arc::new(Rehearsal::new(Arc::clone(toolbox))));
     };
     let model = chat.model.clone().ok_or(ModelSetupError::NoModel(chat.provider.as_str()))?;
-    let endpoint = BaseUrl::parse("chat", chat.base_url.as_deref().unwrap_or(default_url), chat.allow_http)?;
-    let secret = match (&chat.key_env, &chat.key_file) {
-        (Some(_), Some(_)) => return Err(ModelSetupError::TwoKeys),
-        (Some(name), None) => Some(Secret::from_variable(name, environment)?),
-        (None, Some(path)) => Some(Secret::from_file(path)?),
-        // Self-hosted servers usually need no key.
-        (None, None) if chat.base_url.is_some() => None,
-        (None, None) => return Err(ModelSetupError::NoKey(chat.provider.as_str())),
-    };
-    let http =
-        |path: &[&str], key: (&'static str, &'static str), headers: &[(&'static str, &'static str)]| {
-            let setup = ProviderClientOptions {
-                endpoint: &endpoint,
-                path,
-                key: secret.clone().map(|secret| (key.0, key.1, secret)),
-                headers,
-                timeouts: chat.timeouts,
-                retries: chat.limits.retries,
-                backoff,
-            };
-            ProviderClient::new(setup).map_err(ModelSetupError::Client)
+    let http = |path: &str, headers: &[(&'static str, &'static str)]| {
+        let setup = ProviderClientOptions {
+            endpoint: &endpoint,
+            path,
+            headers,
+            timeouts: chat.timeouts,
+            retries: chat.limits.retries,
+            backoff,
         };
+        ProviderClient::new(setup).map_err(ModelSetupError::Client)
+    };
     let tools = chat.tools == ToolCalling::Auto;
-    let bearer = ("authorization", "Bearer ");
     Ok(match chat.provider {
         ChatProvider::Anthropic => {
-            let path: &[&str] = if endpoint.ends_with("v1") { &["messages"] } else { &["v1", "messages"] };
-            let http = http(path, ("x-api-key", ""), &[("anthropic-version", "2023-06-01")])?;
+            let http = http("messages", &[("anthropic-version", "2023-06-01")])?;
             Arc::new(RemoteModel { http, model, tools, api: Anthropic })
         }
         ChatProvider::OpenAi => {
-            let http = http(&["responses"], bearer, &[])?;
-            Arc::new(RemoteModel { http, model, tools, api: Responses })
+            Arc::new(RemoteModel { http: http("responses", &[])?, model, tools, api: Responses })
         }
         ChatProvider::OpenAiChat | ChatProvider::Rehearsal => {
-            let api = ChatCompletions::new(endpoint.host() == "api.openai.com");
-            let http = http(&["chat", "completions"], bearer, &[])?;
-            Arc::new(RemoteModel { http, model, tools, api })
+            let api = ChatCompletions::new(endpoint.base.host() == "api.openai.com");
+            Arc::new(RemoteModel { http: http("chat/completions", &[])?, model, tools, api })
         }
     })
 }

@@ -64,6 +64,7 @@ pub struct Agent {
     model: Arc<dyn Model>,
     limits: ChatLimits,
     skill_models: Vec<String>,
+    workspace_tools: bool,
 }
 
 /// The input of a turn.
@@ -97,12 +98,17 @@ impl fmt::Debug for TurnInput<'_> {
 impl Agent {
     /// Creates an agent from a model, skills and limits.
     pub fn new(toolbox: Arc<Toolbox>, model: Arc<dyn Model>, limits: ChatLimits) -> Self {
-        Self { toolbox, model, limits, skill_models: Vec::new() }
+        Self { toolbox, model, limits, skill_models: Vec::new(), workspace_tools: false }
     }
 
     /// Lets skills choose these models with `model`: `NAME` or `NAME=MODEL`, where `MODEL` is the provider's name.
     pub fn with_skill_models(self, skill_models: Vec<String>) -> Self {
         Self { skill_models, ..self }
+    }
+
+    /// Lets the model list, read and write the files of the workspace itself.
+    pub fn with_workspace_tools(self) -> Self {
+        Self { workspace_tools: true, ..self }
     }
 
     /// Returns the provider's name of a model that a skill asks for, if the user allows it.

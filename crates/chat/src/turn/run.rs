@@ -132,6 +132,7 @@ impl<'a> ActiveTurn<'a> {
         "prowess".clone_into(&mut session.info.agent);
         cancel_guard.bind(&mut session);
         let questions = input.consent.map(|source| Questions::connect(&mut session, source));
+        session.call_options.workspace_tools = agent.workspace_tools;
         session.call_options.workspace = input.workspace.cloned().map(ConversationWorkspace::Files);
         Self {
             agent,

@@ -8,7 +8,7 @@ use crate::tree::parse_toml;
 use crate::values::ConfigValues;
 use crate::{
     ChatFileLimits, ChatLimits, ChatProvider, ChatSettings, ChatTimeouts, ConfigKey, EmbeddingsProvider,
-    EmbeddingsSettings, KEYS, SettingOrigin, find_key,
+    EmbeddingsSettings, KEYS, SettingOrigin, TestSettings, find_key,
 };
 use prowess::policy::{
     CatalogPolicy, EnvironmentSettings, MentionPolicy, Policy, Preset, ReadLimits, RunLimits, RunPolicy,
@@ -231,8 +231,18 @@ fn every_field_of_the_policy_has_a_key() {
         weight: _,
         timeout: _,
     } = EmbeddingsSettings::default();
+    let TestSettings {
+        judge_model: _,
+        prices: _,
+        max_requests: _,
+        max_tokens: _,
+        max_cents: _,
+        max_time: _,
+        run_timeout: _,
+        jobs: _,
+    } = TestSettings::default();
     // One each for `activation.max-pushed`, `sources.mcp` and `sources.indexes`.
-    assert_eq!(KEYS.len(), 2 + 10 + 14 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 1 + 19 + 4 + 22 + 7);
+    assert_eq!(KEYS.len(), 2 + 10 + 14 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 1 + 19 + 4 + 22 + 7 + 8);
 }
 
 #[test]

@@ -3,12 +3,31 @@
 //! Every agent reaches its model only through the gateway of this process, which counts, limits and records requests and
 //! detects which instructions reach the model. Every run has a new workspace.
 
+mod chat;
+
+use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use prowess_sandbox::InputFile;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
+
+pub use chat::ChatAgent;
+
+/// The maximum length of arguments and results in a transcript, in bytes.
+const SHORTENED_MAX: usize = 8 * 1024;
+
+/// Shortens a text for a transcript.
+pub(crate) fn shorten(text: &str) -> String {
+    match text.len() {
+        0..=SHORTENED_MAX => text.to_owned(),
+        _ => {
+            let start = text.get(..text.floor_char_boundary(SHORTENED_MAX)).unwrap_or_default();
+            format!("{start} […]")
+        }
+    }
+}
 
 /// A task for an agent.
 #[derive(Debug)]
@@ -58,6 +77,11 @@ impl GatewayAddress {
     /// ```
     pub fn base_url(&self) -> String {
         format!("http://127.0.0.1:{}/{}", self.port, self.token)
+    }
+
+    /// Returns the directory for the files of the run. Its path is replaced in recordings, because it differs each time.
+    pub fn staging_dir(&self) -> PathBuf {
+        std::env::temp_dir().join(format!("prowess-eval-{}", self.token))
     }
 }
 

@@ -3,13 +3,13 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use prowess_config::{BaseUrl, ChatTimeouts};
+use prowess_config::ChatTimeouts;
 use reqwest::header::{
     ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
 };
-use reqwest::redirect;
 use tokio::time::{Instant, timeout_at};
 
+use super::super::endpoint::ProviderEndpoint;
 use super::super::error::{ModelError, TimeoutPhase};
 use super::super::retry::{Backoff, parse_retry_after};
 use super::super::secret::Secret;
@@ -25,10 +25,8 @@ const FAILURE_MAX: usize = 64 * 1024;
 const FAILURE_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(in super::super) struct ProviderClientOptions<'a> {
-    pub(in super::super) endpoint: &'a BaseUrl,
-    pub(in super::super) path: &'a [&'a str],
-    /// The header of the key, the prefix of its value, and the key.
-    pub(in super::super) key: Option<(&'static str, &'static str, Secret)>,
+    pub(in super::super) endpoint: &'a ProviderEndpoint,
+    pub(in super::super) path: &'a str,
     pub(in super::super) headers: &'a [(&'static str, &'static str)],
     pub(in super::super) timeouts: ChatTimeouts,
     pub(in super::super) retries: u32,
@@ -55,35 +53,27 @@ const NO_TOOLS_PERIOD: Duration = Duration::from_secs(10 * 60);
 
 impl ProviderClient {
     pub(in super::super) fn new(setup: ProviderClientOptions<'_>) -> Result<Self, String> {
-        if rustls::crypto::CryptoProvider::get_default().is_none() {
-            // Another thread may have installed a provider first; then that one is used.
-            let _ = rustls::crypto::ring::default_provider().install_default();
-        }
-        let mut client = reqwest::Client::builder()
-            .redirect(redirect::Policy::none())
-            .referer(false)
-            .connect_timeout(setup.timeouts.connect)
-            .user_agent(concat!("prowess/", env!("CARGO_PKG_VERSION")));
-        if setup.endpoint.is_loopback() {
-            // Local requests must not pass through a proxy.
-            client = client.no_proxy();
-        }
-        let client = client.build().map_err(|error| root_cause(&error.without_url()))?;
+        let client = setup
+            .endpoint
+            .client(setup.timeouts.connect)
+            .map_err(|error| root_cause(&error.without_url()))?;
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         for (name, value) in setup.headers {
             headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
-        let mut secret = None;
-        if let Some((name, prefix, key)) = setup.key {
-            let value = key.header(prefix).ok_or("the key is not a valid header value")?;
-            headers.insert(HeaderName::from_static(name), value);
-            secret = Some(key);
+        let secret = setup.endpoint.secret.clone();
+        if secret.is_some() {
+            let key = setup.endpoint.headers();
+            if key.is_empty() {
+                return Err("the key is not a valid header value".to_owned());
+            }
+            headers.extend(key);
         }
         Ok(Self {
             client,
-            url: setup.endpoint.join(setup.path),
+            url: setup.endpoint.url(setup.path),
             headers,
             secret,
             timeouts: setup.timeouts,

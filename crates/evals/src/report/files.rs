@@ -1,0 +1,193 @@
+//! The files of a report, in the layout that other tools read.
+//!
+//! `iteration-N/benchmark.json`, and for each run `iteration-N/eval-ID/VARIANT/run-K` with `grading.json`, `timing.json`,
+//! `transcript.md` and `outputs`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use prowess_archive::InnerPath;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::benchmark::{Benchmark, id_value};
+use super::markdown::render_markdown;
+use super::summary::SkillReport;
+use crate::grading::render_transcript;
+use crate::run_record::{RunRecord, RunSubject};
+use crate::skill_under_test::SkillUnderTest;
+
+/// The maximum size of a report, in bytes.
+const REPORT_MAX: u64 = 64 * 1024 * 1024;
+
+/// A report on disk.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StoredReport {
+    /// The skill.
+    pub skill: String,
+    /// The number of the iteration.
+    pub iteration: u32,
+    /// When it was made.
+    pub timestamp: String,
+}
+
+/// Writes a report to the next `iteration-N` in a directory. Returns its path. The report appears complete or not at all.
+pub fn write_report(
+    dir: &Path,
+    skill: &SkillUnderTest,
+    report: &SkillReport,
+    records: &[RunRecord],
+) -> io::Result<PathBuf> {
+    prowess_fs::create_dir_all(dir)?;
+    let staging = dir.join(format!(".iteration.{}", uuid::Uuid::new_v4().simple()));
+    let written = write_files(&staging, skill, report, records).and_then(|()| {
+        loop {
+            let number = iterations(dir)?.last().map_or(1, |last| last + 1);
+            let target = dir.join(format!("iteration-{number}"));
+            match std::fs::rename(&staging, &target) {
+                Ok(()) => return Ok(target),
+                // Another process took the number.
+                Err(_) if target.exists() => {}
+                Err(error) => return Err(error),
+            }
+        }
+    });
+    if written.is_err() {
+        let _ = std::fs::remove_dir_all(&staging);
+    }
+    written
+}
+
+fn write_files(
+    dir: &Path,
+    skill: &SkillUnderTest,
+    report: &SkillReport,
+    records: &[RunRecord],
+) -> io::Result<()> {
+    prowess_fs::create_dir_all(dir)?;
+    write_json(&dir.join("benchmark.json"), &Benchmark::new(skill, report, records))?;
+    std::fs::write(dir.join("benchmark.md"), render_markdown(report))?;
+    if !report.triggers.is_empty() {
+        write_json(&dir.join("triggers.json"), &trigger_results(skill, report))?;
+    }
+    for record in records {
+        let RunSubject::Case { id } = &record.subject else { continue };
+        let Some(case) = skill.suite.cases.iter().find(|case| case.id == *id) else { continue };
+        let eval_dir = dir.join(format!("eval-{id}"));
+        let run_dir = eval_dir.join(record.variant.as_str()).join(format!("run-{}", record.repetition));
+        prowess_fs::create_dir_all(&run_dir.join("outputs"))?;
+        let assertions: Vec<&str> = case.expectations.iter().map(|expectation| expectation.text()).collect();
+        let name = case.name.as_deref().unwrap_or(id);
+        let metadata = json!({"eval_id": id_value(id), "eval_name": name, "prompt": case.prompt, "assertions": assertions});
+        write_json(&eval_dir.join("eval_metadata.json"), &metadata)?;
+        write_json(&run_dir.join("eval_metadata.json"), &metadata)?;
+        let grading = record.grading.clone().unwrap_or_default();
+        write_json(&run_dir.join("outputs/metrics.json"), &grading.execution_metrics)?;
+        write_json(&run_dir.join("grading.json"), &grading)?;
+        write_json(&run_dir.join("timing.json"), &timing(record))?;
+        let transcript = format!(
+            "## Eval Prompt\n\n{}\n\n## Transcript\n\n{}",
+            case.prompt,
+            render_transcript(&record.outcome.transcript)
+        );
+        std::fs::write(run_dir.join("transcript.md"), transcript)?;
+        for file in &record.outcome.files {
+            write_output(&run_dir.join("outputs"), &file.path, &file.bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a file that an agent created. Names that are not valid everywhere are left out.
+fn write_output(dir: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
+    let Ok(path) = InnerPath::parse(path.as_bytes()) else { return Ok(()) };
+    // The directory is new, and only regular files are written to it, so no link can be followed.
+    let target = dir.join(path.as_str());
+    if let Some(parent) = target.parent() {
+        prowess_fs::create_dir_all(parent)?;
+    }
+    std::fs::write(target, bytes)
+}
+
+fn timing(record: &RunRecord) -> Value {
+    let seconds = |ms: u64| ms as f64 / 1_000.0;
+    json!({
+        "total_tokens": record.totals.usage.input + record.totals.usage.output,
+        "duration_ms": record.duration_ms,
+        "total_duration_seconds": seconds(record.duration_ms + record.grading_ms),
+        "executor_duration_seconds": seconds(record.duration_ms),
+        "grader_duration_seconds": seconds(record.grading_ms),
+    })
+}
+
+/// Returns the results of messages in the common form.
+fn trigger_results(skill: &SkillUnderTest, report: &SkillReport) -> Value {
+    let results: Vec<Value> = report
+        .triggers
+        .iter()
+        .map(|trigger| {
+            let proportion = trigger.triggered;
+            json!({
+                "query": trigger.query,
+                "should_trigger": trigger.should_trigger,
+                "trigger_rate": proportion.map(|proportion| proportion.rate),
+                "triggers": proportion.map_or(0, |proportion| proportion.passed),
+                "runs": proportion.map_or(0, |proportion| proportion.total),
+                "pass": trigger.passed,
+            })
+        })
+        .collect();
+    let passed = report.triggers.iter().filter(|trigger| trigger.passed == Some(true)).count();
+    let total = report.triggers.len();
+    json!({
+        "skill_name": report.skill,
+        "description": skill.version.description,
+        "results": results,
+        "summary": {"total": total, "passed": passed, "failed": total - passed},
+    })
+}
+
+fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    let mut text = serde_json::to_string_pretty(value)?;
+    text.push('\n');
+    std::fs::write(path, text)
+}
+
+/// Returns the numbers of the iterations in a directory, sorted.
+fn iterations(dir: &Path) -> io::Result<Vec<u32>> {
+    let mut numbers = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let name = entry?.file_name();
+        numbers.extend(name.to_str().and_then(|name| name.strip_prefix("iteration-")?.parse::<u32>().ok()));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Lists the reports below a directory that has one directory for each skill, newest first.
+pub fn list_reports(all_reports: &Path) -> Vec<StoredReport> {
+    let mut reports = Vec::new();
+    for entry in std::fs::read_dir(all_reports).into_iter().flatten().flatten() {
+        let Ok(skill) = entry.file_name().into_string() else { continue };
+        for iteration in iterations(&entry.path()).unwrap_or_default() {
+            if let Some(report) = read_report(all_reports, &skill, iteration) {
+                let timestamp =
+                    report.pointer("/metadata/timestamp").and_then(Value::as_str).unwrap_or_default();
+                reports.push(StoredReport {
+                    skill: skill.clone(),
+                    iteration,
+                    timestamp: timestamp.to_owned(),
+                });
+            }
+        }
+    }
+    reports.sort_by(|a, b| (&b.timestamp, b.iteration, &a.skill).cmp(&(&a.timestamp, a.iteration, &b.skill)));
+    reports
+}
+
+/// Returns the content of a `benchmark.json`; `None` if there is none or the name of the skill is not a file name.
+pub fn read_report(all_reports: &Path, skill: &str, iteration: u32) -> Option<Value> {
+    let is_name = InnerPath::parse(skill.as_bytes()).is_ok() && !skill.contains('/');
+    let path = all_reports.join(skill).join(format!("iteration-{iteration}")).join("benchmark.json");
+    serde_json::from_slice(&prowess::read_bounded(&path, REPORT_MAX).filter(|_| is_name)?).ok()
+}

@@ -1,0 +1,15 @@
+//! What a session shows: pass rates with intervals, costs, and which messages load the skill.
+
+mod benchmark;
+mod files;
+mod junit;
+mod markdown;
+mod summary;
+
+pub use benchmark::Benchmark;
+pub use files::{StoredReport, list_reports, read_report, write_report};
+pub use junit::render_junit;
+pub use markdown::render_markdown;
+pub use summary::{
+    CaseChange, CaseSummary, Comparison, ReportInfo, SkillReport, TriggerSummary, VariantSummary,
+};

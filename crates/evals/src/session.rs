@@ -1,0 +1,425 @@
+//! Runs evaluations: in parallel, within the budget, each run with a new workspace.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use prowess::Registry;
+use prowess_sandbox::{Cancel, InputFile, SandboxHelper};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::{AgentEnd, AgentOutcome, AgentTask, EvalAgent, StagedSkill};
+use crate::budget::{Budget, CapError};
+use crate::gateway::{Gateway, ReplayError, RequestMatching, RunHandle, RunOptions, RunTotals, StopReason};
+use crate::grading::{
+    CheckContext, ExecutionMetrics, GradedExpectation, Grading, Judge, NotGraded, ScriptChecks, run_check,
+};
+use crate::plan::{PlannedRun, TestOptions};
+use crate::result_store::ResultStore;
+use crate::run_record::{RunRecord, RunSubject, Variant};
+use crate::skill_under_test::{SkillUnderTest, SkillVersion};
+use crate::suite::{EvalCase, Expectation};
+
+/// Everything that the runs of a session share.
+pub struct TestSession {
+    /// The skill.
+    pub skill: SkillUnderTest,
+    /// The agent.
+    pub agent: Arc<dyn EvalAgent>,
+    /// The judge, if there is one.
+    pub judge: Option<Judge>,
+    /// The gateway.
+    pub gateway: Arc<Gateway>,
+    /// The budget.
+    pub budget: Arc<Budget>,
+    /// The stored results; `None` if results are neither used nor stored.
+    pub results: Option<ResultStore>,
+    /// A registry with the skill, for checks with scripts.
+    pub registry: Arc<Registry>,
+    /// The sandbox helper.
+    pub helper: SandboxHelper,
+    /// The options.
+    pub options: TestOptions,
+    /// How a replay compares the requests of the agent.
+    pub matching: RequestMatching,
+}
+
+/// An event of a session, for progress.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SessionEvent {
+    /// A run starts.
+    Started(String),
+    /// A run ended, with its score if it was graded.
+    Finished {
+        /// The name of the run.
+        name: String,
+        /// The share of expectations that hold.
+        score: Option<f64>,
+        /// Why there is no result.
+        error: Option<String>,
+        /// Whether the result was stored before.
+        cached: bool,
+    },
+}
+
+/// The results of a session.
+#[derive(Debug, Default)]
+pub struct SessionResults {
+    /// The results, in the order of the plan.
+    pub records: Vec<RunRecord>,
+    /// Why the session ended early.
+    pub stopped: Option<SessionStop>,
+    /// Problems that do not end a session.
+    pub warnings: Vec<String>,
+}
+
+/// Why a session ended early.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SessionStop {
+    /// A limit is reached.
+    Cap(CapError),
+    /// A recording cannot be used.
+    Replay(ReplayError),
+    /// The user cancelled it.
+    Cancelled,
+}
+
+impl TestSession {
+    /// Runs the plan. `cancel` ends all runs; results that are complete are kept.
+    pub async fn run(
+        self: Arc<Self>,
+        plan: Vec<PlannedRun>,
+        cancel: &CancellationToken,
+        on_event: Arc<dyn Fn(SessionEvent) + Send + Sync>,
+    ) -> SessionResults {
+        let permits = Arc::new(Semaphore::new(self.options.jobs.max(1)));
+        let all = cancel.child_token();
+        let mut tasks = JoinSet::new();
+        for (position, run) in plan.into_iter().enumerate() {
+            let (session, permits, all, on_event) =
+                (Arc::clone(&self), Arc::clone(&permits), all.clone(), Arc::clone(&on_event));
+            tasks.spawn(async move {
+                let _permit = permits.acquire().await.ok();
+                let result = match all.is_cancelled() {
+                    true => Err(SessionStop::Cancelled),
+                    false => session.run_one(&run, &all, &*on_event).await,
+                };
+                (position, result)
+            });
+        }
+        let mut results = SessionResults::default();
+        let mut records: BTreeMap<usize, RunRecord> = BTreeMap::new();
+        let deadline = tokio::time::sleep(self.budget.remaining_time());
+        tokio::pin!(deadline);
+        let mut time_is_over = false;
+        loop {
+            let joined = tokio::select! {
+                joined = tasks.join_next() => joined,
+                () = &mut deadline, if !time_is_over => {
+                    time_is_over = true;
+                    all.cancel();
+                    continue;
+                }
+            };
+            match joined {
+                None => break,
+                Some(Ok((position, Ok((record, warnings))))) => {
+                    records.insert(position, record);
+                    results.warnings.extend(warnings);
+                }
+                Some(Ok((_, Err(stop)))) => {
+                    all.cancel();
+                    let first = results.stopped.take();
+                    // The cause is more informative than its consequence.
+                    results.stopped = match first {
+                        None | Some(SessionStop::Cancelled) => Some(stop),
+                        first => first,
+                    };
+                }
+                Some(Err(error)) => results.warnings.push(format!("a run failed: {error}")),
+            }
+        }
+        if time_is_over && matches!(results.stopped, None | Some(SessionStop::Cancelled)) {
+            results.stopped = Some(SessionStop::Cap(CapError::Time(self.budget.time_cap())));
+        }
+        results.records = records.into_values().collect();
+        results
+    }
+
+    async fn run_one(
+        &self,
+        run: &PlannedRun,
+        cancel: &CancellationToken,
+        on_event: &(dyn Fn(SessionEvent) + Send + Sync),
+    ) -> Result<(RunRecord, Vec<String>), SessionStop> {
+        let finished = |record: &RunRecord| SessionEvent::Finished {
+            name: run.name.clone(),
+            score: record.score(),
+            error: record.error(),
+            cached: record.cached,
+        };
+        if let Some(record) = self.results.as_ref().and_then(|results| results.load(&run.key)) {
+            on_event(finished(&record));
+            return Ok((record, Vec::new()));
+        }
+        on_event(SessionEvent::Started(run.name.clone()));
+        let record = match &run.subject {
+            RunSubject::Case { id } => {
+                let case = self.skill.suite.cases.iter().find(|case| case.id == *id);
+                let case = case.ok_or(SessionStop::Cancelled)?;
+                self.run_case(run, case, cancel).await?
+            }
+            RunSubject::Trigger { index } => {
+                let trigger = self.skill.suite.triggers.get(*index).ok_or(SessionStop::Cancelled)?;
+                let case = EvalCase {
+                    id: String::new(),
+                    name: None,
+                    prompt: trigger.query.clone(),
+                    files: Vec::new(),
+                    expectations: Vec::new(),
+                    should_trigger: Some(trigger.should_trigger),
+                };
+                self.run_agent(run, &case, cancel).await?
+            }
+        };
+        let mut warnings = Vec::new();
+        let is_result = !matches!(record.outcome.end, AgentEnd::Failed(_));
+        // A grading that is incomplete because the judge failed is repeated next time.
+        let judge_failed = record.grading.as_ref().is_some_and(|grading| {
+            self.judge.is_some() && grading.not_graded.iter().any(|missing| missing.reason.contains("judge"))
+        });
+        if let Some(results) = self.results.as_ref().filter(|_| is_result && !judge_failed)
+            && let Err(error) = results.store(&run.key, &record)
+        {
+            warnings.push(format!("cannot store the result of {}: {error}", run.name));
+        }
+        on_event(finished(&record));
+        Ok((record, warnings))
+    }
+
+    /// Returns the version of the skill that the agent has.
+    fn version(&self, variant: Variant) -> Option<&SkillVersion> {
+        match variant {
+            Variant::WithSkill => Some(&self.skill.version),
+            Variant::OldSkill => self.skill.old_version.as_ref(),
+            Variant::WithoutSkill => None,
+        }
+    }
+
+    /// Lets the agent do a task.
+    async fn run_agent(
+        &self,
+        run: &PlannedRun,
+        case: &EvalCase,
+        cancel: &CancellationToken,
+    ) -> Result<RunRecord, SessionStop> {
+        let is_trigger = matches!(run.subject, RunSubject::Trigger { .. });
+        let version = self.version(run.variant).unwrap_or(&self.skill.version);
+        let options = RunOptions {
+            name: run.name.clone(),
+            markers: version.markers(&case.prompt, &case.files),
+            stop_when_triggered: is_trigger,
+            max_requests: if is_trigger { self.options.trigger_requests } else { self.options.run_requests },
+            matching: self.matching,
+        };
+        let handle = self.open_run(options, &self.options.model)?;
+        let tested = self.version(run.variant).map(|version| version.staged.clone());
+        let neighbors = self.options.neighbors.iter().map(|version| version.staged.clone());
+        let neighbors = neighbors.filter(|staged| staged.name != self.skill.name);
+        let skills: Vec<StagedSkill> = tested.into_iter().chain(neighbors).collect();
+        let files = case.files.iter().map(|(path, bytes)| InputFile::new(path, bytes.clone()));
+        let files = files.collect::<Result<Vec<_>, _>>();
+        let run_cancel = cancel.child_token();
+        let started = Instant::now();
+        let mut outcome = match files {
+            Err(error) => {
+                AgentOutcome { end: AgentEnd::Failed(error.to_string()), ..AgentOutcome::default() }
+            }
+            Ok(files) => {
+                let task = AgentTask {
+                    prompt: &case.prompt,
+                    files,
+                    skills: &skills,
+                    gateway: handle.address(),
+                    time: self.options.run_time.min(self.budget.remaining_time()),
+                    cancel: run_cancel.clone(),
+                };
+                let stopped = handle.stopped();
+                let work = self.agent.run(task);
+                tokio::pin!(work);
+                tokio::select! {
+                    outcome = &mut work => outcome,
+                    () = stopped.cancelled() => {
+                        // Everything that the agent started ends before the next run.
+                        run_cancel.cancel();
+                        work.await
+                    }
+                }
+            }
+        };
+        let duration_ms = elapsed_ms(started);
+        let totals = handle.totals();
+        match handle.stop_reason() {
+            Some(StopReason::Cap(error)) => return Err(SessionStop::Cap(error)),
+            Some(StopReason::Replay(error)) => return Err(SessionStop::Replay(error)),
+            Some(StopReason::Triggered) => outcome.end = AgentEnd::Finished,
+            // A message that did not load the skill with so many requests does not load it.
+            Some(StopReason::Requests(_)) if is_trigger => outcome.end = AgentEnd::Finished,
+            Some(StopReason::Requests(max)) => {
+                outcome.end = AgentEnd::Failed(format!("the limit of {max} requests of a run is reached"));
+            }
+            None if cancel.is_cancelled() => return Err(SessionStop::Cancelled),
+            None => {}
+        }
+        if outcome.end == AgentEnd::Finished && totals.requests == 0 && !totals.triggered {
+            outcome.end = AgentEnd::Failed(
+                "the agent sent no request through the gateway, so nothing was counted; check its base URL"
+                    .to_owned(),
+            );
+        }
+        Ok(RunRecord {
+            subject: run.subject.clone(),
+            variant: run.variant,
+            repetition: run.repetition,
+            outcome,
+            totals,
+            judge_totals: RunTotals::default(),
+            grading: None,
+            duration_ms,
+            grading_ms: 0,
+            cached: false,
+        })
+    }
+
+    fn open_run(&self, options: RunOptions, model: &str) -> Result<RunHandle, SessionStop> {
+        self.gateway.open_run(options, model).map_err(SessionStop::Replay)
+    }
+
+    /// Lets the agent do the task of a case, and grades the result.
+    async fn run_case(
+        &self,
+        run: &PlannedRun,
+        case: &EvalCase,
+        cancel: &CancellationToken,
+    ) -> Result<RunRecord, SessionStop> {
+        let mut record = self.run_agent(run, case, cancel).await?;
+        let metrics = ExecutionMetrics::new(&record.outcome, record.totals.requests);
+        // After an error, nothing can be said about the skill.
+        if matches!(record.outcome.end, AgentEnd::Failed(_)) {
+            let reason = record.error().unwrap_or_default();
+            let not_graded = case
+                .expectations
+                .iter()
+                .map(|expectation| NotGraded { text: expectation.text().to_owned(), reason: reason.clone() });
+            record.grading = Some(Grading::new(Vec::new(), not_graded.collect(), metrics));
+            return Ok(record);
+        }
+        let started = Instant::now();
+        let mut graded: Vec<Option<GradedExpectation>> = vec![None; case.expectations.len()];
+        let mut not_graded: Vec<NotGraded> = Vec::new();
+        self.run_checks(case, &record.outcome, &mut graded, &mut not_graded, cancel);
+        let judged: Vec<(usize, &str)> = case
+            .expectations
+            .iter()
+            .enumerate()
+            .filter_map(|(index, expectation)| match expectation {
+                Expectation::Judged(text) => Some((index, text.as_str())),
+                Expectation::Check(_) => None,
+            })
+            .collect();
+        if !judged.is_empty() {
+            let texts: Vec<&str> = judged.iter().map(|(_, text)| *text).collect();
+            let result = self.ask_judge(run, case, &record.outcome, &texts, cancel).await?;
+            match result {
+                Ok((grades, totals)) => {
+                    record.judge_totals = totals;
+                    for ((index, _), grade) in judged.iter().zip(grades) {
+                        graded[*index] = Some(grade);
+                    }
+                }
+                Err(reason) => not_graded.extend(
+                    texts.iter().map(|text| NotGraded { text: (*text).to_owned(), reason: reason.clone() }),
+                ),
+            }
+        }
+        record.grading_ms = elapsed_ms(started);
+        record.grading = Some(Grading::new(graded.into_iter().flatten().collect(), not_graded, metrics));
+        Ok(record)
+    }
+
+    fn run_checks(
+        &self,
+        case: &EvalCase,
+        outcome: &AgentOutcome,
+        graded: &mut [Option<GradedExpectation>],
+        not_graded: &mut Vec<NotGraded>,
+        cancel: &CancellationToken,
+    ) {
+        let mut files: BTreeMap<String, Vec<u8>> = case.files.iter().cloned().collect();
+        files.extend(outcome.files.iter().map(|file| (file.path.clone(), file.bytes.clone())));
+        let snapshot = self.registry.snapshot();
+        let skill = snapshot.get(&self.skill.name);
+        let stop = Cancel::default();
+        let scripts = skill.filter(|_| self.options.allow_scripts).map(|skill| ScriptChecks {
+            registry: &self.registry,
+            skill,
+            helper: &self.helper,
+            cancel: &stop,
+        });
+        let context = CheckContext { outcome, files: &files, scripts };
+        tokio::task::block_in_place(|| {
+            for (slot, expectation) in graded.iter_mut().zip(&case.expectations) {
+                let Expectation::Check(check) = expectation else { continue };
+                if cancel.is_cancelled() {
+                    stop.cancel();
+                }
+                match run_check(&check.kind, &context) {
+                    Ok((passed, evidence)) => {
+                        *slot = Some(GradedExpectation { text: check.text.clone(), passed, evidence });
+                    }
+                    Err(reason) => not_graded.push(NotGraded { text: check.text.clone(), reason }),
+                }
+            }
+        });
+    }
+
+    /// Asks the judge. The inner error is the reason why there are no grades.
+    async fn ask_judge(
+        &self,
+        run: &PlannedRun,
+        case: &EvalCase,
+        outcome: &AgentOutcome,
+        texts: &[&str],
+        cancel: &CancellationToken,
+    ) -> Result<Result<(Vec<GradedExpectation>, RunTotals), String>, SessionStop> {
+        let Some(judge) = &self.judge else {
+            return Ok(Err("no judge is configured; set test.judge-model or pass --judge".to_owned()));
+        };
+        let options = RunOptions {
+            name: format!("{}--judge", run.name),
+            markers: crate::gateway::InstructionMarkers::default(),
+            stop_when_triggered: false,
+            // A provider may be busy.
+            max_requests: 8,
+            matching: self.matching,
+        };
+        let handle = self.open_run(options, &judge.model)?;
+        let graded = tokio::select! {
+            graded = judge.grade(handle.address(), &case.prompt, outcome, texts) => graded,
+            () = cancel.cancelled() => return Err(SessionStop::Cancelled),
+        };
+        match handle.stop_reason() {
+            Some(StopReason::Cap(error)) => return Err(SessionStop::Cap(error)),
+            Some(StopReason::Replay(error)) => return Err(SessionStop::Replay(error)),
+            Some(StopReason::Triggered | StopReason::Requests(_)) | None => {}
+        }
+        Ok(graded.map(|grades| (grades, handle.totals())).map_err(|error| error.to_string()))
+    }
+}
+
+fn elapsed_ms(started: Instant) -> u64 {
+    let elapsed: Duration = started.elapsed();
+    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+}
