@@ -8,6 +8,7 @@ mod mcp;
 pub(crate) mod packages;
 mod run;
 mod serve;
+mod test;
 
 use std::path::PathBuf;
 
@@ -23,6 +24,7 @@ pub(crate) use mcp::{ClientArgs, ConnectArgs, DisconnectArgs, McpArgs, McpComman
 pub(crate) use packages::{ManageCommand, SwitchArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use serve::{LogFormat, ServeArgs};
+pub(crate) use test::{TestArgs, TestFormat, TestPart};
 
 use prowess_format::dialects::Client;
 
@@ -214,6 +216,8 @@ pub(crate) enum Command {
     Eval(EvalArgs),
     /// Find skills that are hard to tell apart
     Lint(LintArgs),
+    /// Run the evaluations of skills, with and without each skill
+    Test(TestArgs),
     /// Create a skill
     #[command(visible_alias = "init")]
     New {

@@ -81,7 +81,7 @@ pub(crate) fn with_task_progress<T>(global: &GlobalArgs, task: &Task, work: impl
 }
 
 /// Runs `work` and shows `line` on a terminal, unless it is empty.
-fn with_progress_line<T>(
+pub(crate) fn with_progress_line<T>(
     global: &GlobalArgs,
     line: impl Fn() -> String + Send,
     work: impl FnOnce() -> T,

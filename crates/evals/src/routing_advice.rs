@@ -84,7 +84,7 @@ impl RoutingResult {
             result.lost.push(LostRequest { query: trigger.query.clone(), winner: first, rank, words });
         }
         // Stable, so that equally frequent words stay in the order of the messages.
-        counts.sort_by(|a, b| b.1.cmp(&a.1));
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         result.words = counts.into_iter().take(WORDS_MAX).map(|(word, _)| word).collect();
         result
     }

@@ -260,6 +260,7 @@ impl TestSession {
             }
         };
         let duration_ms = elapsed_ms(started);
+        handle.wait_for_responses().await;
         let totals = handle.totals();
         match handle.stop_reason() {
             Some(StopReason::Cap(error)) => return Err(SessionStop::Cap(error)),
@@ -410,6 +411,7 @@ impl TestSession {
             graded = judge.grade(handle.address(), &case.prompt, outcome, texts) => graded,
             () = cancel.cancelled() => return Err(SessionStop::Cancelled),
         };
+        handle.wait_for_responses().await;
         match handle.stop_reason() {
             Some(StopReason::Cap(error)) => return Err(SessionStop::Cap(error)),
             Some(StopReason::Replay(error)) => return Err(SessionStop::Replay(error)),

@@ -21,6 +21,7 @@ pub(super) fn run(
     let snapshot = toolbox.snapshot();
     let router = toolbox.router(&snapshot);
     let (names, advice) = progress::with_scan_progress(global, "comparing", |_| router.lint());
+    let lost = super::test::lost_requests(&snapshot, &router, context.policy().mention);
     let name = |skill: usize| names.get(skill).map_or("", String::as_str);
     if output.json() {
         let skills: Vec<_> = advice
@@ -36,7 +37,11 @@ pub(super) fn run(
                 })
             })
             .collect();
-        output.write_json(&json!({"schema": 1, "checked": names.len(), "skills": skills}))?;
+        let lost: Vec<_> =
+            lost.iter().map(|(name, result)| json!({"name": name, "result": result})).collect();
+        output.write_json(
+            &json!({"schema": 1, "checked": names.len(), "skills": skills, "evaluations": lost}),
+        )?;
     } else {
         for RoutingAdvice { skill, rank, rivals, words, general_triggers } in &advice {
             let title = output.styled_text(TextStyle::Strong, name(*skill));
@@ -59,6 +64,9 @@ pub(super) fn run(
                 output.line(format!("  triggers that are too general: {}", clean(&triggers)))?;
             }
         }
+        for (name, result) in &lost {
+            super::test::print_routing(name, result, output)?;
+        }
         let confusable = advice.iter().filter(|advice| advice.is_confusable()).count();
         let general = advice.iter().filter(|advice| !advice.general_triggers.is_empty()).count();
         let mut summary = format!("{} checked, {confusable} hard to tell apart", names.len());
@@ -67,5 +75,5 @@ pub(super) fn run(
         }
         output.line(summary)?;
     }
-    Ok(if advice.is_empty() { SUCCESS } else { check_failed() })
+    Ok(if advice.is_empty() && lost.is_empty() { SUCCESS } else { check_failed() })
 }

@@ -33,6 +33,7 @@ mod server_common;
 mod shell;
 mod show;
 mod switch;
+mod test;
 mod trust;
 mod why;
 
@@ -105,6 +106,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> CommandResult {
         Command::Chats(call) => chats::run(&context, call, output),
         Command::Lint(call) => lint::run(&context, &global, &call, output),
         Command::Eval(call) => eval::run(&context, &global, &call, output),
+        Command::Test(call) => test::run(&context, &global, &call, output),
         Command::New { name, description, dir } => new::run(&context, &name, &description, dir, output),
         Command::Install(call) | Command::Skill { command: SkillCommand::Install(call) } => {
             packages::install(&context, &global, &call, output)

@@ -142,7 +142,7 @@ impl EvalAgent for ChatAgent {
             Ok(_) => AgentEnd::Finished,
             Err(error) => AgentEnd::Failed(error.to_string()),
         };
-        let read = tokio::task::spawn_blocking(move || changed_files(&*workspace, &before)).await;
+        let read = tokio::task::spawn_blocking(move || changed_files(&workspace, &before)).await;
         AgentOutcome {
             reply: transcript.reply.trim().to_owned(),
             transcript: transcript.into_entries(),

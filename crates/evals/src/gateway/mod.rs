@@ -15,6 +15,3 @@ pub use instructions::InstructionMarkers;
 pub use recording::{ReplayError, RequestMatching, Traffic};
 pub use run_scope::{RunHandle, RunOptions, RunTotals, StopReason};
 pub use server::{Gateway, GatewayError};
-
-#[cfg(test)]
-mod tests;

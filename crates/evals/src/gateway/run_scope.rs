@@ -1,8 +1,10 @@
 //! What the gateway knows about one run.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::instructions::InstructionMarkers;
@@ -10,6 +12,9 @@ use super::recording::{ReplayError, RequestMatching, RunTraffic};
 use super::server::GatewayInner;
 use crate::agent::GatewayAddress;
 use crate::budget::{CapError, RequestUsage};
+
+/// How long to wait for the ends of responses.
+const RESPONSES_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The options of a run.
 #[derive(Debug, Clone)]
@@ -71,6 +76,16 @@ pub(super) struct RunScope {
     totals: Mutex<RunTotals>,
     stop: Mutex<Option<StopReason>>,
     stopped: CancellationToken,
+    in_flight: watch::Sender<u64>,
+}
+
+/// A request whose response is not complete.
+pub(super) struct RequestInFlight(Arc<RunScope>);
+
+impl Drop for RequestInFlight {
+    fn drop(&mut self) {
+        self.0.in_flight.send_modify(|count| *count = count.saturating_sub(1));
+    }
 }
 
 impl RunScope {
@@ -82,7 +97,14 @@ impl RunScope {
             totals: Mutex::default(),
             stop: Mutex::default(),
             stopped: CancellationToken::new(),
+            in_flight: watch::Sender::new(0),
         }
+    }
+
+    /// Counts a request until the result is dropped.
+    pub(super) fn begin_request(self: &Arc<Self>) -> RequestInFlight {
+        self.in_flight.send_modify(|count| *count += 1);
+        RequestInFlight(Arc::clone(self))
     }
 
     pub(super) fn update(&self, change: impl FnOnce(&mut RunTotals)) {
@@ -109,6 +131,13 @@ impl RunHandle {
     /// Returns the requests so far.
     pub fn totals(&self) -> RunTotals {
         self.scope.totals()
+    }
+
+    /// Waits until all responses are complete, so that the totals are, too.
+    pub async fn wait_for_responses(&self) {
+        let mut in_flight = self.scope.in_flight.subscribe();
+        // The sender lives as long as the scope.
+        let _ = tokio::time::timeout(RESPONSES_TIMEOUT, in_flight.wait_for(|count| *count == 0)).await;
     }
 
     /// Returns why the gateway ended the run, if it did.

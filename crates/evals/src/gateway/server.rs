@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -13,7 +13,9 @@ use axum::routing::any;
 use prowess_chat::provider::ProviderEndpoint;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::api::ProviderApi;
 use super::recording::{Exchange, RunTraffic, Traffic};
@@ -27,6 +29,12 @@ const BODY_MAX: usize = 64 * 1024 * 1024;
 
 /// How long connecting to the provider may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// How long a provider may pause within a response.
+const BODY_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// How long to wait for the end of a response after the client has closed the connection.
+const TAIL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The headers of an agent that are forwarded. All others could identify the user or contain keys.
 const FORWARDED_HEADERS: &[&str] = &["anthropic-version", "anthropic-beta"];
@@ -204,48 +212,59 @@ async fn forward(
     Ok(stream_response(gateway, run, api, body, response, reservation))
 }
 
-/// Passes a response on while it arrives. At its end, its usage replaces the reservation.
+/// Passes a response on while it arrives. At its end, its usage replaces the reservation. Clients close a connection as soon
+/// as they have what they need, so the end of a response is read independently of the client.
 fn stream_response(
     gateway: Arc<GatewayInner>,
     run: Arc<RunScope>,
     api: ProviderApi,
     request: Value,
-    response: reqwest::Response,
+    mut response: reqwest::Response,
     reservation: Reservation,
 ) -> Response {
     let status = response.status().as_u16();
     let content_type = response.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let content_type = content_type.unwrap_or("application/octet-stream").to_owned();
-    let state = (response, Vec::new(), Some((gateway, run, request, reservation)));
-    let (kind, recorded_type) = (content_type.clone(), content_type);
-    let stream = futures_util::stream::unfold(state, move |(mut response, mut received, mut end)| {
-        let recorded_type = recorded_type.clone();
-        async move {
-            match response.chunk().await {
-                Ok(Some(bytes)) if received.len() + bytes.len() <= BODY_MAX => {
+    let (sender, receiver) = mpsc::channel::<Result<Bytes, std::io::Error>>(16);
+    let in_flight = run.begin_request();
+    let recorded_type = content_type.clone();
+    tokio::spawn(async move {
+        // Dropped last: the totals are complete when no request is in flight.
+        let _in_flight = in_flight;
+        let mut received = Vec::new();
+        let mut client_left: Option<Instant> = None;
+        let ended = loop {
+            let deadline =
+                client_left.map_or_else(|| Instant::now() + BODY_TIMEOUT, |left| left + TAIL_TIMEOUT);
+            match tokio::time::timeout_at(deadline, response.chunk()).await {
+                Ok(Ok(Some(bytes))) if received.len() + bytes.len() <= BODY_MAX => {
                     received.extend_from_slice(&bytes);
-                    Some((Ok(bytes), (response, received, end)))
-                }
-                Ok(Some(_)) => Some((
-                    Err(std::io::Error::other("the response is too large")),
-                    (response, received, None),
-                )),
-                Ok(None) => {
-                    if let Some((gateway, run, request, reservation)) = end.take() {
-                        let reservation = Some(reservation);
-                        record_usage(&gateway, &run, api, &request, &received, reservation);
-                        record_exchange(&gateway, &run, api, request, status, recorded_type, &received);
+                    if client_left.is_none() && sender.send(Ok(bytes)).await.is_err() {
+                        client_left = Some(Instant::now());
                     }
-                    None
                 }
-                // The reservation counts as spent.
-                Err(error) => end
-                    .take()
-                    .map(|_| (Err(std::io::Error::other(error.without_url())), (response, received, None))),
+                Ok(Ok(None)) => break Ok(()),
+                Ok(Ok(Some(_))) => break Err(std::io::Error::other("the response is too large")),
+                Ok(Err(error)) => break Err(std::io::Error::other(error.without_url())),
+                Err(_) => break Err(std::io::Error::other("the provider stopped sending")),
+            }
+        };
+        match ended {
+            Ok(()) => {
+                record_usage(&gateway, &run, api, &request, &received, Some(reservation));
+                record_exchange(&gateway, &run, api, request, status, recorded_type, &received);
+            }
+            Err(error) => {
+                // The usage is not known: the reservation counts as spent.
+                run.update(|totals| totals.unknown_usage += 1);
+                let _ = sender.send(Err(error)).await;
             }
         }
     });
-    to_response(status, &kind, Body::from_stream(stream))
+    let stream = futures_util::stream::unfold(receiver, |mut receiver| async move {
+        receiver.recv().await.map(|item| (item, receiver))
+    });
+    to_response(status, &content_type, Body::from_stream(stream))
 }
 
 /// Adds the usage of a complete response to the totals of the run, and replaces the reservation by it.

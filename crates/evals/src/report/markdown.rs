@@ -10,10 +10,10 @@ use crate::statistics::{PairedDifference, Proportion};
 pub fn render_markdown(report: &SkillReport) -> String {
     let mut text = format!("## {}\n\n", escape(&report.skill));
     let judge = report.info.judge.as_deref().map_or_else(String::new, |judge| format!(", judged by {judge}"));
-    let runs = report.info.runs;
+    let runs = if report.info.runs == 1 { "1 run".to_owned() } else { format!("{} runs", report.info.runs) };
     let _ = writeln!(
         text,
-        "{} with {}{judge}; {runs} runs of each.\n",
+        "{} with {}{judge}; {runs} of each.\n",
         report.info.agent,
         escape(&report.info.model)
     );
@@ -106,7 +106,7 @@ pub fn render_markdown(report: &SkillReport) -> String {
 }
 
 /// Describes a comparison in one sentence.
-pub(super) fn describe_comparison(comparison: &Comparison) -> String {
+pub fn describe_comparison(comparison: &Comparison) -> String {
     let PairedDifference { cases, mean, interval, p_value } = comparison.pass_rate;
     let points = |value: f64| format!("{:+.0}", value * 100.0);
     let interval = match interval {
@@ -115,8 +115,8 @@ pub(super) fn describe_comparison(comparison: &Comparison) -> String {
         None => "no interval, because all cases changed alike".to_owned(),
     };
     let other = match comparison.with {
-        Variant::WithSkill | Variant::WithoutSkill => "without it",
-        Variant::OldSkill => "with the old version",
+        Variant::WithSkill | Variant::WithoutSkill => "no skill",
+        Variant::OldSkill => "the old version",
     };
     let cases = if cases == 1 { "1 case".to_owned() } else { format!("{cases} cases") };
     format!(

@@ -9,7 +9,7 @@ mod summary;
 pub use benchmark::Benchmark;
 pub use files::{StoredReport, list_reports, read_report, write_report};
 pub use junit::render_junit;
-pub use markdown::render_markdown;
+pub use markdown::{describe_comparison, render_markdown};
 pub use summary::{
     CaseChange, CaseSummary, Comparison, ReportInfo, SkillReport, TriggerSummary, VariantSummary,
 };

@@ -77,7 +77,13 @@ fn add_expectations(key: &str, value: &Value, out: &mut Vec<Expectation>, note: 
                 Err(reason) => note(reason),
             }),
             Value::Object(fields) => {
-                fields.iter().for_each(|(key, value)| add_expectations(key, value, out, note));
+                for (key, value) in fields {
+                    let before = out.len();
+                    add_expectations(key, value, out, note);
+                    if out.len() == before {
+                        note(format!("the assertion {} is not supported", escape_for_display(key)));
+                    }
+                }
             }
             _ => note(format!("{key} is neither a list nor an object")),
         },

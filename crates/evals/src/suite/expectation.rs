@@ -113,7 +113,7 @@ pub(super) fn parse_expectation(entry: &Value) -> Result<Expectation, String> {
         return Ok(Expectation::Judged(text.to_owned()));
     }
     let field = |key: &str| entry.get(key).and_then(Value::as_str);
-    let title = || ["description", "text", "rubric", "name", "id"].iter().find_map(|key| field(key));
+    let title = |keys: &[&str]| keys.iter().find_map(|key| field(key)).map(str::to_owned);
     let Some(kind) = field("type") else {
         let text = ["description", "check", "text", "assertion", "name"].iter().find_map(|key| field(key));
         return text
@@ -174,12 +174,14 @@ pub(super) fn parse_expectation(entry: &Value) -> Result<Expectation, String> {
             output: field("expect_stdout").map(str::to_owned),
         },
         "llm" | "llm_judge" => {
-            let text = title().ok_or("an expectation for a judge has no text")?;
-            return Ok(Expectation::Judged(text.to_owned()));
+            let text = title(&["text", "rubric", "description", "name"]);
+            return text
+                .map(Expectation::Judged)
+                .ok_or_else(|| "an expectation for a judge has no text".to_owned());
         }
         other => return Err(format!("expectations of type {} are not supported", escape_for_display(other))),
     };
-    let text = title().map_or_else(|| describe(&kind), str::to_owned);
+    let text = title(&["description"]).unwrap_or_else(|| describe(&kind));
     Ok(Expectation::Check(Check { text, kind }))
 }
 
