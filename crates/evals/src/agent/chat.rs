@@ -205,7 +205,11 @@ impl Transcript {
                     failed: false,
                 });
             }
-            TurnEvent::ToolResult { id, status, data, .. } => {
+            TurnEvent::ToolResult { id, status, mut data, .. } => {
+                // It depends on the directory of the run, and the judge must see the same in each.
+                if let Some(fields) = data.as_object_mut() {
+                    fields.remove("text_digest");
+                }
                 let position = self.open.iter().position(|(open, _)| *open == id);
                 let entry = position.map(|position| self.open.remove(position).1);
                 if let Some(TranscriptEntry::ToolCall { result, failed, .. }) =

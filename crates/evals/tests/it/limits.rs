@@ -17,7 +17,9 @@ async fn requests_are_never_exceeded_in_parallel() {
     (setup.options.runs, setup.options.jobs) = (10, 8);
     let (results, budget) = setup.run().await;
     assert_eq!(results.stopped, Some(SessionStop::Cap(CapError::Requests(5))));
-    assert_eq!((server.requests().len(), budget.spending().requests), (5, 5));
+    // A request that was counted may be cancelled before it is sent.
+    assert!(server.requests().len() <= 5);
+    assert_eq!(budget.spending().requests, 5);
 }
 
 #[tokio::test(flavor = "multi_thread")]
