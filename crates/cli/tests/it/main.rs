@@ -64,6 +64,7 @@ mod show;
 mod support;
 mod switch;
 mod terminal;
+mod test_command;
 mod tools;
 mod toolsets;
 mod trust;
