@@ -3,12 +3,26 @@
 //! Every agent reaches its model only through the gateway of this process, which counts, limits and records requests and
 //! detects which instructions reach the model. Every run has a new workspace.
 
+mod acp;
+mod acp_process;
+mod command;
+mod output;
+mod presets;
+mod settings;
+mod transcript;
+mod workspace;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
 use prowess_sandbox::InputFile;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
+
+pub use acp::AcpAgent;
+pub use command::CommandAgent;
+pub use presets::AgentPreset;
+pub use settings::{AgentSetupError, ProgramSettings, agent_limits};
 
 /// A task for an agent.
 #[derive(Debug)]

@@ -1,0 +1,3 @@
+//! Real agents.
+
+pub(crate) const TESTS: [(&str, fn()); 0] = [];
