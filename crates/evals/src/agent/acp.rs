@@ -19,6 +19,7 @@ use agent_client_protocol::{Agent, Client, Lines};
 use async_trait::async_trait;
 use prowess::format::hidden::escape_for_display;
 use prowess_sandbox::ScriptInput;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +35,9 @@ use super::{AgentEnd, AgentOutcome, AgentTask, EvalAgent, TranscriptEntry};
 
 /// How long an agent may take to end its turn after it was cancelled.
 const CANCEL_GRACE: Duration = Duration::from_secs(2);
+
+/// How long the messages of an agent that has ended are read.
+const EXIT_GRACE: Duration = Duration::from_secs(5);
 
 /// How long a killed agent may take to end.
 const KILL_GRACE: Duration = Duration::from_secs(20);
@@ -64,7 +68,7 @@ impl AcpAgent {
         settings: ProgramSettings,
     ) -> Result<Self, AgentSetupError> {
         let arguments = preset.acp_arguments().ok_or(AgentSetupError::NoAcp { agent: preset.as_str() })?;
-        let program = AgentProgram::find(program, settings)?;
+        let program = AgentProgram::find_preset(preset, program, settings)?;
         Ok(Self { program, arguments, preset: Some(preset), dirs: preset.dirs() })
     }
 
@@ -118,17 +122,39 @@ impl EvalAgent for AcpAgent {
         let stream = futures_util::stream::unfold(incoming, |mut incoming| async move {
             incoming.recv().await.map(|line| (line, incoming))
         });
-        let turn_end =
-            tokio::time::timeout_at(deadline + 2 * CANCEL_GRACE, converse(Lines::new(sink, stream), turn));
-        let turn_end = turn_end.await.unwrap_or(Ok(TurnEnd::TimedOut));
-        // Ends the process, whose end is then known.
-        drop(guard);
-        let process_end = tokio::time::timeout(KILL_GRACE, ended).await;
-        let process_end = process_end.ok().and_then(Result::ok).unwrap_or_default();
+        let conversation = converse(Lines::new(sink, stream), turn);
+        let (turn_end, process_end) = watch_conversation(conversation, ended, deadline, guard).await;
         let end = end_of(turn_end, &process_end);
         let (reply, transcript) = take_transcript(&session);
         let files = self.dirs.outputs(process_end.workspace.as_ref(), task.skills);
         AgentOutcome { reply, transcript, files, end }
+    }
+}
+
+/// Waits for the end of a conversation and of the process, which `guard` ends.
+async fn watch_conversation(
+    conversation: impl Future<Output = Result<TurnEnd, agent_client_protocol::Error>>,
+    mut ended: oneshot::Receiver<AcpProcessEnd>,
+    deadline: Instant,
+    guard: CancelOnDrop,
+) -> (Result<TurnEnd, agent_client_protocol::Error>, AcpProcessEnd) {
+    let conversation = tokio::time::timeout_at(deadline + 2 * CANCEL_GRACE, conversation);
+    let mut conversation = std::pin::pin!(conversation);
+    let unanswered = || Err(agent_client_protocol::Error::internal_error());
+    tokio::select! {
+        turn_end = &mut conversation => {
+            drop(guard);
+            let process_end = tokio::time::timeout(KILL_GRACE, ended).await.ok().and_then(Result::ok);
+            (turn_end.unwrap_or(Ok(TurnEnd::TimedOut)), process_end.unwrap_or_default())
+        }
+        process_end = &mut ended => {
+            let process_end = process_end.unwrap_or_default();
+            // Messages that were received before a limit was exceeded do not matter any more.
+            let grace = if process_end.limits_hit.is_empty() { EXIT_GRACE } else { Duration::ZERO };
+            let turn_end = tokio::time::timeout(grace, conversation).await;
+            let turn_end = turn_end.map_or_else(|_| unanswered(), |end| end.unwrap_or(Ok(TurnEnd::TimedOut)));
+            (turn_end, process_end)
+        }
     }
 }
 

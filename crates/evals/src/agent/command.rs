@@ -39,7 +39,7 @@ impl CommandAgent {
         program: &str,
         settings: ProgramSettings,
     ) -> Result<Self, AgentSetupError> {
-        let program = AgentProgram::find(program, settings)?;
+        let program = AgentProgram::find_preset(preset, program, settings)?;
         Ok(Self { program, kind: CommandKind::Preset(preset), dirs: preset.dirs() })
     }
 

@@ -4,7 +4,6 @@ use prowess::format::dialects::Client;
 use serde_json::json;
 
 use super::GatewayAddress;
-use super::settings::DUMMY_KEY;
 use super::workspace::AgentDirs;
 
 prowess::format::named_enum! {
@@ -70,6 +69,15 @@ impl AgentPreset {
         }
     }
 
+    /// Returns other programs without which the agent cannot load skills.
+    pub(super) fn needed_programs(self) -> &'static [&'static str] {
+        match self {
+            Self::Claude | Self::Codex => &[],
+            // It lists the files of a skill with ripgrep, which it would download.
+            Self::Opencode => &["rg"],
+        }
+    }
+
     /// Returns the variables that lead the agent to the gateway and turn off everything else that uses the network.
     pub(super) fn environment(self, gateway: &GatewayAddress) -> Vec<(String, String)> {
         let variables: Vec<(&str, String)> = match self {
@@ -108,6 +116,9 @@ impl AgentPreset {
         }
     }
 }
+
+/// The API key that agents get. The gateway replaces it.
+pub(super) const DUMMY_KEY: &str = "sk-prowess-gateway";
 
 /// The directory of skills that most agents search.
 pub(super) const DEFAULT_SKILL_DIR: &str = ".agents/skills";

@@ -12,12 +12,10 @@ use prowess_sandbox::{
 };
 use serde_json::json;
 
+use super::presets::{AgentPreset, DUMMY_KEY};
 use super::{AgentTask, GatewayAddress};
 
 const MEBIBYTE: u64 = 1024 * 1024;
-
-/// The API key that agents get. The gateway replaces it.
-pub(super) const DUMMY_KEY: &str = "sk-prowess-gateway";
 
 /// How an agent that is a program is found and confined.
 #[derive(Debug, Clone)]
@@ -74,6 +72,16 @@ pub enum AgentSetupError {
     /// The program cannot be run.
     #[error(transparent)]
     Program(#[from] LocateProgramError),
+    /// Another program that the agent needs is not available.
+    #[error("{agent} needs {program}, which cannot be used: {reason}")]
+    NeededProgram {
+        /// The agent.
+        agent: String,
+        /// The other program.
+        program: &'static str,
+        /// The reason.
+        reason: LocateProgramError,
+    },
     /// A path that the agent may read does not exist or contains everything.
     #[error("the agent cannot read {path}: {reason}")]
     Readable {
@@ -121,6 +129,35 @@ impl AgentProgram {
             return Err(AgentSetupError::Variable { name: escape_for_display(name).into_owned() });
         }
         Ok(Self { located, settings })
+    }
+
+    /// Finds the program of a known agent, and the other programs that it needs.
+    pub(super) fn find_preset(
+        preset: AgentPreset,
+        name: &str,
+        settings: ProgramSettings,
+    ) -> Result<Self, AgentSetupError> {
+        let mut found = Self::find(name, settings)?;
+        for program in preset.needed_programs() {
+            let host = &found.settings.host;
+            let needed = locate_program(program, host).map_err(|reason| AgentSetupError::NeededProgram {
+                agent: preset.to_string(),
+                program,
+                reason,
+            })?;
+            found.located.readable.extend(needed.readable);
+            // By its name in `PATH`, which may be a symlink.
+            let entry = prowess_fs::programs_on_path(program, &host.path).next();
+            if let Some((entry, dir)) = entry.as_ref().and_then(|entry| Some((entry, entry.parent()?))) {
+                let dirs: Vec<PathBuf> = std::env::split_paths(&found.located.path).collect();
+                if !dirs.iter().any(|included| included == dir) {
+                    found.located.readable.push(entry.clone());
+                    let dirs = dirs.into_iter().chain([dir.to_owned()]);
+                    found.located.path = std::env::join_paths(dirs).unwrap_or(found.located.path);
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Returns the task that runs the program. `environment` are the variables of the agent, which those of the user replace.

@@ -129,7 +129,7 @@ while True:
     if message.get("method") == "session/cancel":
         say(" cancelled"); open("b.txt", "w").write("cancelled"); stop("cancelled"); break
 "#;
-    let outcome = run_turn(turn, |_, task| task.time = Duration::from_millis(1_500)).await;
+    let outcome = run_turn(turn, |_, task| task.time = Duration::from_secs(5)).await;
     assert_eq!((&outcome.end, outcome.reply.as_str()), (&AgentEnd::TimedOut, "half cancelled"));
     assert_eq!(outputs(&outcome), ["a.txt: partial", "b.txt: cancelled"]);
 }
@@ -137,12 +137,12 @@ while True:
 async fn never_answers() {
     let started = Instant::now();
     let script = "#!/bin/sh\necho partial >a.txt\nsleep 60 &\nsleep 60\n";
-    let outcome = run_program_text(script, Duration::from_millis(800)).await;
+    let outcome = run_program_text(script, Duration::from_secs(2)).await;
     assert_eq!((&outcome.end, outputs(&outcome)), (&AgentEnd::TimedOut, vec!["a.txt: partial".into()]));
     assert!(started.elapsed() < Duration::from_secs(20));
     // It ignores that the session was cancelled.
     let turn = "open('a.txt', 'w').write('partial'); time.sleep(60)";
-    let outcome = run_turn(turn, |_, task| task.time = Duration::from_millis(1_500)).await;
+    let outcome = run_turn(turn, |_, task| task.time = Duration::from_secs(5)).await;
     assert_eq!((&outcome.end, outputs(&outcome)), (&AgentEnd::TimedOut, vec!["a.txt: partial".into()]));
 }
 
@@ -151,7 +151,7 @@ async fn cancelled() {
     let outcome = run_turn(turn, |_, task| {
         let cancel = task.cancel.clone();
         tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_millis(1_500)).await;
+            tokio::time::sleep(Duration::from_secs(5)).await;
             cancel.cancel();
         });
     })
@@ -221,5 +221,10 @@ fn presets() {
     let programs = Programs::new();
     let error = AcpAgent::preset_at(AgentPreset::Claude, "sh", programs.settings()).unwrap_err();
     insta::assert_snapshot!(error.to_string(), @"claude does not speak the Agent Client Protocol; name the command of an adapter instead");
+    let mut settings = programs.settings();
+    settings.host.path = "/prowess-absent".into();
+    let error = AcpAgent::preset_at(AgentPreset::Opencode, "/bin/sh", settings).unwrap_err();
+    insta::assert_snapshot!(error.to_string(), @"opencode needs rg, which cannot be used: rg is not in PATH");
+    programs.add("rg", "#!/bin/sh\n");
     assert!(AcpAgent::preset_at(AgentPreset::Opencode, "sh", programs.settings()).is_ok());
 }

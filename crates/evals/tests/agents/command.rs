@@ -106,7 +106,7 @@ async fn time_is_over() {
     let (programs, gateway) = (Programs::new(), TestGateway::start());
     let script = "echo partial >a.txt; echo first; sleep 60 & sleep 60";
     let agent = CommandAgent::custom(&words(&["sh", "-c", script]), programs.settings()).unwrap();
-    let task = TestTask { time: Duration::from_millis(800), ..TestTask::default() };
+    let task = TestTask { time: Duration::from_secs(2), ..TestTask::default() };
     let outcome = task.run(&agent, &gateway).await;
     assert_eq!(outcome.end, AgentEnd::TimedOut);
     assert_eq!((outcome.reply.as_str(), outputs(&outcome)), ("first", vec!["a.txt: partial".to_owned()]));
@@ -119,7 +119,7 @@ async fn cancelled() {
     let task = TestTask::default();
     let cancel = task.cancel.clone();
     tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_millis(700)).await;
+        tokio::time::sleep(Duration::from_secs(2)).await;
         cancel.cancel();
     });
     let outcome = task.run(&agent.unwrap(), &gateway).await;

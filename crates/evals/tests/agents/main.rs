@@ -13,6 +13,6 @@ mod support;
 fn main() {
     let mut tests: Vec<(&str, fn())> = command::TESTS.to_vec();
     tests.extend(acp::TESTS);
-    tests.extend(real::TESTS);
+    tests.extend(real::tests());
     prowess_testing::test_main::run_tests(&tests);
 }
