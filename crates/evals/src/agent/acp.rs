@@ -94,8 +94,7 @@ impl AcpAgent {
 #[async_trait]
 impl EvalAgent for AcpAgent {
     fn fingerprint(&self) -> String {
-        let words: Vec<String> = self.arguments.iter().chain([&self.dirs.skills]).cloned().collect();
-        self.program.fingerprint("acp", &words)
+        self.program.fingerprint("acp", &self.arguments, &self.dirs)
     }
 
     async fn run(&self, mut task: AgentTask<'_>) -> AgentOutcome {

@@ -79,9 +79,10 @@ impl AcpProcess {
                     if started_sender.send(Ok(program.workspace().to_owned())).is_err() {
                         return;
                     }
-                    let exchange = LineExchange::new(program, outgoing_lines, incoming_lines);
+                    let output_max = program.limits.output_bytes;
+                    let exchange = LineExchange::new(outgoing_lines, incoming_lines, output_max);
                     // Nobody may be interested any more.
-                    let _ = ended_sender.send(exchange.run(&cancel));
+                    let _ = ended_sender.send(exchange.run(program, &cancel));
                 }
                 Err(error) => drop(started_sender.send(Err(error))),
             }
@@ -94,12 +95,13 @@ impl AcpProcess {
 }
 
 struct LineExchange {
-    program: RunningProgram,
     outgoing: mpsc::Receiver<String>,
     incoming: Option<async_mpsc::UnboundedSender<IncomingLine>>,
     /// The start of a line whose end was not received yet.
     partial: Vec<u8>,
     received: u64,
+    /// The maximum of `received`.
+    output_max: u64,
     stderr: VecDeque<u8>,
     other_lines: usize,
     end: AcpProcessEnd,
@@ -107,16 +109,16 @@ struct LineExchange {
 
 impl LineExchange {
     fn new(
-        program: RunningProgram,
         outgoing: mpsc::Receiver<String>,
         incoming: async_mpsc::UnboundedSender<IncomingLine>,
+        output_max: u64,
     ) -> Self {
         Self {
-            program,
             outgoing,
             incoming: Some(incoming),
             partial: Vec::new(),
             received: 0,
+            output_max,
             stderr: VecDeque::new(),
             other_lines: 0,
             end: AcpProcessEnd::default(),
@@ -124,12 +126,11 @@ impl LineExchange {
     }
 
     /// Exchanges lines until the agent ends, exceeds a limit or is cancelled. All of its processes have ended afterwards.
-    fn run(mut self, cancel: &Cancel) -> AcpProcessEnd {
+    fn run(mut self, mut program: RunningProgram, cancel: &Cancel) -> AcpProcessEnd {
         let mut measured = Instant::now();
-        while !cancel.is_cancelled() && !self.program.process.is_finished() && self.end.limits_hit.is_empty()
-        {
-            self.send_lines();
-            match self.program.process.next_events(TICK) {
+        while !cancel.is_cancelled() && !program.process.is_finished() && self.end.limits_hit.is_empty() {
+            self.send_lines(&mut program);
+            match program.process.next_events(TICK) {
                 Ok(events) => events.into_iter().for_each(|event| self.handle_event(event)),
                 Err(error) => {
                     self.close_incoming(Some(error));
@@ -137,36 +138,36 @@ impl LineExchange {
                 }
             }
             if self.end.exited {
-                self.read_rest();
+                self.read_rest(&mut program);
                 break;
             }
             if measured.elapsed() >= MEASURE_INTERVAL {
                 measured = Instant::now();
-                let exceeded = self.program.limits_exceeded();
+                let exceeded = program.limits_exceeded();
                 let is_fatal = |limit: &RunLimit| *limit != RunLimit::Processes;
                 self.end.limits_hit.extend(exceeded.into_iter().filter(is_fatal));
             }
         }
         self.close_incoming(None);
         self.end.stderr = self.stderr.into_iter().collect();
-        self.end.workspace = self.program.finish().0;
+        self.end.workspace = program.finish().0;
         self.end
     }
 
     /// Reads what the agent printed before it exited.
-    fn read_rest(&mut self) {
-        self.program.process.kill();
+    fn read_rest(&mut self, program: &mut RunningProgram) {
+        program.process.kill();
         let started = Instant::now();
-        while !self.program.process.is_finished() && started.elapsed() < Duration::from_secs(2) {
-            let Ok(events) = self.program.process.next_events(TICK) else { return };
+        while !program.process.is_finished() && started.elapsed() < Duration::from_secs(2) {
+            let Ok(events) = program.process.next_events(TICK) else { return };
             events.into_iter().for_each(|event| self.handle_event(event));
         }
     }
 
-    fn send_lines(&mut self) {
+    fn send_lines(&mut self, program: &mut RunningProgram) {
         while let Ok(line) = self.outgoing.try_recv() {
-            self.program.process.send(line.as_bytes());
-            self.program.process.send(b"\n");
+            program.process.send(line.as_bytes());
+            program.process.send(b"\n");
         }
     }
 
@@ -187,7 +188,7 @@ impl LineExchange {
 
     fn receive(&mut self, bytes: &[u8]) {
         self.received = self.received.saturating_add(bytes.len() as u64);
-        if self.received > self.program.limits.output_bytes {
+        if self.received > self.output_max {
             self.end.limits_hit.push(RunLimit::Output);
             return;
         }

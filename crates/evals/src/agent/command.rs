@@ -92,13 +92,11 @@ impl CommandAgent {
 #[async_trait]
 impl EvalAgent for CommandAgent {
     fn fingerprint(&self) -> String {
-        match &self.kind {
-            CommandKind::Preset(preset) => self.program.fingerprint(preset.as_str(), &[]),
-            CommandKind::Custom(words) => {
-                let words: Vec<String> = words.iter().chain([&self.dirs.skills]).cloned().collect();
-                self.program.fingerprint("command", &words)
-            }
-        }
+        let (kind, words) = match &self.kind {
+            CommandKind::Preset(preset) => (preset.as_str(), Vec::new()),
+            CommandKind::Custom(words) => ("command", words.clone()),
+        };
+        self.program.fingerprint(kind, &words, &self.dirs)
     }
 
     async fn run(&self, mut task: AgentTask<'_>) -> AgentOutcome {

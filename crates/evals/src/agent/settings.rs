@@ -13,6 +13,7 @@ use prowess_sandbox::{
 use serde_json::json;
 
 use super::presets::{AgentPreset, DUMMY_KEY};
+use super::workspace::AgentDirs;
 use super::{AgentTask, GatewayAddress};
 
 const MEBIBYTE: u64 = 1024 * 1024;
@@ -185,11 +186,12 @@ impl AgentProgram {
     }
 
     /// Returns a digest of everything that influences the work of the agent: its files, arguments, variables and limits.
-    pub(super) fn fingerprint(&self, kind: &str, words: &[String]) -> String {
+    pub(super) fn fingerprint(&self, kind: &str, words: &[String], dirs: &AgentDirs) -> String {
         let settings = &self.settings;
         let described = json!({
             "kind": kind,
             "words": words,
+            "skills": dirs.skills,
             "program": self.located.program,
             "arguments": self.located.arguments,
             "version": self.version(),

@@ -5,15 +5,17 @@ use std::time::{Duration, Instant};
 use prowess_evals::agent::{AcpAgent, AgentEnd, AgentOutcome, AgentPreset, ProgramSettings, TranscriptEntry};
 use prowess_sandbox::{Protection, SandboxTier};
 
+use crate::command::check_dropped;
 use crate::support::{Programs, TestGateway, TestTask, outputs, wait, words};
 
-pub(crate) const TESTS: [(&str, fn()); 10] = [
+pub(crate) const TESTS: [(&str, fn()); 11] = [
     ("acp::an_agent_does_a_task_in_both_tiers", || wait(does_a_task())),
     ("acp::permissions_are_granted_once", || wait(permissions())),
     ("acp::files_and_terminals_are_not_offered", || wait(no_capabilities())),
     ("acp::the_session_is_cancelled_when_the_time_is_over", || wait(time_is_over())),
     ("acp::an_agent_that_never_answers_is_killed", || wait(never_answers())),
     ("acp::a_cancelled_run_ends", || wait(cancelled())),
+    ("acp::dropping_a_run_ends_it", || wait(dropped())),
     ("acp::crashes_and_errors_are_described", || wait(crashes())),
     ("acp::hostile_output_is_bounded", || wait(hostile())),
     ("acp::parallel_runs_do_not_see_each_other", || wait(parallel())),
@@ -157,6 +159,13 @@ async fn cancelled() {
     })
     .await;
     assert_eq!((&outcome.end, outputs(&outcome)), (&AgentEnd::Cancelled, vec!["a.txt: partial".into()]));
+}
+
+async fn dropped() {
+    let (programs, gateway) = (Programs::new(), TestGateway::start());
+    let words = words(&["sh", "-c", "sleep 60 & sleep 61", "dropped-acp-agent"]);
+    let agent = AcpAgent::custom(&words, programs.settings()).unwrap();
+    check_dropped(&agent, &gateway, "dropped-acp-agent").await;
 }
 
 fn reason(outcome: &AgentOutcome) -> &str {

@@ -6,15 +6,18 @@ use prowess_evals::agent::{
     AgentEnd, AgentOutcome, AgentPreset, AgentSetupError, CommandAgent, EvalAgent, TranscriptEntry,
 };
 use prowess_sandbox::{Protection, SandboxHelper, SandboxTier};
+use prowess_testing::processes::count_processes;
+use prowess_testing::wait::wait_until;
 
 use crate::support::{Programs, TestGateway, TestTask, outputs, wait, words};
 
-pub(crate) const TESTS: [(&str, fn()); 10] = [
+pub(crate) const TESTS: [(&str, fn()); 11] = [
     ("command::an_agent_uses_the_model_the_skill_and_the_files", || wait(uses_everything())),
     ("command::the_prompt_is_the_input_without_a_placeholder", || wait(prompt_on_stdin())),
     ("command::only_the_gateway_is_reachable_and_the_home_is_empty", || wait(confined())),
     ("command::files_are_kept_when_the_time_is_over", || wait(time_is_over())),
     ("command::a_cancelled_run_ends", || wait(cancelled())),
+    ("command::dropping_a_run_ends_it", || wait(dropped())),
     ("command::a_crash_has_the_last_lines_of_stderr", || wait(crash())),
     ("command::garbage_is_tolerated", || wait(garbage())),
     ("command::parallel_runs_do_not_see_each_other", || wait(parallel())),
@@ -31,6 +34,7 @@ skill = open(".agents/skills/csv/SKILL.md").read()
 script = subprocess.run([".agents/skills/csv/scripts/go.sh"], capture_output=True, text=True).stdout.strip()
 open("out.txt", "w").write(f"{prompt}|{model}|{skill}|{script}|{open('data/in.txt').read()}")
 open(".agents/skills/csv/changed.txt", "w").write("x")
+os.mkdir(".git"); open(".git/config", "w").write("x")
 print(answer, os.environ["OPENAI_BASE_URL"].endswith("/t0ken/v1"), os.environ["ANTHROPIC_API_KEY"][:3])
 "#;
 
@@ -127,6 +131,26 @@ async fn cancelled() {
         (outcome.end.clone(), outputs(&outcome)),
         (AgentEnd::Cancelled, vec!["a.txt: partial".into()])
     );
+}
+
+async fn dropped() {
+    let (programs, gateway) = (Programs::new(), TestGateway::start());
+    let words = words(&["sh", "-c", "sleep 60 & sleep 61", "dropped-command-agent"]);
+    let agent = CommandAgent::custom(&words, programs.settings()).unwrap();
+    check_dropped(&agent, &gateway, "dropped-command-agent").await;
+}
+
+/// Drops a run while a process with this text in an argument is running. The process ends.
+pub(crate) async fn check_dropped(agent: &dyn EvalAgent, gateway: &TestGateway, text: &str) {
+    let task = TestTask::default();
+    let mut run = Box::pin(task.run(agent, gateway));
+    let started = wait_until(async || count_processes(text) > 0);
+    tokio::select! {
+        outcome = &mut run => panic!("{outcome:?}"),
+        () = started => {}
+    }
+    drop(run);
+    wait_until(async || count_processes(text) == 0).await;
 }
 
 async fn crash() {

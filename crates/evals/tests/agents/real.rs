@@ -101,6 +101,7 @@ async fn check(agent: &dyn EvalAgent) {
 }
 
 fn check_requests(recorded: &Recorded, shown: &str) {
+    assert_eq!(recorded.unknown, Vec::<String>::new(), "{shown}");
     assert!(recorded.requests.iter().all(|request| request.path.starts_with("/t0ken/v1/")), "{shown}");
     let turns: Vec<_> = recorded.requests.iter().filter(|request| request.tools > 0).collect();
     assert!(turns[0].text.contains("add up the invoices in this folder"), "{shown}");

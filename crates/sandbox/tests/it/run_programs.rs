@@ -202,7 +202,7 @@ fn parallel_programs_do_not_see_each_other() {
 #[test]
 fn a_started_program_exchanges_messages() {
     for tier in TIERS {
-        let task = shell("while read -r line; do echo \"got $line\" | tee -a log.txt; done");
+        let task = shell("while read -r line; do echo \"got $line\" >>log.txt; echo \"got $line\"; done");
         let mut running = start_program(task, &options(tier)).unwrap();
         assert!(running.limits_exceeded().is_empty());
         for number in 0..3 {
@@ -304,4 +304,9 @@ fn what_a_program_needs_is_found() {
     absent: absent is not in PATH
     ./bin/data: ./bin/data is not an executable file
     "#);
+}
+
+#[test]
+fn rerun_as_unprivileged_user() {
+    prowess_testing::script_env::rerun_as_unprivileged_user(module_path!());
 }
