@@ -24,7 +24,7 @@ pub(crate) use mcp::{ClientArgs, ConnectArgs, DisconnectArgs, McpArgs, McpComman
 pub(crate) use packages::{ManageCommand, SwitchArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use serve::{LogFormat, ServeArgs};
-pub(crate) use test::{TestArgs, TestFormat, TestPart};
+pub(crate) use test::{TestAgent, TestArgs, TestFormat, TestPart};
 
 use prowess_format::dialects::Client;
 

@@ -80,6 +80,7 @@ impl AccessSummary {
             NetworkAccess::Off => "no access",
             NetworkAccess::On => "full access, including this machine and the local network",
             NetworkAccess::ProxyPort(_) => "package indexes only",
+            NetworkAccess::Gateway(_) => "the model only",
         };
         rows.push(("network", network.to_owned()));
         let variables = gate::requested_variables(skill, options.policy, options.env, &options.environment);

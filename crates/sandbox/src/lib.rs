@@ -11,6 +11,7 @@
 //! | `run_dir` | the verified files of a run |
 //! | `workspace` | files of the user for a script, and files that it changes |
 //! | `start` | long-running scripts that exchange messages with the caller |
+//! | `program`, `program_files` | programs that belong to no skill, and the files that they need |
 //! | [`sandbox`] | what can be enforced, and enforcing it |
 //! | `helper` | this program, started again to be confined |
 //! | [`environments`] | the packages that scripts depend on |
@@ -44,6 +45,8 @@ mod network;
 mod options;
 mod prepare;
 mod processes;
+mod program;
+mod program_files;
 mod programs;
 mod result;
 mod run_dir;
@@ -74,6 +77,8 @@ pub use interpreter::{UnknownRunnerError, detect_runner};
 pub use options::{
     Cancel, Consent, NetworkAccess, OutputHandler, Protection, RunOptions, SandboxHelper, ScriptInput,
 };
+pub use program::{ProgramOptions, ProgramResult, ProgramTask, RunningProgram, run_program, start_program};
+pub use program_files::{LocateProgramError, LocatedProgram, locate_program};
 pub use result::{OutputStream, RunLimit, SandboxTier, ScriptResult};
 pub use sandbox::SandboxError;
 pub use start::{PreparedScript, RunningScript, prepare_script};

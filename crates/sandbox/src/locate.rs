@@ -179,7 +179,7 @@ fn version_numbers(version: &str) -> Vec<u32> {
 
 /// Returns the program and its library directories: `PREFIX/lib` of `PREFIX/bin/NAME`. Not the whole prefix, which may be
 /// a home directory. If many programs share the prefix, only the library with the name of the program: `lib/python3.12`.
-fn program_and_libraries(program: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+pub(super) fn program_and_libraries(program: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let home = home.and_then(|home| std::fs::canonicalize(home).ok());
     let mut needs = vec![program.to_owned()];
     if let Some(prefix) = program.parent().filter(|dir| dir.ends_with("bin")).and_then(Path::parent) {

@@ -54,7 +54,7 @@ impl Meter {
             root: running.root_pid(),
             has_helpers: running.tier() == SandboxTier::Tier1,
             dirs: &self.dirs(),
-            network: self.network == NetworkAccess::On,
+            network: matches!(self.network, NetworkAccess::On | NetworkAccess::Gateway(_)),
         });
         let is_incomplete =
             is_incomplete_too_long(&mut self.processes_incomplete_since, usage.incomplete, Instant::now());

@@ -15,7 +15,7 @@ use super::executable::Executable;
 use super::interpreter::{self, Runner};
 use super::log::{self, RunRecord};
 use super::meter::Meter;
-use super::options::{InputSource, NetworkAccess, Protection, RunOptions, RunSetup};
+use super::options::{InputSource, NetworkAccess, RunOptions, RunSetup};
 use super::programs::find_named_programs;
 use super::result::RunLimit;
 use super::run_dir::RunDir;
@@ -24,13 +24,13 @@ use super::sandbox::{
     unused_user,
 };
 use super::workspace::{
-    Changes, CopiedTree, CopyLimits, FinishedWorkspace, ScriptFilesError, Workspace, add_inputs,
-    check_workspace, copy_dir, copy_file, copy_workspace, resolve_read_grants, write_inputs,
+    Changes, CopiedTree, CopyLimits, FinishedWorkspace, ProtectedFiles, ScriptFilesError, Workspace,
+    add_inputs, check_workspace, copy_dir, copy_file, copy_workspace, resolve_read_grants, write_inputs,
 };
 use super::{Limits, RunOutcome, allowed_tools, gate, locate, watch};
 
 /// The directories in which programs are found inside the sandbox.
-const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+pub(super) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// A script that is ready to be confined and run.
 pub(super) struct PreparedRun {
@@ -422,19 +422,9 @@ impl PreparedRun {
             input: setup.input.clone(),
             user: self.user,
         };
-        let backends = match setup.protection {
-            Protection::Required => sandbox::backends(&setup.helper, None),
-            Protection::Only(tier) => sandbox::backends(&setup.helper, Some(tier)),
-            Protection::Unsafe => vec![sandbox::unprotected(&setup.helper)],
-        };
-        let mut errors = Vec::new();
-        for backend in backends {
-            match backend.enforce(&task) {
-                Ok(enforced) => return Ok((enforced, errors.iter().map(SandboxError::to_string).collect())),
-                Err(error) => errors.push(error),
-            }
-        }
-        Err(RunError::Sandbox(errors))
+        let (enforced, errors) =
+            sandbox::enforce(&task, setup.protection, &setup.helper).map_err(RunError::Sandbox)?;
+        Ok((enforced, errors.iter().map(SandboxError::to_string).collect()))
     }
 
     pub(super) fn run(self, options: &mut RunOptions<'_>) -> Result<RunOutcome, RunError> {
@@ -478,7 +468,7 @@ impl PreparedRun {
             remarks.push("the script was killed, so its changes in the workspace are not kept".to_owned());
             return Ok(RunOutcome { watched, tier, remarks, workspace: None });
         }
-        let mut changes = Changes::collect(&run_dir.workspace, &copied, limits)
+        let mut changes = Changes::collect(&run_dir.workspace, &copied, limits, ProtectedFiles::Skipped)
             .map_err(|error| RunError::Io { context: "cannot read the workspace", error })?;
         remarks.append(&mut changes.remarks);
         if changes.artifacts.iter().any(|artifact| artifact.size >= limits.file_bytes) {

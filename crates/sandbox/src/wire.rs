@@ -123,6 +123,8 @@ pub(crate) enum HelperMessage {
     },
     /// The next of the private directories follows as a descriptor.
     PrivateDir,
+    /// A socket that listens in the network of the program follows as a descriptor.
+    Listener,
     /// The restrictions could not be enforced.
     Refused(String),
     /// The program could not be started.

@@ -150,8 +150,8 @@ const apis = {
   },
 };
 
-/** Returns the API of a path. Paths of Google contain the name of the model. */
-const apiOf = (path) => apis[path] ?? apis[path.split(":")[1]];
+/** Returns the API of a path, which may begin with a token. Paths of Google contain the name of the model. */
+const apiOf = (path) => apis[path.replace(/^\/[^/]+(?=\/v1\/)/, "")] ?? apis[path.split(":")[1]];
 
 /**
  * Starts the model. `script` is called with each parsed request and returns `{text}` or `{call: {name, arguments}}`.

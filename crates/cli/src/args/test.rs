@@ -33,6 +33,21 @@ pub(crate) struct TestArgs {
     /// Also offer the other skills that are available here
     #[arg(long)]
     pub(crate) with_installed: bool,
+    /// Agent that does the tasks, in the sandbox [default: the chat loop of Prowess]
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub(crate) agent: Option<TestAgent>,
+    /// Command of another agent; {prompt}, {model} and {base_url} are replaced
+    #[arg(long, value_name = "COMMAND", conflicts_with = "agent")]
+    pub(crate) agent_command: Option<String>,
+    /// The command speaks the Agent Client Protocol
+    #[arg(long, requires = "agent_command")]
+    pub(crate) acp: bool,
+    /// Variable for the agent, as NAME=VALUE; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_variable)]
+    pub(crate) agent_env: Vec<(String, String)>,
+    /// File or directory that the agent may read; may be repeated
+    #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
+    pub(crate) agent_read: Vec<PathBuf>,
     /// Model of the agent [default: chat.model]
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
@@ -80,6 +95,21 @@ pub(crate) struct TestArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
+/// A known agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TestAgent {
+    /// The chat loop of Prowess.
+    Chat,
+    /// Claude Code.
+    Claude,
+    /// Codex.
+    Codex,
+    /// opencode.
+    Opencode,
+    /// opencode, with the Agent Client Protocol.
+    OpencodeAcp,
+}
+
 /// A part of the evaluations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TestPart {
@@ -102,6 +132,13 @@ pub(crate) enum TestFormat {
     Markdown,
     /// JUnit XML.
     Junit,
+}
+
+fn parse_variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("not of the form NAME=VALUE".to_owned()),
+    }
 }
 
 fn parse_dollars(text: &str) -> Result<f64, String> {

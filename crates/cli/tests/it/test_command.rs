@@ -25,13 +25,13 @@ const TRIGGERS: &str = r#"[
 
 fn env(server: &BlockingModelServer) -> TestEnv {
     let env = TestEnv::bare();
-    let skill = ".prowess/skills/totals";
+    let skill = ".agents/skills/totals";
     env.file(&format!("{skill}/SKILL.md"), SKILL)
         .file(&format!("{skill}/evals/evals.json"), EVALS)
         .file(&format!("{skill}/evals/triggers.json"), TRIGGERS)
         .file(&format!("{skill}/evals/files/a.csv"), "1\n2\n");
     env.skill_with_description(
-        ".prowess/skills/ledger",
+        ".agents/skills/ledger",
         "Reconciles a ledger with bank statements. Use for bookkeeping.",
     );
     env.run(&["trust"]);
@@ -144,7 +144,7 @@ fn traffic_is_recorded_and_replayed() {
     assert!(sent > 0);
     assert_eq!(recorded["skills"][0]["cases"], replayed["skills"][0]["cases"]);
     assert_eq!(recorded["skills"][0]["triggers"], replayed["skills"][0]["triggers"]);
-    env.file(".prowess/skills/totals/SKILL.md", SKILL.replace("two decimals", "no decimals"));
+    env.file(".agents/skills/totals/SKILL.md", SKILL.replace("two decimals", "no decimals"));
     insta::assert_snapshot!(env.runs(&[
         &[
             "test",
@@ -180,15 +180,15 @@ fn a_version_of_the_repository_is_compared() {
     git(&["init", "-q"]);
     git(&["add", "."]);
     git(&["commit", "-qm", "first"]);
-    env.file(".prowess/skills/totals/SKILL.md", SKILL.replace("two decimals", "no decimals"));
-    let args = ["test", ".prowess/skills/totals", "--runs", "1", "--case", "sum", "--no-baseline"];
+    env.file(".agents/skills/totals/SKILL.md", SKILL.replace("two decimals", "no decimals"));
+    let args = ["test", ".agents/skills/totals", "--runs", "1", "--case", "sum", "--no-baseline"];
     let value = env.run(&[&args[..], &["--against", "HEAD", "--json"]].concat()).json();
     assert_eq!(value["skills"][0]["comparisons"][0]["with"], "old_skill");
     assert!(server.requests().iter().any(|request| request.body.to_string().contains("two decimals")));
     insta::assert_snapshot!(env.runs(&[
         &[&args[..], &["--against", "no-such-commit"]].concat(),
         &[&args[..], &["--against", "--upload-pack=x"]].concat(),
-        &[&args[..], &["--against", ".prowess/skills/totals"]].concat(),
+        &[&args[..], &["--against", ".agents/skills/totals"]].concat(),
     ]));
 }
 
@@ -215,7 +215,7 @@ fn mistakes_have_remedies() {
     ]);
     env.file("../home/.prowess/config.toml", "[test]\nprices = [\"x\"]\n");
     transcripts += &env.runs(&[&["test", "totals"]]);
-    env.file(".prowess/skills/totals/evals/evals.json", "{\"evals\": [{\"id\": 1}]}");
+    env.file(".agents/skills/totals/evals/evals.json", "{\"evals\": [{\"id\": 1}]}");
     transcripts += &env.runs(&[&["test", "totals"]]);
     insta::assert_snapshot!(transcripts);
 }
@@ -227,13 +227,12 @@ fn checks_run_scripts_only_if_they_are_allowed() {
     let evals = r#"{"evals": [{"id": 1, "prompt": "Sum a.csv", "files": ["evals/files/a.csv"], "assertions": [
         {"type": "script", "path": "evals/check.sh", "args": ["3.00"]},
         {"type": "command", "run": "grep -q 3.00 total.txt && test -s a.csv"}]}]}"#;
-    env.file(".prowess/skills/totals/evals/evals.json", evals).file(
-        ".prowess/skills/totals/evals/check.sh",
+    env.file(".agents/skills/totals/evals/evals.json", evals).file(
+        ".agents/skills/totals/evals/check.sh",
         "#!/bin/sh\nread reply\necho \"reply: $reply\"\n[ \"$(cat total.txt)\" = \"$1\" ]\n",
     );
     env.let_other_users_read();
-    let args =
-        ["test", ".prowess/skills/totals", "--runs", "1", "--only", "cases", "--no-baseline", "--json"];
+    let args = ["test", ".agents/skills/totals", "--runs", "1", "--only", "cases", "--no-baseline", "--json"];
     let denied = env.run(&args).json();
     assert_eq!(denied["skills"][0]["cases"][0]["passed"], Value::Null);
     let allowed = env.run(&[&args[..], &["--allow-scripts"]].concat()).json();

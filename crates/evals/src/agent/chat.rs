@@ -17,9 +17,9 @@ use prowess_tools::{
 };
 use tokio_util::sync::CancellationToken;
 
+use super::transcript::TranscriptBuilder;
 use super::{
     AgentEnd, AgentOutcome, AgentTask, EvalAgent, GatewayAddress, OutputFile, StagedSkill, TranscriptEntry,
-    shorten,
 };
 
 /// The chat loop of Prowess, with a model of the configured provider. The model has the tools for skills, and tools to list,
@@ -129,7 +129,7 @@ impl EvalAgent for ChatAgent {
             consent: Some(&consent),
             ..TurnInput::default()
         };
-        let mut transcript = Transcript::default();
+        let mut transcript = TurnTranscript::default();
         let cancel = task.cancel.child_token();
         let timed_out = cancel_after(&cancel, task.time);
         let mut recorder = MemoryRecorder::default();
@@ -145,7 +145,7 @@ impl EvalAgent for ChatAgent {
         let read = tokio::task::spawn_blocking(move || changed_files(&workspace, &before)).await;
         AgentOutcome {
             reply: transcript.reply.trim().to_owned(),
-            transcript: transcript.into_entries(),
+            transcript: transcript.finish(),
             files: read.unwrap_or_default(),
             end,
         }
@@ -183,56 +183,34 @@ impl ConsentSource for FixedConsent {
 
 /// Collects the events of a turn.
 #[derive(Default)]
-struct Transcript {
-    entries: Vec<TranscriptEntry>,
-    /// The calls without a result: id and position.
-    open: Vec<(String, usize)>,
+struct TurnTranscript {
+    builder: TranscriptBuilder,
     /// The text since the last tool call.
     reply: String,
 }
 
-impl Transcript {
+impl TurnTranscript {
     fn add(&mut self, event: TurnEvent) {
         match event {
             TurnEvent::Delta { text } => self.reply.push_str(&text),
             TurnEvent::ToolCall { id, name, arguments } => {
-                self.flush();
-                self.open.push((id, self.entries.len()));
-                self.entries.push(TranscriptEntry::ToolCall {
-                    name,
-                    arguments: shorten(&arguments.to_string()),
-                    result: String::new(),
-                    failed: false,
-                });
+                self.builder.add_text(&std::mem::take(&mut self.reply));
+                self.builder.add_call(&id, &name, &arguments.to_string());
             }
             TurnEvent::ToolResult { id, status, mut data, .. } => {
                 // It depends on the directory of the run, and the judge must see the same in each.
                 if let Some(fields) = data.as_object_mut() {
                     fields.remove("text_digest");
                 }
-                let position = self.open.iter().position(|(open, _)| *open == id);
-                let entry = position.map(|position| self.open.remove(position).1);
-                if let Some(TranscriptEntry::ToolCall { result, failed, .. }) =
-                    entry.and_then(|entry| self.entries.get_mut(entry))
-                {
-                    *result = shorten(&data.to_string());
-                    *failed = status == "error";
-                }
+                self.builder.set_result(&id, &data.to_string(), status == "error");
             }
             TurnEvent::Consent(_) | TurnEvent::Done { .. } | TurnEvent::Error { .. } => {}
         }
     }
 
-    fn flush(&mut self) {
-        let text = std::mem::take(&mut self.reply);
-        if !text.trim().is_empty() {
-            self.entries.push(TranscriptEntry::Text { text });
-        }
-    }
-
-    fn into_entries(mut self) -> Vec<TranscriptEntry> {
-        self.flush();
-        self.entries
+    fn finish(mut self) -> Vec<TranscriptEntry> {
+        self.builder.add_text(&self.reply);
+        self.builder.finish()
     }
 }
 

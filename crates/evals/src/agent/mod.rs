@@ -3,7 +3,15 @@
 //! Every agent reaches its model only through the gateway of this process, which counts, limits and records requests and
 //! detects which instructions reach the model. Every run has a new workspace.
 
+mod acp;
+mod acp_process;
 mod chat;
+mod command;
+mod output;
+mod presets;
+mod settings;
+mod transcript;
+mod workspace;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,21 +21,11 @@ use prowess_sandbox::InputFile;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
+pub use acp::AcpAgent;
 pub use chat::ChatAgent;
-
-/// The maximum length of arguments and results in a transcript, in bytes.
-const SHORTENED_MAX: usize = 8 * 1024;
-
-/// Shortens a text for a transcript.
-pub(crate) fn shorten(text: &str) -> String {
-    match text.len() {
-        0..=SHORTENED_MAX => text.to_owned(),
-        _ => {
-            let start = text.get(..text.floor_char_boundary(SHORTENED_MAX)).unwrap_or_default();
-            format!("{start} […]")
-        }
-    }
-}
+pub use command::CommandAgent;
+pub use presets::AgentPreset;
+pub use settings::{AgentSetupError, ProgramSettings, agent_limits};
 
 /// A task for an agent.
 #[derive(Debug)]

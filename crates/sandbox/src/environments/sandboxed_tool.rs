@@ -147,23 +147,16 @@ impl ToolDir {
             input: InputSource::Complete(ScriptInput::Empty),
             user: self.user,
         };
-        let backends = match setup.protection {
-            Protection::Required => sandbox::backends(&setup.helper, None),
-            Protection::Only(tier) => sandbox::backends(&setup.helper, Some(tier)),
+        let protection = match setup.protection {
             // Building is never worth giving up the sandbox.
-            Protection::Unsafe => sandbox::backends(&setup.helper, None),
+            Protection::Unsafe => Protection::Required,
+            protection => protection,
         };
-        let mut errors = Vec::new();
-        for backend in backends {
-            match backend.enforce(&task).and_then(|enforced| enforced.spawn()) {
-                Ok(process) => {
-                    drop(task);
-                    return watch_tool(process, self, &command.limits, command.network, &setup.cancel);
-                }
-                Err(error) => errors.push(error),
-            }
-        }
-        Err(EnvironmentError::Sandbox(errors))
+        let (enforced, _) =
+            sandbox::enforce(&task, protection, &setup.helper).map_err(EnvironmentError::Sandbox)?;
+        let process = enforced.spawn().map_err(|error| EnvironmentError::Sandbox(vec![error]))?;
+        drop(task);
+        watch_tool(process, self, &command.limits, command.network, &setup.cancel)
     }
 }
 

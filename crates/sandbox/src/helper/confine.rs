@@ -158,7 +158,8 @@ fn build_ruleset(order: &SandboxOrder) -> Result<RulesetCreated, landlock::Rules
         .scope(Scope::AbstractUnixSocket | Scope::Signal)?;
     let sockets = AccessNet::BindTcp | AccessNet::ConnectTcp;
     rules = match order.network {
-        NetworkAccess::On => rules,
+        // The network of a gateway contains nothing else.
+        NetworkAccess::On | NetworkAccess::Gateway(_) => rules,
         // Without network access, seccomp denies all sockets, too.
         NetworkAccess::Off => rules.handle_access(sockets)?,
         // Nothing else restricts the port, so the kernel must support it.

@@ -12,6 +12,7 @@ use std::convert::Infallible;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -22,6 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{PidfdFlags, Signal, WaitOptions};
 
+use super::network::NetworkAccess;
 use super::wire::{
     HELPER_ARG, HelperLaunch, HelperMessage, LAUNCH_ROLE, LaunchMode, SandboxOrder, receive, receive_fd,
     send, send_fd,
@@ -130,6 +132,12 @@ fn run_confined(control: &mut File) -> io::Result<()> {
         let dir = File::open(dir)?;
         send(control, &HelperMessage::PrivateDir)?;
         send_fd(control, &dir)?;
+    }
+    if let NetworkAccess::Gateway(port) = order.network {
+        // Fails in the network of this machine, where the gateway already listens.
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        send(control, &HelperMessage::Listener)?;
+        send_fd(control, &listener)?;
     }
     if is_first {
         // Before the confinement, which does not allow this call.

@@ -24,7 +24,7 @@ pub use system::{Enforced, SandboxedProcess};
 pub(crate) use system::{others_can_access, scratch_parent, unused_user};
 
 use super::Limits;
-use super::options::{InputSource, NetworkAccess, SandboxHelper};
+use super::options::{InputSource, NetworkAccess, Protection, SandboxHelper};
 use super::result::OutputStream;
 pub use super::result::SandboxTier;
 use super::workspace::PathMap;
@@ -172,6 +172,28 @@ impl SandboxError {
     }
 }
 
+/// Enforces the best available protection for a task. Also returns why better ones failed; fails with all reasons if there is
+/// none.
+pub(crate) fn enforce(
+    task: &SandboxTask<'_>,
+    protection: Protection,
+    helper: &SandboxHelper,
+) -> Result<(Enforced, Vec<SandboxError>), Vec<SandboxError>> {
+    let backends = match protection {
+        Protection::Required => backends(helper, None),
+        Protection::Only(tier) => backends(helper, Some(tier)),
+        Protection::Unsafe => vec![unprotected(helper)],
+    };
+    let mut errors = Vec::new();
+    for backend in backends {
+        match backend.enforce(task) {
+            Ok(enforced) => return Ok((enforced, errors)),
+            Err(error) => errors.push(error),
+        }
+    }
+    Err(errors)
+}
+
 /// Returns the available sandboxes, best first.
 pub(crate) fn backends(helper: &SandboxHelper, only: Option<SandboxTier>) -> Vec<Box<dyn Sandbox>> {
     let mut backends = system::backends(helper);
@@ -180,6 +202,6 @@ pub(crate) fn backends(helper: &SandboxHelper, only: Option<SandboxTier>) -> Vec
 }
 
 /// Returns a sandbox without confinement: only the limits, the cleared environment and the cleanup apply.
-pub(crate) fn unprotected(helper: &SandboxHelper) -> Box<dyn Sandbox> {
+fn unprotected(helper: &SandboxHelper) -> Box<dyn Sandbox> {
     system::unprotected(helper)
 }

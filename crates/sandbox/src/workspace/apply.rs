@@ -183,6 +183,7 @@ fn stage(source: &Dir, target: &Dir, artifact: &Artifact, staging: &mut Staging<
 
 #[cfg(test)]
 mod tests {
+    use super::super::ProtectedFiles;
     use super::*;
     use crate::Limits;
     use crate::workspace::staging::is_staging_name;
@@ -218,7 +219,13 @@ mod tests {
         }
 
         fn apply(&self) -> Result<Vec<String>, ScriptFilesError> {
-            let changes = Changes::collect(&self.path("copy"), &self.copied, &Limits::default()).unwrap();
+            let changes = Changes::collect(
+                &self.path("copy"),
+                &self.copied,
+                &Limits::default(),
+                ProtectedFiles::Skipped,
+            )
+            .unwrap();
             self.apply_changes(&changes).map(|()| changes.remarks)
         }
 
@@ -320,7 +327,13 @@ mod tests {
         let secret = fixture.path("secret");
         fs::write(&secret, "a").unwrap();
         fs::write(fixture.path("copy/a.txt"), "x").unwrap();
-        let changes = Changes::collect(&fixture.path("copy"), &fixture.copied, &Limits::default()).unwrap();
+        let changes = Changes::collect(
+            &fixture.path("copy"),
+            &fixture.copied,
+            &Limits::default(),
+            ProtectedFiles::Skipped,
+        )
+        .unwrap();
         let before = fixture.files("user");
         let swaps: [&dyn Fn(&Path); 5] = [
             &|path| symlink(&secret, path).unwrap(),
@@ -387,7 +400,9 @@ mod tests {
                 fs::write(fixture.path(path), text).unwrap();
             }
             let all = CopiedTree::default();
-            let changes = Changes::collect(&fixture.path("copy"), &all, &Limits::default()).unwrap();
+            let changes =
+                Changes::collect(&fixture.path("copy"), &all, &Limits::default(), ProtectedFiles::Skipped)
+                    .unwrap();
             apply(&fixture.path("copy"), &fixture.user, &changes, Overwrite::Any)
         };
         std::thread::scope(|scope| {

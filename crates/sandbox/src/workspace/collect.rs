@@ -14,6 +14,15 @@ use crate::Limits;
 /// The maximum depth of directories. Deeper ones are not collected.
 const DEPTH_MAX: usize = 32;
 
+/// Whether files are collected that other programs run or trust.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProtectedFiles {
+    /// Not collected, because changes are applied to directories of the user.
+    Skipped,
+    /// Collected. They are never copied to a directory.
+    Collected,
+}
+
 /// The changes of a script.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Changes {
@@ -30,17 +39,26 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// Returns the changes without removals.
+    /// Returns the changes without removals and without files that other programs run or trust.
     pub(super) fn only_artifacts(&self) -> Self {
-        Self { removed: Vec::new(), removed_dirs: Vec::new(), ..self.clone() }
+        let mut changes = Self { removed: Vec::new(), removed_dirs: Vec::new(), ..self.clone() };
+        changes.artifacts.retain(|artifact| !has_protected_name(Path::new(&artifact.path)));
+        changes.created_dirs.retain(|path| !has_protected_name(path));
+        changes
     }
 
     /// Compares a workspace with its state before the run. Symlinks, FIFOs, sockets and devices are not opened. Fails if
     /// there is more than the limits allow, because files that are not seen would count as removed.
-    pub(crate) fn collect(workspace: &Path, before: &CopiedTree, limits: &Limits) -> io::Result<Self> {
+    pub(crate) fn collect(
+        workspace: &Path,
+        before: &CopiedTree,
+        limits: &Limits,
+        protected_files: ProtectedFiles,
+    ) -> io::Result<Self> {
         let dir = Dir::open(workspace)?;
         let mut collector = Collector {
             before,
+            protected_files,
             remaining_entries: limits.workspace_files as usize,
             remaining_bytes: limits.workspace_bytes,
             changes: Self::default(),
@@ -71,6 +89,7 @@ struct NotKept {
 
 struct Collector<'c> {
     before: &'c CopiedTree,
+    protected_files: ProtectedFiles,
     remaining_entries: usize,
     remaining_bytes: u64,
     changes: Changes,
@@ -160,8 +179,12 @@ impl Collector<'_> {
 
     /// Returns `true` for paths in which changes are not kept.
     fn is_protected(&self, path: &Path) -> bool {
-        path.iter().any(|name| is_staging_name(name) || name.to_str().is_some_and(is_protected_name))
-            || path.ancestors().any(|dir| self.before.program_dirs.contains(dir))
+        match self.protected_files {
+            ProtectedFiles::Collected => false,
+            ProtectedFiles::Skipped => {
+                has_protected_name(path) || path.ancestors().any(|dir| self.before.program_dirs.contains(dir))
+            }
+        }
     }
 
     fn finish(mut self) -> Changes {
@@ -180,6 +203,11 @@ impl Collector<'_> {
         self.changes.remarks = self.not_kept.describe();
         self.changes
     }
+}
+
+/// Returns `true` if a part of the path has a name that other programs trust.
+fn has_protected_name(path: &Path) -> bool {
+    path.iter().any(|name| is_staging_name(name) || name.to_str().is_some_and(is_protected_name))
 }
 
 impl NotKept {

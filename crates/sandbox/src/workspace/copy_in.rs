@@ -179,7 +179,7 @@ fn write_into(
     target: &Path,
     limits: &mut CopyLimits,
 ) -> Result<(), ScriptFilesError> {
-    for InputFile { path, bytes } in inputs {
+    for InputFile { path, bytes, executable } in inputs {
         let inner = Path::new(path.as_str());
         let full = target.join(inner);
         let unwritable = |error| ScriptFilesError::Unwritable { path: PathBuf::from(path.as_str()), error };
@@ -199,7 +199,8 @@ fn write_into(
             return Err(ScriptFilesError::DuplicateInput { path: path.as_str().to_owned() });
         }
         limits.take_entry(inner)?;
-        let mut file = create_file(&full, 0o600).map_err(unwritable)?;
+        let mode = if *executable { 0o700 } else { 0o600 };
+        let mut file = create_file(&full, mode).map_err(unwritable)?;
         // An older time, so that every change has a newer one.
         let modified = SystemTime::now() - Duration::from_secs(2);
         let written = file.write_all(bytes).and_then(|()| finish_file(&file, Some(modified), limits.user));

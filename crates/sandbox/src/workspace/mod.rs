@@ -24,7 +24,7 @@ use serde::Serialize;
 pub use error::ScriptFilesError;
 pub use grants::check_workspace;
 
-pub(super) use collect::Changes;
+pub(super) use collect::{Changes, ProtectedFiles};
 pub(super) use copy_in::{
     CopiedTree, CopyLimits, add_inputs, copy_dir, copy_file, copy_workspace, write_inputs,
 };
@@ -63,6 +63,7 @@ impl Default for Workspace {
 pub struct InputFile {
     pub(super) path: InnerPath,
     pub(super) bytes: Vec<u8>,
+    pub(super) executable: bool,
 }
 
 impl InputFile {
@@ -72,7 +73,12 @@ impl InputFile {
             path: prowess::format::hidden::escape_for_display(path).into_owned(),
             reason,
         })?;
-        Ok(Self { path: parsed, bytes })
+        Ok(Self { path: parsed, bytes, executable: false })
+    }
+
+    /// Makes the file executable.
+    pub fn executable(self) -> Self {
+        Self { executable: true, ..self }
     }
 
     /// Returns the path in the workspace.

@@ -15,4 +15,5 @@ mod environments;
 mod gates;
 mod named_programs;
 mod registry_environments;
+mod run_programs;
 mod workspaces;

@@ -88,7 +88,7 @@ pub(super) fn parse_input(line: &str) -> ChatInput<'_> {
 }
 
 /// Splits arguments as a shell does, so that a path that was dropped on the terminal works.
-fn split_words(text: &str) -> Vec<String> {
+pub(in crate::commands) fn split_words(text: &str) -> Vec<String> {
     Arguments::parse(Some(text)).map(|arguments| arguments.words().to_vec()).unwrap_or_default()
 }
 

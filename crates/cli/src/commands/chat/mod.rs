@@ -34,6 +34,7 @@ use tokio::runtime::Runtime;
 
 pub(super) use errors::{store_failure, unknown_chat};
 pub(super) use files::{SaveHint, artifact_lines, check_save_target, print_files, save_file};
+pub(super) use input::split_words;
 pub(super) use setup::open_store;
 pub(super) use tool_calls::ToolCallLog;
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use prowess_chat::provider::ProviderEndpoint;
 use prowess_config::{ChatProvider, ChatSettings};
-use prowess_evals::agent::{ChatAgent, EvalAgent};
+use prowess_evals::agent::{
+    AcpAgent, AgentPreset, AgentSetupError, ChatAgent, CommandAgent, EvalAgent, ProgramSettings,
+};
 use prowess_evals::budget::{Budget, Caps, PriceTable, RequestUsage};
 use prowess_evals::gateway::{Gateway, RequestMatching, Traffic};
 use prowess_evals::grading::Judge;
@@ -16,7 +18,8 @@ use prowess_evals::{ResultStore, TestPaths};
 use serde_json::{Value, json};
 
 use super::skills;
-use crate::args::{TestArgs, TestPart};
+use crate::args::{TestAgent, TestArgs, TestPart};
+use crate::commands::chat::split_words;
 use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 
@@ -70,7 +73,7 @@ impl TestSetup {
             false => ProviderEndpoint::resolve(&chat, |name| std::env::var_os(name))
                 .map_err(|error| Failure::new(error.code(), error.to_string()))?,
         };
-        let agent = ChatAgent::new(chat.clone(), context.policy(), args.allow_scripts);
+        let (agent, agent_name) = agent(context, args, &chat)?;
         let traffic = match (&args.record, &args.replay) {
             (Some(dir), _) => Traffic::Record(std::path::absolute(dir)?),
             (None, Some(dir)) if !dir.is_dir() => {
@@ -109,15 +112,16 @@ impl TestSetup {
             neighbors,
         };
         Ok(Self {
-            agent: Arc::new(agent),
-            agent_name: "prowess chat".to_owned(),
+            agent,
             judge: judge.map(|judge| Judge::new(chat.clone(), judge)),
             options,
             caps,
             prices,
             paths,
             results,
-            matching: RequestMatching::Exact,
+            // Requests of other agents contain times and random values.
+            matching: if agent_name == CHAT { RequestMatching::Exact } else { RequestMatching::Order },
+            agent_name,
             traffic,
             provider,
             output_tokens: u64::from(chat.limits.output_tokens),
@@ -170,6 +174,44 @@ impl TestSetup {
             "seconds": self.caps.time.as_secs(),
         })
     }
+}
+
+/// The name of the chat loop in reports.
+const CHAT: &str = "prowess chat";
+
+/// Returns the agent and its name.
+fn agent(
+    context: &CommandContext,
+    args: &TestArgs,
+    chat: &ChatSettings,
+) -> Result<(Arc<dyn EvalAgent>, String), Failure> {
+    let failed = |error: AgentSetupError| Failure::new(ErrorCode::ExecutionError, error.to_string());
+    let mut settings = ProgramSettings::new(context.host_env.clone());
+    settings.environment.clone_from(&args.agent_env);
+    settings.readable = args.agent_read.iter().map(std::path::absolute).collect::<Result<_, _>>()?;
+    if let Some(command) = &args.agent_command {
+        let words = split_words(command);
+        let agent: Arc<dyn EvalAgent> = match args.acp {
+            true => Arc::new(AcpAgent::custom(&words, settings).map_err(failed)?),
+            false => Arc::new(CommandAgent::custom(&words, settings).map_err(failed)?),
+        };
+        return Ok((agent, words.first().cloned().unwrap_or_default()));
+    }
+    let preset = match args.agent.unwrap_or(TestAgent::Chat) {
+        TestAgent::Chat => {
+            let agent = ChatAgent::new(chat.clone(), context.policy(), args.allow_scripts);
+            return Ok((Arc::new(agent), CHAT.to_owned()));
+        }
+        TestAgent::OpencodeAcp => {
+            let agent = AcpAgent::preset_at(AgentPreset::Opencode, "opencode", settings).map_err(failed)?;
+            return Ok((Arc::new(agent), "opencode (ACP)".to_owned()));
+        }
+        TestAgent::Claude => AgentPreset::Claude,
+        TestAgent::Codex => AgentPreset::Codex,
+        TestAgent::Opencode => AgentPreset::Opencode,
+    };
+    let agent = CommandAgent::preset(preset, settings).map_err(failed)?;
+    Ok((Arc::new(agent), format!("{preset:?}").to_lowercase()))
 }
 
 /// Returns the settings of the model, or explains how to configure one.

@@ -213,9 +213,10 @@ impl SeccompRules {
 
     fn network(&mut self, network: NetworkAccess, nameable: NameableFiles) -> RuleResult<()> {
         let family = |family: i32| u64::from(family.cast_unsigned());
-        let is_isolated = network == NetworkAccess::Off && nameable == NameableFiles::Nothing;
+        let is_isolated = matches!(network, NetworkAccess::Off | NetworkAccess::Gateway(_))
+            && nameable == NameableFiles::Nothing;
         if !is_isolated {
-            // Listening is never allowed, with or without network access.
+            // Listening in the network of this machine is never allowed, with or without network access.
             self.always(&[libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4]);
         }
         match network {
@@ -240,7 +241,7 @@ impl SeccompRules {
                 self.when_pointer(libc::SYS_sendto, 4)?;
             }
             // UNIX sockets lead to services of this machine; other families are rarely used and risky.
-            NetworkAccess::On => {
+            NetworkAccess::On | NetworkAccess::Gateway(_) => {
                 self.when(
                     libc::SYS_socket,
                     &[

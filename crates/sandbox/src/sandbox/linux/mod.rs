@@ -1,11 +1,13 @@
 //! The sandboxes of Linux: bubblewrap with the helper inside, or the helper alone.
 
+mod forward;
 mod process;
 mod user;
 
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
@@ -15,6 +17,7 @@ use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, SealFlags, SeekFrom};
 
+use forward::PortForwarder;
 pub use process::{Enforced, SandboxedProcess};
 pub(crate) use user::{others_can_access, scratch_parent, unused_user};
 
@@ -140,6 +143,9 @@ impl Sandbox for HelperSandbox {
         order.nameable = nameable_files(task, &order.readable);
         order.readable.extend(system_paths::machine_files());
         order.confined = self.confined;
+        if let NetworkAccess::Gateway(port) = task.network {
+            order.network = NetworkAccess::ProxyPort(port);
+        }
         launch_helper(
             &self.helper,
             HelperLaunch { user: task.user, mode: LaunchMode::Watch },
@@ -159,8 +165,9 @@ fn bubblewrap_arguments(task: &SandboxTask<'_>, features: BubblewrapFeatures) ->
         add(&[DISABLE_USERNS]);
     }
     add(&["--cap-drop", "ALL", "--clearenv", "--hostname", "sandbox"]);
-    if task.network != NetworkAccess::Off {
-        add(&["--share-net"]);
+    match task.network {
+        NetworkAccess::On | NetworkAccess::ProxyPort(_) => add(&["--share-net"]),
+        NetworkAccess::Off | NetworkAccess::Gateway(_) => {}
     }
     for path in system_paths::system_paths(task.network == NetworkAccess::On) {
         let text = path.to_string_lossy();
@@ -310,18 +317,21 @@ fn launch_helper(
         .map_err(|error| failed(&format_args!("cannot start the helper: {error}")))?;
     let answer = exchange(&socket, &launch, order, &input);
     let result = match answer {
-        Ok((HelperMessage::Enforced { .. }, dirs)) if dirs.len() != order.private_dirs.len() => {
+        Ok((HelperMessage::Enforced { .. }, sent)) if sent.dirs.len() != order.private_dirs.len() => {
             Err("the helper did not send the scratch directory".to_owned())
         }
-        Ok((HelperMessage::Enforced { landlock }, dirs)) => Ok((landlock, dirs)),
+        Ok((HelperMessage::Enforced { landlock }, sent)) => match start_forwarder(order, sent.listener) {
+            Ok(forwarder) => Ok((landlock, sent.dirs, forwarder)),
+            Err(error) => Err(format!("cannot forward connections: {error}")),
+        },
         Ok((HelperMessage::Refused(reason) | HelperMessage::NotStarted(reason), _)) => Err(reason),
-        Ok((HelperMessage::Exited { .. } | HelperMessage::PrivateDir, _)) => {
+        Ok((HelperMessage::Exited { .. } | HelperMessage::PrivateDir | HelperMessage::Listener, _)) => {
             Err("the helper exited".to_owned())
         }
         Err(_) => Err(String::new()),
     };
     match (result, child.stdout.take(), child.stderr.take()) {
-        (Ok((landlock, private_dirs)), Some(stdout), Some(stderr)) => {
+        (Ok((landlock, private_dirs, forwarder)), Some(stdout), Some(stderr)) => {
             let control = File::from(OwnedFd::from(socket));
             Ok(Enforced {
                 landlock,
@@ -333,6 +343,7 @@ fn launch_helper(
                     stderr: Some(stderr),
                     input: pipe,
                     private_dirs,
+                    forwarder,
                     unsent: Vec::new(),
                     ended: false,
                 },
@@ -352,23 +363,44 @@ fn launch_helper(
     }
 }
 
-/// Sends the task to the helper. Returns its answer, with the directories that are file systems of their own.
+/// Descriptors that the helper sends.
+#[derive(Default)]
+struct SentDescriptors {
+    /// The directories that are file systems of their own.
+    dirs: Vec<OwnedFd>,
+    /// The socket that listens in the network of the program.
+    listener: Option<OwnedFd>,
+}
+
+/// Starts to forward connections, if the program has a network of its own with a gateway.
+fn start_forwarder(order: &SandboxOrder, listener: Option<OwnedFd>) -> io::Result<Option<PortForwarder>> {
+    match (order.network, listener) {
+        (NetworkAccess::Gateway(port), Some(listener)) => {
+            Ok(Some(PortForwarder::start(TcpListener::from(listener), port)?))
+        }
+        (NetworkAccess::Gateway(_), None) => Err(io::Error::other("the helper sent no socket")),
+        (NetworkAccess::Off | NetworkAccess::On | NetworkAccess::ProxyPort(_), _) => Ok(None),
+    }
+}
+
+/// Sends the task to the helper. Returns its answer and the descriptors that it sent before.
 fn exchange(
     socket: &UnixStream,
     launch: &HelperLaunch,
     order: &SandboxOrder,
     input: &OwnedFd,
-) -> io::Result<(HelperMessage, Vec<OwnedFd>)> {
+) -> io::Result<(HelperMessage, SentDescriptors)> {
     socket.set_read_timeout(Some(READY_TIMEOUT))?;
     let mut writer = socket;
     send(&mut writer, launch)?;
     send_fd(&socket, input)?;
     send(&mut writer, order)?;
-    let mut dirs = Vec::new();
+    let mut sent = SentDescriptors::default();
     loop {
         match receive(&mut &*socket)? {
-            HelperMessage::PrivateDir => dirs.push(receive_fd(&socket)?),
-            message => return Ok((message, dirs)),
+            HelperMessage::PrivateDir => sent.dirs.push(receive_fd(&socket)?),
+            HelperMessage::Listener => sent.listener = Some(receive_fd(&socket)?),
+            message => return Ok((message, sent)),
         }
     }
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
+use super::forward::PortForwarder;
 use crate::processes::children;
 use crate::result::OutputStream;
 use crate::sandbox::{ProcessEvent, SandboxError, SandboxTier};
@@ -56,6 +57,8 @@ pub struct SandboxedProcess {
     pub(super) unsent: Vec<u8>,
     /// The directories that are file systems of their own, the scratch directory first.
     pub(super) private_dirs: Vec<OwnedFd>,
+    /// Forwards connections, if the script has a network of its own with a gateway.
+    pub(super) forwarder: Option<PortForwarder>,
     pub(super) ended: bool,
 }
 
@@ -160,7 +163,7 @@ impl SandboxedProcess {
                 Ok(HelperMessage::Exited { code, signal, left }) => {
                     events.push(ProcessEvent::Exited { code, signal, left_behind: left })
                 }
-                Ok(HelperMessage::Enforced { .. } | HelperMessage::PrivateDir) => {}
+                Ok(HelperMessage::Enforced { .. } | HelperMessage::PrivateDir | HelperMessage::Listener) => {}
                 Err(_) => self.control = None,
             }
         }
@@ -205,6 +208,7 @@ impl SandboxedProcess {
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
+        self.forwarder = None;
     }
 }
 
