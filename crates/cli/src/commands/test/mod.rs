@@ -59,7 +59,12 @@ pub(super) fn run(
             );
         }
     }
-    let routing: Vec<RoutingResult> = tested.iter().map(|skill| route(context, skill)).collect();
+    let routing: Vec<RoutingResult> = match args.only {
+        Some(TestPart::Cases) => Vec::new(),
+        Some(TestPart::Triggers | TestPart::Routing) | None => {
+            tested.iter().map(|skill| route(context, skill)).collect()
+        }
+    };
     let mut reports = Vec::new();
     if args.only != Some(TestPart::Routing) {
         let setup = TestSetup::new(context, args)?;
@@ -258,7 +263,9 @@ fn run_session(
         (None, Some(paths)) => Some(paths.reports(&skill.under_test.name)),
         (None, None) => None,
     };
-    if let Some(dir) = dir {
+    // Without a usable recording, there is nothing to report.
+    let has_results = !matches!(results.stopped, Some(SessionStop::Replay(_)));
+    if let Some(dir) = dir.filter(|_| has_results) {
         let written = write_report(&dir, &skill.under_test, &report, &results.records)?;
         output.note(format!("report: {}", clean_path(&prowess::short_path(&written, &context.host_env))));
     }

@@ -105,6 +105,7 @@ fn open_dir(context: &CommandContext, path: &Path) -> Result<(Arc<Registry>, Str
 fn load(skill: &Skill, registry: &Arc<Registry>, args: &TestArgs) -> Result<TestedSkill, Failure> {
     let failed = |error: prowess_evals::LoadSkillError| {
         Failure::usage(format!("cannot test {}: {error}", skill.name()))
+            .hint("see docs/authoring.md for the form of evaluations")
     };
     let mut under_test = SkillUnderTest::load(skill).map_err(failed)?;
     let path = skill.skill_md_path();
