@@ -102,6 +102,8 @@ keys! {
         ChoiceField { lens: lens!(policy.manifest.description_long) }, Narrow;
     "manifest.field-form" "how to handle an invalid compatibility or metadata field"
         ChoiceField { lens: lens!(policy.manifest.field_form) }, Narrow;
+    "manifest.unquoted-text" "how to handle a number or boolean in license, compatibility or metadata, which must be text in the specification"
+        ChoiceField { lens: lens!(policy.manifest.unquoted_text) }, Narrow;
     "manifest.known-keys" "which frontmatter keys are known"
         ChoiceField { lens: lens!(policy.manifest.known_keys) }, Narrow;
     "manifest.unknown-keys" "how to handle an unknown key"

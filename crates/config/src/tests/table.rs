@@ -141,6 +141,7 @@ fn every_field_of_the_policy_has_a_key() {
                 description_max: _,
                 description_long: _,
                 field_form: _,
+                unquoted_text: _,
                 known_keys: _,
                 unknown_keys: _,
                 duplicate_keys: _,
@@ -232,7 +233,7 @@ fn every_field_of_the_policy_has_a_key() {
         timeout: _,
     } = EmbeddingsSettings::default();
     // One each for `activation.max-pushed`, `sources.mcp` and `sources.indexes`.
-    assert_eq!(KEYS.len(), 2 + 10 + 14 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 1 + 19 + 4 + 22 + 7);
+    assert_eq!(KEYS.len(), 2 + 10 + 15 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 1 + 19 + 4 + 22 + 7);
 }
 
 #[test]
