@@ -68,8 +68,8 @@ pub struct Rules {
     pub description_long: RuleLevel,
     /// The level for invalid values of optional fields such as `compatibility` and `metadata`.
     pub field_form: RuleLevel,
-    /// The level for numbers, booleans and empty values in optional fields that the specification defines as text.
-    pub unquoted_text: RuleLevel,
+    /// The level for numbers, booleans and empty values in `metadata`, whose values are text in the specification.
+    pub metadata_values: RuleLevel,
     /// Which keys are known.
     pub known_keys: KnownKeys,
     /// The level for unknown keys.
@@ -96,7 +96,7 @@ impl Rules {
             description_max: Some(1024),
             description_long: RuleLevel::Warn,
             field_form: RuleLevel::Warn,
-            unquoted_text: RuleLevel::Ignore,
+            metadata_values: RuleLevel::Ignore,
             known_keys: KnownKeys::All,
             unknown_keys: RuleLevel::Warn,
             duplicate_keys: RuleLevel::Warn,
@@ -117,7 +117,7 @@ impl Rules {
             description_max: Some(1024),
             description_long: RuleLevel::Reject,
             field_form: RuleLevel::Reject,
-            unquoted_text: RuleLevel::Reject,
+            metadata_values: RuleLevel::Reject,
             known_keys: KnownKeys::Standard,
             unknown_keys: RuleLevel::Reject,
             duplicate_keys: RuleLevel::Reject,

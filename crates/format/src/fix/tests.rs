@@ -46,7 +46,7 @@ fn fixes_of_frontmatter() {
         "name: pdf\ndescription: Reads.\nallowed-tools:\n  - Read # first\n  - Write",
         "name: pdf\ndescription: Reads.\nallowed-tools: [Read files]",
         "name: pdf\ndescription: Reads.\nmetadata:\n  version: 1.0 # keep\n  stable: true\n  author:\n  tags: [a]",
-        "name: pdf\ndescription: Reads.\nlicense: 2\ncompatibility: true",
+        "name: pdf\ndescription: Reads.\nlicense: 2 # kept",
         "name: pdf\ndescription: Reads.\nmetadata: {version: 1.0, author: Ada}",
         "name: &n PDF\ndescription: *n",
         "name: pdf\ndescripton: Reads.",

@@ -34,7 +34,7 @@ pub(super) fn read_field(
     }
     let mut field = Field { key, node, sink, level: rules.field_form, rules };
     match key {
-        "license" => optional.license = field.license(),
+        "license" => optional.license = field.text(),
         "compatibility" => optional.compatibility = field.compatibility(),
         "metadata" => {
             optional.openclaw = field.openclaw_requires();

@@ -25,19 +25,9 @@ const OPENCLAW_METADATA: [&str; 3] = ["openclaw", "clawdbot", "moltbot"];
 const COMMANDS_MAX: usize = 64;
 
 impl Field<'_, '_> {
-    pub(super) fn license(&mut self) -> Option<Box<str>> {
-        self.check_quoted(self.key, self.node);
-        self.text()
-    }
-
     pub(super) fn compatibility(&mut self) -> Option<Box<str>> {
         let value = match &self.node.kind {
-            NodeKind::Scalar(..) => {
-                if scalar_text(self.node).is_some() {
-                    self.check_quoted(self.key, self.node);
-                }
-                Box::<str>::from(scalar_text(self.node).unwrap_or_default().trim())
-            }
+            NodeKind::Scalar(..) => Box::<str>::from(scalar_text(self.node).unwrap_or_default().trim()),
             NodeKind::List(_) | NodeKind::Map(_) => return self.text(),
         };
         let length = value.chars().count();
@@ -70,8 +60,8 @@ impl Field<'_, '_> {
             {
                 continue;
             }
-            if self.rules.unquoted_text != RuleLevel::Ignore {
-                self.check_quoted(&format!("metadata.{key}"), value);
+            if self.rules.metadata_values != RuleLevel::Ignore {
+                self.check_metadata_value(key, value);
             }
             let text = metadata_text(value);
             // A list of words is common and understood, although the specification allows text only.
@@ -174,16 +164,18 @@ impl Field<'_, '_> {
         }
     }
 
-    /// Reports a number, a boolean or nothing where the specification requires text. Its text is used as written.
-    fn check_quoted(&mut self, name: &str, node: &Node<'_>) {
+    /// Reports a number, a boolean or nothing in `metadata`, whose values are text in the specification. They are used
+    /// as written.
+    fn check_metadata_value(&mut self, key: &str, node: &Node<'_>) {
         let help = match node.value() {
             Value::Number(_) | Value::Bool(_) => "write it in quotes",
             Value::Null => "write a text, or remove it",
             Value::Text(_) | Value::List(_) | Value::Map(_) => return,
         };
-        let message = format!("{} is {}, not text", hidden::escape_for_display(name), node.describe());
+        let message =
+            format!("metadata.{} is {}, not text", hidden::escape_for_display(key), node.describe());
         let fix = quote_scalar(node, self.sink).filter(|_| node.value() != Value::Null);
-        self.sink.report_with_fix(self.rules.unquoted_text, Code::FieldForm, node.span, message, help, fix);
+        self.sink.report_with_fix(self.rules.metadata_values, Code::FieldForm, node.span, message, help, fix);
     }
 }
 
