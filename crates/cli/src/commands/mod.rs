@@ -2,11 +2,11 @@
 
 mod activate;
 mod audit;
+mod baseline;
 mod call;
 mod chat;
 mod chats;
 mod check;
-mod check_plugins;
 mod config;
 mod consent;
 mod doctor;
@@ -25,6 +25,7 @@ mod next_step;
 mod other_locations;
 mod overview;
 mod packages;
+mod passed_over;
 mod prompt;
 mod resources;
 mod run;
@@ -105,7 +106,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> CommandResult {
         Command::Chats(call) => chats::run(&context, call, output),
         Command::Lint(call) => lint::run(&context, &global, &call, output),
         Command::Eval(call) => eval::run(&context, &global, &call, output),
-        Command::New { name, description, dir } => new::run(&context, &name, &description, dir, output),
+        Command::New(args) => new::run(&context, &global, args, output),
         Command::Install(call) | Command::Skill { command: SkillCommand::Install(call) } => {
             packages::install(&context, &global, &call, output)
         }
