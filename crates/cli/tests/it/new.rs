@@ -130,3 +130,10 @@ fn questions_on_a_terminal() {
     assert!(env.path(".agents/skills/pdf-forms/scripts/main.py").is_file());
     assert_eq!(env.run(&["check", "--strict"]).code, 0);
 }
+
+#[test]
+fn shells_complete_the_templates() {
+    let env = TestEnv::bare();
+    let script = env.run(&["completions", "bash"]).out;
+    assert!(script.contains("instructions script toolset references"));
+}

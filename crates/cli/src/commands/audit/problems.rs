@@ -47,7 +47,7 @@ pub(super) fn write_junit(
             fails_from: ProblemLevel::Error,
         })
         .collect();
-    junit::write(output.out(), "prowess audit", &cases, passed_over, base)
+    junit::write(output.out(), "audit", &cases, passed_over, base)
 }
 
 /// Returns the findings that are not suppressed, with the paths of their files.

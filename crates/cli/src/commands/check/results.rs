@@ -137,7 +137,7 @@ impl CheckedReport {
                 let cases: Vec<_> = files()
                     .map(|file| SkillProblems { path: file.path, problems: file.problems(), fails_from })
                     .collect();
-                report::junit::write(output.out(), "prowess check", &cases, passed_over, base)?;
+                report::junit::write(output.out(), "check", &cases, passed_over, base)?;
             }
             ReportFormat::Human if inputs.args.diff => self.print_diff(&summary, base, output)?,
             ReportFormat::Human => {

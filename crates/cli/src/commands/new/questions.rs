@@ -29,9 +29,9 @@ pub(super) fn complete(args: NewArgs, global: &GlobalArgs) -> Result<NewSkill, F
     let answers = AnswerArgs { yes: false, on_conflict: None, accept_risk: false };
     let prompter = TerminalPrompter::new(&answers, global, &crate::commands::packages::cancellable_task());
     if !prompter.is_terminal() {
-        let missing = if name.is_none() { "a name" } else { "--description" };
-        return Err(Failure::usage(format!("prowess new needs {missing} if it cannot ask on a terminal"))
-            .hint("prowess new pdf-forms --description \"Fills PDF forms. Use when …\""));
+        let missing = if name.is_none() { "name" } else { "description" };
+        return Err(Failure::usage(format!("no {missing} given, and no terminal to ask for it"))
+            .hint("prowess new NAME --description TEXT"));
     }
     let name = match name {
         Some(name) => name,

@@ -63,9 +63,7 @@ impl SkillTemplate {
         match self {
             Self::Instructions | Self::References => None,
             Self::Script => Some(format!("to run the script: prowess run {name} scripts/main.py -- World")),
-            Self::Toolset => {
-                Some(format!("to call the tool: prowess call greet '{{\"name\":\"World\"}}' --skill {name}"))
-            }
+            Self::Toolset => Some(format!("to see the tool: prowess tools --skill {name}")),
         }
     }
 }
