@@ -10,9 +10,6 @@ use prowess_format::dialects::Client;
 use prowess_format::suggest::nearest;
 use prowess_package::audit::{FindingSeverity, rules};
 
-use super::GlobalArgs;
-use crate::failure::Failure;
-
 // The arguments of `prowess check`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes: 0 no errors, 1 errors, 2 usage or environment error")]
@@ -140,19 +137,6 @@ pub(crate) enum ReportFormat {
 }
 
 impl ReportFormat {
-    /// Returns the format. Fails if `--json` and `--format` contradict each other.
-    pub(crate) fn select(format: Option<Self>, global: &GlobalArgs) -> Result<Self, Failure> {
-        match format {
-            Some(format @ (Self::Human | Self::Github | Self::Junit)) if global.json => {
-                let message = format!("--json conflicts with --format {}", format.as_str());
-                Err(Failure::usage(message).hint("omit one of them"))
-            }
-            Some(format) => Ok(format),
-            None if global.json => Ok(Self::Json),
-            None => Ok(Self::Human),
-        }
-    }
-
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Human => "human",

@@ -16,7 +16,7 @@ use prowess_package::audit::{FindingSeverity, Verdict};
 
 use super::baseline::{Baseline, FoundProblem};
 use super::passed_over::PassedOver;
-use super::{CommandResult, SUCCESS, check_failed, did_you_mean, find_skill};
+use super::{CommandResult, SUCCESS, check_failed, did_you_mean, find_skill, report_format};
 use crate::args::{AuditArgs, GlobalArgs, ReportFormat};
 use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
@@ -58,7 +58,7 @@ pub(super) fn run(
     args: &AuditArgs,
     output: &mut Output,
 ) -> CommandResult {
-    let format = ReportFormat::select(args.format, global)?;
+    let format = report_format(args.format, global)?;
     if args.rules {
         match format {
             ReportFormat::Human => human::print_rules(output)?,

@@ -12,7 +12,7 @@ use prowess_format::{Diagnostic, Rules, apply_fixes};
 
 use super::baseline::Baseline;
 use super::passed_over::PassedOver;
-use super::{CommandResult, SUCCESS, check_failed};
+use super::{CommandResult, SUCCESS, check_failed, report_format};
 use crate::args::{CheckArgs, GlobalArgs, ReportFormat};
 use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
@@ -36,7 +36,7 @@ pub(super) fn run(
     args: &CheckArgs,
     output: &mut Output,
 ) -> CommandResult {
-    let format = ReportFormat::select(args.format, global)?;
+    let format = report_format(args.format, global)?;
     reject_contradictions(args, format)?;
     let baseline = Baseline::load(&args.baseline, "check")?;
     let filter = IgnoreFilter::new(context, args);
