@@ -5,6 +5,7 @@
 //! | [`skill_md()`] | a `SKILL.md` and its prefixes |
 //! | [`yaml()`] | YAML within a budget |
 //! | [`repair()`] | quoting values that must be quoted |
+//! | [`fix()`] | fixes of a `SKILL.md` |
 //! | [`config()`] | configuration files of the user and of a project |
 //! | [`archive()`] | untrusted zip and tar archives |
 //! | [`source()`] | the argument of `install` |
@@ -24,6 +25,7 @@ mod archive;
 mod audit;
 mod config;
 mod dependencies;
+mod fix;
 mod jsonc;
 mod markdown;
 mod mcp_uri;
@@ -40,6 +42,7 @@ pub use archive::archive;
 pub use audit::audit;
 pub use config::config;
 pub use dependencies::dependencies;
+pub use fix::fix;
 pub use jsonc::jsonc;
 pub use markdown::markdown;
 pub use mcp_uri::mcp_uri;

@@ -1,17 +1,15 @@
 //! A `SKILL.md` and its prefixes.
 
 use prowess_format::fence::Extent;
-use prowess_format::{
-    Code, Diagnostic, Document, HeadOutcome, Manifest, ParseOutcome, Rules, parse, parse_head,
-};
+use prowess_format::{Diagnostic, Document, HeadOutcome, Manifest, ParseOutcome, Rules, parse, parse_head};
 
 const DIRECTORY: Option<&str> = Some("pdf");
 
 /// The maximum number of diagnostics of a file.
 const DIAGNOSTICS_MAX: usize = 50;
 
-/// Checks that nothing panics, that every location is inside the file, that a file without a document has an error, that a
-/// prefix never has another manifest than the whole file, and that the suggested fixes work.
+/// Checks that nothing panics, that every location is inside the file, that a file without a document has an error, and
+/// that a prefix never has another manifest than the whole file.
 pub fn skill_md(bytes: &[u8]) {
     for rules in [Rules::standard(), Rules::strict()] {
         let parsed = parse(bytes, DIRECTORY, &rules);
@@ -25,7 +23,6 @@ pub fn skill_md(bytes: &[u8]) {
                 assert_eq!(manifest(head.document.as_ref()), whole, "the first {cut} bytes");
             }
         }
-        check_fixes(bytes, &parsed, &rules);
     }
 }
 
@@ -58,31 +55,4 @@ fn cuts(bytes: &[u8]) -> Vec<usize> {
     cuts.extend([4_096, bytes.len().saturating_sub(1), bytes.len()]);
     cuts.retain(|cut| *cut <= bytes.len());
     cuts
-}
-
-/// Applies all fixes, and checks that no repair is needed afterwards and that the manifest is the same.
-fn check_fixes(bytes: &[u8], parsed: &ParseOutcome, rules: &Rules) {
-    let mut fixes: Vec<_> =
-        parsed.diagnostics.iter().filter_map(|diagnostic| diagnostic.fix.as_deref()).collect();
-    if fixes.is_empty() || parsed.diagnostics.len() == DIAGNOSTICS_MAX {
-        return;
-    }
-    fixes.sort_by_key(|fix| fix.span.start);
-    let mut source = Vec::new();
-    let mut at = 0;
-    for fix in fixes {
-        source.extend_from_slice(&bytes[at..fix.span.start as usize]);
-        source.extend_from_slice(fix.text.as_bytes());
-        at = fix.span.end as usize;
-    }
-    source.extend_from_slice(&bytes[at..]);
-    let again = parse(&source, DIRECTORY, rules);
-    let is_repair = |diagnostic: &&Diagnostic| diagnostic.code == Code::Repaired;
-    assert_eq!(again.diagnostics.iter().find(is_repair), None, "after the fixes");
-    assert_eq!(
-        manifest(again.document.as_ref()),
-        manifest(parsed.document.as_ref()),
-        "after the fixes: {:?}",
-        String::from_utf8_lossy(&source)
-    );
 }

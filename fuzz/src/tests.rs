@@ -30,6 +30,12 @@ fn repair() {
 }
 
 #[test]
+fn fix() {
+    replay("fix", crate::fix);
+    replay("skill_md", crate::fix);
+}
+
+#[test]
 fn audit() {
     replay("audit", crate::audit);
 }

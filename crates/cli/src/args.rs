@@ -1,10 +1,12 @@
 //! The command-line arguments.
 
 mod chat;
+mod checks;
 mod config;
 mod env;
 mod hook;
 mod mcp;
+mod new;
 pub(crate) mod packages;
 mod run;
 mod serve;
@@ -12,21 +14,20 @@ mod test;
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use chat::{ChatArgs, ChatsArgs, ChatsCommand, StoreArgs};
+pub(crate) use checks::{AuditArgs, BaselineArgs, CheckArgs, ReportFormat};
 pub(crate) use config::{ConfigArgs, ConfigCommand, ConfigEditArgs, ConfigSetArgs, ConfigUnsetArgs};
 pub(crate) use env::{EnvArgs, EnvCommand};
 pub(crate) use hook::{HOOK_TIMEOUT_MS, HookArgs, HookChangeArgs, HookCommand, HookPromptArgs};
 pub(crate) use mcp::{ClientArgs, ConnectArgs, DisconnectArgs, McpArgs, McpCommand, ServeMcpArgs};
+pub(crate) use new::{NewArgs, SkillTemplate};
 pub(crate) use packages::{ManageCommand, SwitchArgs};
 pub(crate) use run::RunArgs;
 pub(crate) use serve::{LogFormat, ServeArgs};
 pub(crate) use test::{TestAgent, TestArgs, TestFormat, TestPart};
-
-use prowess_format::dialects::Client;
 
 use crate::scope::{PROJECT_DIR, ScopeArgs};
 
@@ -220,16 +221,7 @@ pub(crate) enum Command {
     Test(TestArgs),
     /// Create a skill
     #[command(visible_alias = "init")]
-    New {
-        /// Skill name, also used as the directory name
-        name: String,
-        /// What the skill does and when to use it
-        #[arg(long, value_name = "TEXT")]
-        description: String,
-        /// Parent directory [default: the first project directory of the preset]
-        #[arg(long, value_name = "DIR")]
-        dir: Option<PathBuf>,
-    },
+    New(NewArgs),
     /// Find skills in the configured indexes
     #[command(visible_alias = "search")]
     Find(packages::FindArgs),
@@ -374,73 +366,6 @@ pub(crate) enum PromptFormat {
     Markdown,
     /// Nothing, a count, names or whole skills, depending on the query.
     Tiers,
-}
-
-// The arguments of `prowess check`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct CheckArgs {
-    /// Skill directories, SKILL.md files, or directories to search; `-` reads a SKILL.md from standard input
-    /// [default: the project]
-    pub(crate) paths: Vec<PathBuf>,
-    /// Enforce the Agent Skills specification
-    #[arg(long)]
-    pub(crate) strict: bool,
-    /// Also report what this agent ignores, cuts or refuses; may be repeated
-    #[arg(long = "agent", value_name = "NAME", value_parser = client_parser(), hide_possible_values = true)]
-    pub(crate) agents: Vec<Client>,
-    /// Output format
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<CheckFormat>,
-}
-
-/// Parses the name of a client. Shells complete the names, and an unknown name gets a suggestion.
-fn client_parser() -> impl TypedValueParser<Value = Client> {
-    let value = |client: Client| {
-        PossibleValue::new(client.as_str()).aliases(client.aliases().iter().copied()).help(client.title())
-    };
-    PossibleValuesParser::new(Client::ALL.map(value)).try_map(|name| name.parse::<Client>())
-}
-
-/// The output format of `prowess check`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CheckFormat {
-    /// Human-readable text.
-    Human,
-    /// JSON.
-    Json,
-    /// SARIF 2.1.0.
-    Sarif,
-    /// GitHub workflow annotations.
-    Github,
-}
-
-// The arguments of `prowess audit`.
-#[derive(Debug, clap::Args)]
-#[command(
-    after_help = "The audit finds only what its rules describe. A clean result does not mean that a skill is safe.\n\n\
-    Exit codes: 0 no high or critical findings, 1 high or critical findings, 2 usage or environment error"
-)]
-pub(crate) struct AuditArgs {
-    /// Skill directories, SKILL.md files, directories to search, or skill names [default: all skills]
-    #[arg(value_name = "PATH|NAME")]
-    pub(crate) targets: Vec<String>,
-    /// Output format
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<AuditFormat>,
-    /// List the audit rules
-    #[arg(long, conflicts_with = "targets")]
-    pub(crate) rules: bool,
-}
-
-/// The output format of `prowess audit`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AuditFormat {
-    /// Human-readable text.
-    Human,
-    /// JSON.
-    Json,
-    /// SARIF 2.1.0.
-    Sarif,
 }
 
 fn parse_preset(name: &str) -> Result<prowess::Preset, String> {

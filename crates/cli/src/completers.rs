@@ -80,6 +80,8 @@ fn completer_for(command: &str, arg: &str) -> Option<ArgValueCompleter> {
         | ("tools" | "call" | "eval", "skill") => ArgValueCompleter::new(complete_skills),
         ("read", "path") | ("run", "script") => ArgValueCompleter::new(complete_files),
         ("set", "key") | ("unset", "keys") => ArgValueCompleter::new(complete_settings),
+        ("check", "ignore") => ArgValueCompleter::new(complete_codes),
+        ("audit", "ignore") => ArgValueCompleter::new(complete_rules),
         (_, "client") => ArgValueCompleter::new(complete_clients),
         _ => return None,
     })
@@ -187,6 +189,16 @@ fn complete_clients(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(current, clients)
 }
 
+fn complete_codes(current: &OsStr) -> Vec<CompletionCandidate> {
+    let codes = prowess_format::Code::ALL.iter();
+    candidates(current, codes.map(|code| (code.as_str().to_owned(), code.summary().to_owned())))
+}
+
+fn complete_rules(current: &OsStr) -> Vec<CompletionCandidate> {
+    let rules = prowess_package::audit::rules();
+    candidates(current, rules.map(|rule| (rule.id.to_owned(), rule.title.to_owned())))
+}
+
 fn complete_settings(current: &OsStr) -> Vec<CompletionCandidate> {
     candidates(current, prowess_config::KEYS.iter().map(|key| (key.name.to_owned(), key.about.to_owned())))
 }
@@ -216,6 +228,8 @@ mod tests {
             ("read", "path"),
             ("run", "script"),
             ("tools", "skill"),
+            ("check", "ignore"),
+            ("audit", "ignore"),
         ] {
             let found = command.find_subcommand(name).unwrap();
             assert!(found.get_arguments().any(|found| found.get_id() == arg), "{name} {arg}");

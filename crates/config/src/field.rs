@@ -14,7 +14,9 @@ use super::values::ConfigValues;
 
 pub(super) use choice::ChoiceField;
 pub(super) use count::NumberField;
-pub(super) use lists::{PathListField, RootListField, TextListField, UrlListField, parse_path};
+pub(super) use lists::{
+    IgnoredCodesField, PathListField, RootListField, TextListField, UrlListField, parse_path,
+};
 pub(super) use sources::McpSourcesField;
 pub(super) use text::{ChatStoreField, PathField, TextField};
 

@@ -2,8 +2,8 @@
 
 use super::chat::{ChatFileLimits, is_base_url, is_index_url, is_model_name, is_variable_name};
 use super::field::{
-    ChatStoreField, ChoiceField, KeyField, McpSourcesField, NumberField, PathField, PathListField,
-    RootListField, TextField, TextListField, UrlListField,
+    ChatStoreField, ChoiceField, IgnoredCodesField, KeyField, McpSourcesField, NumberField, PathField,
+    PathListField, RootListField, TextField, TextListField, UrlListField,
 };
 use super::narrow::{self, ProjectRule};
 use super::values::{ValueLens, lens};
@@ -102,6 +102,8 @@ keys! {
         ChoiceField { lens: lens!(policy.manifest.description_long) }, Narrow;
     "manifest.field-form" "how to handle an invalid compatibility or metadata field"
         ChoiceField { lens: lens!(policy.manifest.field_form) }, Narrow;
+    "manifest.metadata-values" "how to handle a metadata value that is a number, a boolean or empty; the specification requires text"
+        ChoiceField { lens: lens!(policy.manifest.metadata_values) }, Narrow;
     "manifest.known-keys" "which frontmatter keys are known"
         ChoiceField { lens: lens!(policy.manifest.known_keys) }, Narrow;
     "manifest.unknown-keys" "how to handle an unknown key"
@@ -171,6 +173,9 @@ keys! {
 
     "sources.indexes" "the sites whose skill indexes are searched"
         UrlListField { lens: lens!(indexes) }, MayNot;
+
+    "check.ignore" "diagnostics that `prowess check` does not report: a code, or a glob of files, a colon and a code"
+        IgnoredCodesField { lens: lens!(check.ignore) }, May;
 
     "run.scripts" "whether scripts of skills may run; \"ask\" runs scripts of the allowed skills, and others after confirmation"
         ChoiceField { lens: lens!(policy.run.scripts) }, Narrow;

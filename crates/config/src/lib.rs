@@ -24,6 +24,7 @@
 mod base_url;
 mod chat;
 mod chat_store;
+mod check;
 mod choices;
 mod dialect;
 pub mod edit;
@@ -51,6 +52,7 @@ use std::path::{Path, PathBuf};
 pub use base_url::{BaseUrl, ParseBaseUrlError};
 pub use chat::{ChatFileLimits, ChatLimits, ChatProvider, ChatSettings, ChatTimeouts, ToolCalling};
 pub use chat_store::ChatStore;
+pub use check::{CheckSettings, IgnoredCode, ParseIgnoredCodeError};
 pub use embeddings::{EmbeddingsProvider, EmbeddingsSettings};
 pub use keys::{ConfigKey, KEYS, find_key};
 pub use mcp_source::{McpSource, McpTransport};
@@ -96,6 +98,8 @@ pub struct Configuration {
     pub mcp_sources: Vec<McpSource>,
     /// The sites whose skill indexes are searched.
     pub indexes: Vec<String>,
+    /// The settings of `prowess check`.
+    pub check: CheckSettings,
     /// The settings of chats.
     pub chat: ChatSettings,
     /// The settings of embeddings.
@@ -176,6 +180,7 @@ fn build(inputs: &ConfigInputs, replacement: Option<(&Path, &str)>) -> Configura
         inputs: inputs.clone(),
         mcp_sources: state.values.mcp_sources.clone(),
         indexes: state.values.indexes.clone(),
+        check: state.values.check.clone(),
         chat: state.values.chat.clone(),
         embeddings: state.values.embeddings.clone(),
         test: state.values.test.clone(),

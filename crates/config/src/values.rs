@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::chat::ChatSettings;
+use super::check::CheckSettings;
 use super::embeddings::EmbeddingsSettings;
 use super::mcp_source::McpSource;
 use super::test_settings::TestSettings;
@@ -28,6 +29,8 @@ pub(super) struct ConfigValues {
     pub(super) mcp_sources: Vec<McpSource>,
     /// The sites whose skill indexes are searched.
     pub(super) indexes: Vec<String>,
+    /// The settings of `prowess check`.
+    pub(super) check: CheckSettings,
     /// The home directory, which replaces `~` in paths.
     pub(super) home: Option<PathBuf>,
 }
@@ -40,8 +43,17 @@ impl ConfigValues {
         };
         let (chat, embeddings) = (ChatSettings::default(), EmbeddingsSettings::default());
         let (mcp_sources, indexes) = (Vec::new(), Vec::new());
-        let test = TestSettings::default();
-        Self { policy, chat, embeddings, test, max_pushed, mcp_sources, indexes, home }
+        Self {
+            policy,
+            chat,
+            embeddings,
+            max_pushed,
+            mcp_sources,
+            indexes,
+            check: CheckSettings::default(),
+            test: TestSettings::default(),
+            home,
+        }
     }
 
     pub(super) fn into_policy(mut self) -> Policy {

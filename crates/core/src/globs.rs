@@ -63,6 +63,12 @@ impl GlobSet {
     }
 }
 
+/// Returns `true` if a glob matches the path of a file, relative to the project and with `/`. A glob without `/` matches the
+/// name of a file in any directory.
+pub fn glob_matches(glob: &str, path: &str) -> bool {
+    GlobSet::new([glob]).matches(path, &mut SearchBudget::default())
+}
+
 /// Returns `true` if the last part of a glob is this name, without wildcards: `Dockerfile`, `docker/Dockerfile`.
 pub(crate) fn names_file(glob: &str, name: &str) -> bool {
     let last = glob.rsplit('/').next().unwrap_or(glob);

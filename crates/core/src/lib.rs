@@ -80,6 +80,7 @@ pub mod contained {
 pub use discovery::{RootProblem, ScanProgress};
 pub use file_diagnostic::FileDiagnostic;
 pub use file_listing::{FileEntry, FileListing};
+pub use globs::glob_matches;
 pub use host_env::HostEnv;
 pub use policy::{Policy, Preset, RootSpec, Scope};
 pub use prowess_format as format;

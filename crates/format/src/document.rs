@@ -1,6 +1,6 @@
 //! Parsing `SKILL.md` bytes into a [`Document`].
 
-use crate::diagnostic::{Code, Diagnostic, Location, Severity};
+use crate::diagnostic::{Code, Diagnostic, Fix, Location, Severity};
 use crate::fence::{self, Extent, FenceSearch, Fences, LeadingContent};
 use crate::hidden;
 use crate::manifest::{self, Manifest};
@@ -10,7 +10,7 @@ use crate::rules::{Repair, RuleLevel, Rules};
 use crate::yaml::{self, Node, YamlBudget, YamlError};
 
 /// The maximum number of diagnostics per file. The last one counts the rest.
-const DIAGNOSTICS_MAX: usize = 50;
+pub(crate) const DIAGNOSTICS_MAX: usize = 50;
 
 /// A parsed skill file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +61,17 @@ enum BodyCheck {
 
 /// Parses a whole file. `dir_name` is the name of the directory that contains it, if known.
 pub fn parse(source: &[u8], dir_name: Option<&str>, rules: &Rules) -> ParseOutcome {
-    match parse_source(source, Extent::Whole, BodyCheck::Check, dir_name, rules) {
+    parse_with_limit(source, dir_name, rules, DIAGNOSTICS_MAX)
+}
+
+/// Parses a whole file like [`parse`], with another maximum number of diagnostics.
+pub(crate) fn parse_with_limit(
+    source: &[u8],
+    dir_name: Option<&str>,
+    rules: &Rules,
+    diagnostics_max: usize,
+) -> ParseOutcome {
+    match parse_source(source, Extent::Whole, BodyCheck::Check, dir_name, rules, diagnostics_max) {
         HeadOutcome::Done(parsed) => parsed,
         // A whole file never needs more bytes.
         HeadOutcome::NeedMore => ParseOutcome::default(),
@@ -78,7 +88,7 @@ pub fn parse(source: &[u8], dir_name: Option<&str>, rules: &Rules) -> ParseOutco
 /// assert_eq!(parse_head(head, Extent::Prefix, None, &Rules::standard()), HeadOutcome::NeedMore);
 /// ```
 pub fn parse_head(prefix: &[u8], extent: Extent, dir_name: Option<&str>, rules: &Rules) -> HeadOutcome {
-    parse_source(prefix, extent, BodyCheck::Skip, dir_name, rules)
+    parse_source(prefix, extent, BodyCheck::Skip, dir_name, rules, DIAGNOSTICS_MAX)
 }
 
 /// Parses a custom command: a Markdown file whose frontmatter is optional. `name` comes from its path. Without a
@@ -100,7 +110,7 @@ pub fn parse_command(source: &[u8], name: &str) -> ParseOutcome {
         _ => None,
     };
     let body = fences.as_ref().map_or(0, |fences| fences.body);
-    let mut parser = DocumentParser { source, rules: &rules, command: None, diagnostics: Vec::new() };
+    let mut parser = DocumentParser::new(source, &rules);
     let name = match manifest::command_name(name) {
         Ok(name) => name,
         Err(diagnostic) => {
@@ -143,8 +153,9 @@ fn parse_source(
     body: BodyCheck,
     dir_name: Option<&str>,
     rules: &Rules,
+    diagnostics_max: usize,
 ) -> HeadOutcome {
-    let mut parser = DocumentParser { source, rules, command: None, diagnostics: Vec::new() };
+    let mut parser = DocumentParser { diagnostics_max, ..DocumentParser::new(source, rules) };
     if source.is_empty() && extent == Extent::Whole {
         let help = "start it with a --- line, then name and description, then another --- line";
         parser.diagnostics.push(Diagnostic::error(Code::EmptyFile, "the file is empty").help(help));
@@ -178,18 +189,23 @@ struct DocumentParser<'s> {
     /// The command to parse instead of a skill.
     command: Option<manifest::CommandHead>,
     diagnostics: Vec<Diagnostic>,
+    diagnostics_max: usize,
 }
 
 impl<'s> DocumentParser<'s> {
+    fn new(source: &'s [u8], rules: &'s Rules) -> Self {
+        Self { source, rules, command: None, diagnostics: Vec::new(), diagnostics_max: DIAGNOSTICS_MAX }
+    }
+
     fn finish(mut self, document: Option<Document>) -> ParseOutcome {
         let document = document.filter(|_| !self.diagnostics.iter().any(Diagnostic::is_error));
         self.diagnostics
             .sort_by_key(|diagnostic| diagnostic.location.map_or(0, |location| location.span.start));
-        if self.diagnostics.len() > DIAGNOSTICS_MAX {
+        if self.diagnostics.len() > self.diagnostics_max {
             // Keep errors when the list is cut; a thousand unknown keys are less important.
             self.diagnostics.sort_by_key(|diagnostic| std::cmp::Reverse(diagnostic.severity));
-            let omitted = self.diagnostics.len() - DIAGNOSTICS_MAX;
-            self.diagnostics.truncate(DIAGNOSTICS_MAX);
+            let omitted = self.diagnostics.len() - self.diagnostics_max;
+            self.diagnostics.truncate(self.diagnostics_max);
             let last = self.diagnostics.last_mut();
             last.into_iter().for_each(|last| last.message += &format!(" (and {omitted} more problems)"));
         }
@@ -265,7 +281,32 @@ impl<'s> DocumentParser<'s> {
             ),
         };
         let location = self.location(fences.open.start, fences.open.end);
-        self.report(self.rules.preamble, Diagnostic::warning(code, message).at(location).help(help));
+        let mut diagnostic = Diagnostic::warning(code, message).at(location).help(help);
+        diagnostic.fix = self.opening_fix(fences).map(Box::new);
+        self.report(self.rules.preamble, diagnostic);
+    }
+
+    /// Returns an edit after which the file starts with the frontmatter. Text is not moved: where it belongs is
+    /// for the author to decide.
+    fn opening_fix(&self, fences: &Fences) -> Option<Fix> {
+        let start = if self.source.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        match fences.leading {
+            LeadingContent::Nothing | LeadingContent::Text => None,
+            LeadingContent::Blank => {
+                Some(Fix { span: Span::new(start, fences.open.start), text: String::new() })
+            }
+            LeadingContent::CodeFence => {
+                let yaml = std::str::from_utf8(self.source.get(fences.yaml.clone())?).ok()?;
+                let closing = self.source.get(fences.yaml.end..fences.body)?;
+                // A code fence that also encloses the body ends elsewhere.
+                let is_closed = closing.split(|byte| *byte == b'\n').any(fence::is_code_fence);
+                let line_break = if yaml.ends_with("\r\n") { "\r\n" } else { "\n" };
+                (is_closed && yaml.ends_with('\n')).then(|| Fix {
+                    span: Span::new(start, fences.body),
+                    text: format!("---{line_break}{yaml}---{line_break}"),
+                })
+            }
+        }
     }
 
     fn parse_frontmatter(&mut self, fences: &Fences, dir_name: Option<&str>) -> Option<Manifest> {
@@ -342,6 +383,7 @@ impl<'s> DocumentParser<'s> {
             }
             None => "write each field as key: value, and quote text that contains : or #".to_owned(),
         });
+        diagnostic.fix = repaired.as_ref().and_then(|repaired| combined_fix(repaired, start)).map(Box::new);
         self.diagnostics.push(diagnostic);
         None
     }
@@ -424,4 +466,14 @@ impl<'s> DocumentParser<'s> {
 
 fn corrected_line(quoted: &repair::QuotedValue) -> String {
     format!("write {}: {}", quoted.key, quoted.text)
+}
+
+/// Returns a single edit that quotes all values.
+fn combined_fix(repaired: &RepairedYaml, start: usize) -> Option<Fix> {
+    let (first, last) = (repaired.quoted.first()?, repaired.quoted.last()?);
+    let added: usize =
+        repaired.quoted.iter().map(|quoted| quoted.text.len() - quoted.span.range().len()).sum();
+    let text = repaired.text.get(first.span.start as usize..last.span.end as usize + added)?;
+    let span = Span { start: first.span.start, end: last.span.end }.shifted(start);
+    Some(Fix { span, text: text.to_owned() })
 }

@@ -191,7 +191,7 @@ fn is_fence(line: &[u8]) -> bool {
     line.trim_ascii_end() == FENCE
 }
 
-fn is_code_fence(line: &[u8]) -> bool {
+pub(crate) fn is_code_fence(line: &[u8]) -> bool {
     line.starts_with(b"```") || line.starts_with(b"~~~")
 }
 

@@ -21,6 +21,7 @@
 //! | [`fence`] | finding the frontmatter |
 //! | [`yaml`] | parsing YAML into a tree of nodes with spans |
 //! | [`repair`] | quoting values that need quotes |
+//! | [`fix`] | applying the edits that diagnostics suggest |
 //! | [`manifest`] | reading typed fields from the tree, checked against [`Rules`] |
 //! | [`name`] | skill names |
 //! | [`dialects`] | the frontmatter keys and rules of clients |
@@ -37,6 +38,7 @@ pub mod document;
 pub mod error_code;
 pub mod everyday;
 pub mod fence;
+pub mod fix;
 pub mod hidden;
 pub mod manifest;
 pub mod name;
@@ -51,6 +53,7 @@ pub use capabilities::Capabilities;
 pub use diagnostic::{Code, Diagnostic, Fix, Location, Severity};
 pub use document::{Document, HeadOutcome, ParseOutcome, parse, parse_command, parse_head};
 pub use error_code::ErrorCode;
+pub use fix::{FixedSource, apply_fixes};
 pub use manifest::{Manifest, OpenClawRequires, Triggers};
 pub use name::{NameError, NameViolation, SkillName};
 pub use position::{LineMap, Span};

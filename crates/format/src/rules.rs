@@ -68,6 +68,8 @@ pub struct Rules {
     pub description_long: RuleLevel,
     /// The level for invalid values of optional fields such as `compatibility` and `metadata`.
     pub field_form: RuleLevel,
+    /// The level for numbers, booleans and empty values in `metadata`, whose values are text in the specification.
+    pub metadata_values: RuleLevel,
     /// Which keys are known.
     pub known_keys: KnownKeys,
     /// The level for unknown keys.
@@ -94,6 +96,7 @@ impl Rules {
             description_max: Some(1024),
             description_long: RuleLevel::Warn,
             field_form: RuleLevel::Warn,
+            metadata_values: RuleLevel::Ignore,
             known_keys: KnownKeys::All,
             unknown_keys: RuleLevel::Warn,
             duplicate_keys: RuleLevel::Warn,
@@ -114,6 +117,7 @@ impl Rules {
             description_max: Some(1024),
             description_long: RuleLevel::Reject,
             field_form: RuleLevel::Reject,
+            metadata_values: RuleLevel::Reject,
             known_keys: KnownKeys::Standard,
             unknown_keys: RuleLevel::Reject,
             duplicate_keys: RuleLevel::Reject,

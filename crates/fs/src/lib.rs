@@ -15,6 +15,7 @@ mod parallel;
 mod process;
 mod read;
 mod rename;
+mod replace;
 mod space;
 mod staging;
 mod system;
@@ -42,6 +43,7 @@ pub use read::{
     ReadError, ensure_regular, read_at, read_bounded, read_resolved, read_whole, read_with_fingerprint,
 };
 pub use rename::{ExpectedTarget, MoveOutcome, exchange, rename_noreplace};
+pub use replace::ReplaceError;
 pub use space::free_space;
 pub use tree_hash::{HashedFile, HashedTree, TreeHashError, digest, tree_hash, tree_hash_resolved};
 pub use walk::{SkipReason, WalkEvent, WalkLimits, walk};

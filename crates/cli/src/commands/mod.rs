@@ -2,11 +2,11 @@
 
 mod activate;
 mod audit;
+mod baseline;
 mod call;
 mod chat;
 mod chats;
 mod check;
-mod check_plugins;
 mod config;
 mod consent;
 mod doctor;
@@ -25,6 +25,7 @@ mod next_step;
 mod other_locations;
 mod overview;
 mod packages;
+mod passed_over;
 mod prompt;
 mod resources;
 mod run;
@@ -44,7 +45,7 @@ use prowess::{FileDiagnostic, Root, Skill, Snapshot, short_path};
 use prowess_format::suggest;
 use prowess_package::switch::DesiredState;
 
-use crate::args::{Args, Command, ManageCommand, SkillCommand};
+use crate::args::{Args, Command, GlobalArgs, ManageCommand, ReportFormat, SkillCommand};
 use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean, clean_path};
@@ -55,6 +56,19 @@ pub(crate) use overview::run as overview;
 pub(crate) type CommandResult = Result<ExitCode, Failure>;
 
 const SUCCESS: ExitCode = ExitCode::SUCCESS;
+
+/// Returns the format of a check or an audit. Fails if `--json` and `--format` contradict each other.
+fn report_format(format: Option<ReportFormat>, global: &GlobalArgs) -> Result<ReportFormat, Failure> {
+    match format {
+        Some(format @ (ReportFormat::Human | ReportFormat::Github | ReportFormat::Junit)) if global.json => {
+            let message = format!("--json conflicts with --format {}", format.as_str());
+            Err(Failure::usage(message).hint("omit one of them"))
+        }
+        Some(format) => Ok(format),
+        None if global.json => Ok(ReportFormat::Json),
+        None => Ok(ReportFormat::Human),
+    }
+}
 
 /// Returns the exit code for a failed check or a missing item.
 fn check_failed() -> ExitCode {
@@ -107,7 +121,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> CommandResult {
         Command::Lint(call) => lint::run(&context, &global, &call, output),
         Command::Eval(call) => eval::run(&context, &global, &call, output),
         Command::Test(call) => test::run(&context, &global, &call, output),
-        Command::New { name, description, dir } => new::run(&context, &name, &description, dir, output),
+        Command::New(args) => new::run(&context, &global, args, output),
         Command::Install(call) | Command::Skill { command: SkillCommand::Install(call) } => {
             packages::install(&context, &global, &call, output)
         }

@@ -1,34 +1,46 @@
-//! Diagnostics as GitHub workflow commands, which become annotations of a pull request.
+//! Problems as GitHub workflow commands, which become annotations of a pull request.
 
 use std::io::{self, Write};
 use std::path::Path;
 
+use prowess::check::PassedOverSkill;
 use prowess_format::hidden::escape_for_display;
-use prowess_format::{Diagnostic, Severity};
 
-use super::{FileReport, text, uri};
+use super::problem::{Problem, ProblemLevel, passed_over_text};
+use super::uri;
 
-/// Writes a command for each diagnostic of a file, with its path relative to `base` if possible.
-pub(crate) fn write(out: &mut dyn Write, report: &FileReport<'_>, base: &Path) -> io::Result<()> {
-    let file = escape_property(&escape_for_display(&uri::relative_path(report.path, base)));
-    for diagnostic in report.diagnostics {
-        writeln!(out, "{}", command(&file, diagnostic))?;
+/// Writes a command for each problem and for each skill that was not read, with paths relative to `base` if possible.
+pub(crate) fn write<'a>(
+    out: &mut dyn Write,
+    problems: impl IntoIterator<Item = Problem<'a>>,
+    passed_over: &[PassedOverSkill],
+    base: &Path,
+) -> io::Result<()> {
+    for problem in problems {
+        writeln!(out, "{}", command(&problem, base))?;
     }
-    report.other_files.iter().try_for_each(|file| write(out, &report.for_other_file(file), base))
+    for skill in passed_over {
+        let file = file_property(&skill.path, base);
+        writeln!(out, "::notice file={file},title=skipped::{}", passed_over_text(skill))?;
+    }
+    Ok(())
 }
 
-fn command(file: &str, diagnostic: &Diagnostic) -> String {
-    let command = match diagnostic.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "notice",
+fn command(problem: &Problem<'_>, base: &Path) -> String {
+    let command = match problem.level {
+        ProblemLevel::Error => "error",
+        ProblemLevel::Warning => "warning",
+        ProblemLevel::Note => "notice",
     };
-    let location = diagnostic
-        .location
-        .map_or_else(String::new, |location| format!(",line={},col={}", location.line, location.column));
-    let title = escape_property(diagnostic.code.as_str());
-    let message = escape_message(&text::message_and_help(diagnostic));
-    format!("::{command} file={file}{location},title={title}::{message}")
+    let file = file_property(problem.path, base);
+    let position =
+        problem.position.map_or_else(String::new, |(line, column)| format!(",line={line},col={column}"));
+    let title = escape_property(problem.code);
+    format!("::{command} file={file}{position},title={title}::{}", escape_message(&problem.text))
+}
+
+fn file_property(path: &Path, base: &Path) -> String {
+    escape_property(&escape_for_display(&uri::relative_path(path, base)))
 }
 
 /// Escapes the message of a command, so that it cannot start a new line.

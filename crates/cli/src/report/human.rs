@@ -52,7 +52,7 @@ pub(crate) fn write(
 
 /// Writes the totals of a check on one line.
 pub(crate) fn write_summary(out: &mut dyn Write, summary: &CheckSummary) -> io::Result<()> {
-    let CheckSummary { checked, valid, errors, warnings, plugin_files } = *summary;
+    let CheckSummary { checked, valid, errors, warnings, plugin_files, .. } = *summary;
     let (skills, errors, warnings) =
         (pluralize(checked, "skill"), pluralize(errors, "error"), pluralize(warnings, "warning"));
     let plugin_files = match plugin_files {

@@ -2,27 +2,56 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use prowess_format::hidden::{self, is_control, is_hidden};
 use prowess_tools::json::DiagnosticJson;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 use serde_json::ser::Formatter;
 
 use super::{CheckSummary, FileReport};
 
+/// The output of `check --format json`.
 #[derive(Serialize)]
-struct CheckJson<'a> {
-    schema: u32,
+pub(crate) struct CheckJson<'a> {
+    pub(crate) schema: u32,
     #[serde(serialize_with = "serialize_skills")]
-    skills: &'a [FileReport<'a>],
-    /// The plugin_files of plugins; omitted if there are none.
+    pub(crate) skills: &'a [FileReport<'a>],
+    /// The files of plugins; omitted if there are none.
     #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "serialize_skills")]
-    plugin_files: &'a [FileReport<'a>],
-    /// Omitted if every directory was searched.
+    pub(crate) plugin_files: &'a [FileReport<'a>],
+    /// The directories that were not searched; omitted if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    passed_over: Vec<Cow<'a, str>>,
-    summary: &'a CheckSummary,
+    pub(crate) passed_over: Vec<Value>,
+    /// Every `SKILL.md` that was not read; omitted if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) passed_over_skills: Vec<Value>,
+    /// The fixed files; omitted if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) fixes: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) baseline: Option<Value>,
+    pub(crate) summary: &'a CheckSummary,
+}
+
+impl<'a> CheckJson<'a> {
+    pub(crate) fn new(
+        skills: &'a [FileReport<'a>],
+        plugin_files: &'a [FileReport<'a>],
+        summary: &'a CheckSummary,
+    ) -> Self {
+        let (passed_over, passed_over_skills, fixes) = <(Vec<Value>, Vec<Value>, Vec<Value>)>::default();
+        Self {
+            schema: 1,
+            skills,
+            plugin_files,
+            passed_over,
+            passed_over_skills,
+            fixes,
+            baseline: None,
+            summary,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -49,18 +78,6 @@ fn serialize_diagnostics<S: Serializer>(report: &FileReport<'_>, serializer: S) 
     let own = report.diagnostics.iter().map(|diagnostic| DiagnosticJson::new(report.path, diagnostic));
     let others = report.other_files.iter().map(|file| DiagnosticJson::new(&file.path, &file.diagnostic));
     serializer.collect_seq(own.chain(others))
-}
-
-/// Writes the output of `check --format json`.
-pub(crate) fn write(
-    out: &mut dyn Write,
-    reports: &[FileReport<'_>],
-    plugin_files: &[FileReport<'_>],
-    summary: &CheckSummary,
-    passed_over: &[PathBuf],
-) -> io::Result<()> {
-    let passed_over = passed_over.iter().map(|path| path.to_string_lossy()).collect();
-    write_value(out, &CheckJson { schema: 1, skills: reports, plugin_files, passed_over, summary })
 }
 
 /// Writes a value as one line of JSON, with hidden and control characters escaped.

@@ -1,4 +1,4 @@
-//! Writes diagnostics in four formats.
+//! Writes the problems that checks and audits find, in five formats.
 //!
 //! Text from skills is untrusted: every format escapes control characters, escape sequences and hidden Unicode.
 //!
@@ -8,14 +8,20 @@
 //! | [`json`] | `check --format json`, and the diagnostics inside `list --json` |
 //! | [`sarif`] | SARIF 2.1.0, for code scanning |
 //! | [`github`] | workflow commands, for annotations in a pull request |
+//! | [`junit`] | JUnit XML, for CI systems |
+//! | [`problem`] | problems of checks and audits, for the formats of other tools |
+//! | [`help_uri`] | links to the documentation |
 //! | [`excerpt`] | source lines of a diagnostic |
 //! | [`text`] | escaping and measuring text |
 //! | [`uri`] | relative paths and URI references |
 
 mod excerpt;
 pub(crate) mod github;
+pub(crate) mod help_uri;
 pub(crate) mod human;
 pub(crate) mod json;
+pub(crate) mod junit;
+pub(crate) mod problem;
 pub(crate) mod sarif;
 mod text;
 pub(crate) mod uri;
@@ -55,7 +61,8 @@ impl<'a> FileReport<'a> {
         Self { path: &file.path, diagnostics, other_files: &[], ..*self }
     }
 
-    fn all_diagnostics(&self) -> impl Iterator<Item = &'a Diagnostic> {
+    /// Returns the diagnostics of all files.
+    pub(crate) fn all_diagnostics(&self) -> impl Iterator<Item = &'a Diagnostic> {
         self.diagnostics.iter().chain(self.other_files.iter().map(|file| &file.diagnostic))
     }
 }
@@ -71,6 +78,15 @@ pub(crate) struct CheckSummary {
     pub errors: usize,
     /// The number of warnings.
     pub warnings: usize,
+    /// The number of problems that were fixed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub fixed: usize,
+    /// The number of diagnostics that are ignored.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ignored: usize,
+    /// The number of diagnostics in the baseline.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub known: usize,
     /// The number of checked files of plugins and marketplaces, other than skills.
     #[serde(skip_serializing_if = "is_zero")]
     pub plugin_files: usize,

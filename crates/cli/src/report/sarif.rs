@@ -3,19 +3,35 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use prowess::check::PassedOverSkill;
 use prowess_format::{Code, Diagnostic, Fix, Location, Severity, Span};
 use serde_json::{Value, json};
 
 use super::excerpt::current_range;
+use super::help_uri::code_uri;
+use super::problem::passed_over_text;
 use super::{FileReport, SourceReader, json, read_report_source, text, uri};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// Returns a log with a single run.
-pub(crate) fn log(rules: &[Value], results: &[Value]) -> Value {
+/// Returns a log with a single run, and a notification for each skill that was not read.
+pub(crate) fn log(rules: &[Value], results: &[Value], passed_over: &[PassedOverSkill], base: &Path) -> Value {
     let driver = json!({"name": "prowess", "version": env!("CARGO_PKG_VERSION"), "rules": rules});
-    let run = json!({"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results});
+    let mut run = json!({"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results});
+    if !passed_over.is_empty() {
+        let notification = |skill: &PassedOverSkill| {
+            let uri = uri::uri_reference(&skill.path, base);
+            json!({
+                "level": "note",
+                "message": {"text": passed_over_text(skill)},
+                "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}}}],
+            })
+        };
+        let notifications: Vec<_> = passed_over.iter().map(notification).collect();
+        run["invocations"] =
+            json!([{"executionSuccessful": true, "toolExecutionNotifications": notifications}]);
+    }
     json!({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 }
 
@@ -46,19 +62,21 @@ pub(crate) fn result(
 pub(crate) fn write(
     out: &mut dyn Write,
     reports: &[FileReport<'_>],
+    passed_over: &[PassedOverSkill],
     sources: &SourceReader<'_>,
     base: &Path,
 ) -> io::Result<()> {
     let rule = |code: &Code| {
         json!({
             "id": code.as_str(),
+            "helpUri": code_uri(*code),
             "shortDescription": {"text": code.summary()},
             "defaultConfiguration": {"level": default_level(*code)},
         })
     };
     let rules: Vec<_> = Code::ALL.iter().map(rule).collect();
     let results: Vec<_> = reports.iter().flat_map(|report| results(report, sources, base)).collect();
-    json::write_value(out, &log(&rules, &results))
+    json::write_value(out, &log(&rules, &results, passed_over, base))
 }
 
 /// Returns the usual level of a code in preset `standard`. Each result has its actual level.

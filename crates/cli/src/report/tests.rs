@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use prowess_format::{Code, Diagnostic, Location, Rules, Severity, Span, hidden, parse};
 use serde_json::Value;
 
-use super::{CheckSummary, ColorMode, FileReport, github, human, json, sarif, write_human};
+use super::json::CheckJson;
+use super::problem::{ProblemLevel, SkillProblems};
+use super::{CheckSummary, ColorMode, FileReport, github, human, json, junit, sarif, write_human};
 
 const PATH: &str = "skills/pdf/SKILL.md";
 
@@ -43,13 +45,13 @@ fn check_and_render(source: &[u8]) -> String {
 
 fn sarif(source: &[u8], reports: &[FileReport<'_>]) -> String {
     let mut out = Vec::new();
-    sarif::write(&mut out, reports, &|_| Some(source.to_vec()), Path::new("/w")).unwrap();
+    sarif::write(&mut out, reports, &[], &|_| Some(source.to_vec()), Path::new("/w")).unwrap();
     String::from_utf8(out).unwrap()
 }
 
 fn github(report: &FileReport<'_>, base: &Path) -> String {
     let mut out = Vec::new();
-    github::write(&mut out, report, base).unwrap();
+    github::write(&mut out, report.problems(), &[], base).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -120,7 +122,10 @@ fn the_summary_is_one_line() {
         report("b", &note),
         report("c", &diagnostics[1..]),
     ]);
-    assert_eq!(summary, CheckSummary { checked: 3, valid: 2, errors: 1, warnings: 2, plugin_files: 0 });
+    assert_eq!(
+        summary,
+        CheckSummary { checked: 3, valid: 2, errors: 1, warnings: 2, ..CheckSummary::default() }
+    );
     let mut out = Vec::new();
     human::write_summary(&mut out, &summary).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "3 skills checked, 2 valid: 1 error, 2 warnings\n");
@@ -132,7 +137,8 @@ fn json_matches_the_contract() {
     let whole_file = [Diagnostic::error(Code::MissingFile, "evil \u{9b}31m\u{202e}\u{e0041}\u{7f}\x1b[0m")];
     let reports = [report(PATH, &parsed.diagnostics), report("skills/empty", &whole_file)];
     let mut out = Vec::new();
-    json::write(&mut out, &reports, &[], &CheckSummary::from_reports(&reports), &[]).unwrap();
+    let summary = CheckSummary::from_reports(&reports);
+    json::write_value(&mut out, &CheckJson::new(&reports, &[], &summary)).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert_eq!(hidden::find_hidden(&text), None);
     let value: Value = serde_json::from_str(&text).unwrap();
@@ -261,8 +267,11 @@ proptest! {
         assert_escaped(&commands)?;
         prop_assert_eq!(commands.lines().count(), 1);
         let mut out = Vec::new();
-        sarif::write(&mut out, &[report], &|_| Some(source.clone()), Path::new("")).unwrap();
-        json::write(&mut out, &[report], &[], &CheckSummary::from_reports(&[report]), &[]).unwrap();
+        let fails_from = ProblemLevel::Warning;
+        let cases = [SkillProblems { path: report.path, problems: report.problems(), fails_from }];
+        junit::write(&mut out, "check", &cases, &[], Path::new("")).unwrap();
+        sarif::write(&mut out, &[report], &[], &|_| Some(source.clone()), Path::new("")).unwrap();
+        json::write_value(&mut out, &CheckJson::new(&[report], &[], &CheckSummary::from_reports(&[report]))).unwrap();
         assert_escaped(&String::from_utf8(out).unwrap())?;
     }
 

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
 /// Returns the path with forward slashes, relative to `base` if it is below it.
-pub(super) fn relative_path(path: &Path, base: &Path) -> String {
+pub(crate) fn relative_path(path: &Path, base: &Path) -> String {
     let (parts, absolute) = parts(path, base, |name| String::from_utf8_lossy(name).into_owned());
     if absolute { format!("/{parts}") } else { parts }
 }

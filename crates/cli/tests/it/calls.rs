@@ -93,7 +93,7 @@ fn usage_errors() {
         &["list", "surplus"],
         &["info"],
         &["check", "--format", "xml"],
-        &["audit", "--format", "github"],
+        &["audit", "--format", "html"],
         &["prompt", "--format", "yaml"],
         &["prompt", "--budget-chars", "-1"],
         &["match"],

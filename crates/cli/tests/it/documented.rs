@@ -1,4 +1,4 @@
-//! Tests the documentation: the console blocks of the README, `docs/packages.md` and `docs/plugins.md` are run and compared, the
+//! Tests the documentation: the console blocks of the README, `docs/packages.md`, `docs/plugins.md` and `docs/ci.md` are run and compared, the
 //! configurations of all pages load, and every mentioned command and option exists. `docs/chats.md` and `docs/mcp.md`
 //! are tested with chats and MCP clients.
 //!
@@ -211,6 +211,18 @@ fn clients_guide() {
         }
     }
     Reader::new(&env).check_section("docs/clients.md", None);
+}
+
+#[test]
+fn ci_guide() {
+    let env = TestEnv::bare().variable("NO_COLOR", "1");
+    for (info, content) in blocks(&text("docs/ci.md")) {
+        if let Some((_, path)) = info.split_once(' ') {
+            env.file(path, content);
+        }
+    }
+    env.file("skills/pdf-forms/scripts/fill.py", "");
+    Reader::new(&env).check_section("docs/ci.md", None);
 }
 
 #[test]

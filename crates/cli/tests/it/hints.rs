@@ -233,6 +233,8 @@ const MENTIONS: &[(&str, Setup, &[&str])] = &[
     ("install, a path that does not exist", |_| {}, &["install", "./missing"]),
     ("install, no source", |_| {}, &["install", "no source at all"]),
     ("new", |_| {}, &["new", "made", "--description", "Makes."]),
+    ("new, with a script", |_| {}, &["new", "made", "--description", "Makes.", "--template", "script"]),
+    ("new, with a toolset", |_| {}, &["new", "made", "--description", "Makes.", "--template", "toolset"]),
     ("new, a bad name", |_| {}, &["new", "Bad Name", "--description", "Makes."]),
     ("audit, suppressions of an untrusted project", suppressions, &["audit"]),
     ("hook install, no client", |_| {}, &["hook", "install", "--all", "--yes"]),

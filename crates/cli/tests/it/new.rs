@@ -1,6 +1,7 @@
 //! `prowess new`.
 
 use crate::support::TestEnv;
+use crate::support::terminal::TerminalSession;
 use insta::assert_snapshot;
 
 #[test]
@@ -82,4 +83,57 @@ fn only_leftovers_of_killed_processes_are_removed() {
     let left = [dead, &living, ".prowess-new-mine", "pdf"];
     let left = left.map(|name| env.path(&format!(".agents/skills/{name}")).exists());
     assert_eq!(left, [false, true, true, true]);
+}
+
+#[test]
+fn each_template_is_valid_and_clean() {
+    for template in ["instructions", "script", "toolset", "references"] {
+        let env = TestEnv::bare();
+        let description = "Fills forms. Use when a form is to be filled.";
+        let args = ["new", "pdf-forms", "--description", description, "--template", template];
+        let created = env.run(&args);
+        let files: Vec<_> = env
+            .tree(".agents/skills/pdf-forms")
+            .into_iter()
+            .filter(|path| env.path(&format!(".agents/skills/pdf-forms/{path}")).is_file())
+            .map(|path| format!("==> {path}\n{}", env.text(&format!(".agents/skills/pdf-forms/{path}"))))
+            .collect();
+        assert_snapshot!(format!("template_{template}"), created.transcript() + "\n" + &files.join("\n"));
+        let strict = if template == "toolset" { "--deny=warnings" } else { "--strict" };
+        let check =
+            env.run(&["check", strict, "--fail-on", "info"][..if template == "toolset" { 2 } else { 4 }]);
+        assert_eq!(check.code, 0, "{}", check.out);
+        let audit = env.run(&["audit", "--fail-on", "low"]);
+        assert_eq!(audit.code, 0, "{}", audit.out);
+    }
+}
+
+#[test]
+fn a_missing_name_or_description_is_asked_only_on_a_terminal() {
+    let env = TestEnv::bare();
+    assert_snapshot!(env.runs(&[
+        &["new"],
+        &["new", "pdf"],
+        &["new", "pdf", "--json"],
+        &["new", "pdf", "-t", "scripts"]
+    ]));
+}
+
+#[test]
+fn questions_on_a_terminal() {
+    let env = TestEnv::bare();
+    let mut session = TerminalSession::start(&env, &["new"]);
+    session.until("Name of the skill: ").answer("PDF Forms").until("Name of the skill: ").answer("pdf-forms");
+    session.until("when should it be used? ").answer("Fills forms. Use when asked.");
+    session.until("Template [1]: ").answer("seven").until("Template [1]: ").answer("2");
+    assert_snapshot!(session.end().0);
+    assert!(env.path(".agents/skills/pdf-forms/scripts/main.py").is_file());
+    assert_eq!(env.run(&["check", "--strict"]).code, 0);
+}
+
+#[test]
+fn shells_complete_the_templates() {
+    let env = TestEnv::bare();
+    let script = env.run(&["completions", "bash"]).out;
+    assert!(script.contains("instructions script toolset references"));
 }

@@ -157,7 +157,9 @@ const COMMANDS: &[(&str, &str)] = &[
 /// and one below a file for output, since missing output directories are created.
 const PATH_ARGUMENTS: &[(&str, &str, &str)] = &[
     ("check", "PATHS", "check missing"),
+    ("check", "--baseline", "check --baseline missing"),
     ("audit", "PATH|NAME", "audit ./missing"),
+    ("audit", "--baseline", "audit --baseline missing"),
     ("eval", "FILE", "eval missing"),
     ("eval", "--compare", "eval queries --compare missing"),
     ("new", "--dir", "new made --description X. --dir file/x"),
@@ -233,6 +235,9 @@ const OTHER_NAMES: &[&str] = &[
     "ARGS",
     "MESSAGE",
     "SCRIPT",
+    "CODE",
+    "SEVERITY",
+    "TEMPLATE",
     "S",
     "COUNT",
 ];

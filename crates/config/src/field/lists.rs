@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use super::{InvalidValue, KeyField};
 use crate::chat::is_index_url;
+use crate::check::IgnoredCode;
 use crate::tree::{ConfigTree, TreeKind};
 use crate::values::{ConfigValues, ValueLens};
 use prowess::policy::RootSpec;
@@ -23,6 +24,11 @@ pub(crate) struct PathListField {
 /// A list of addresses of sites.
 pub(crate) struct UrlListField {
     pub(crate) lens: ValueLens<Vec<String>>,
+}
+
+/// A list of codes that `prowess check` does not report.
+pub(crate) struct IgnoredCodesField {
+    pub(crate) lens: ValueLens<Vec<IgnoredCode>>,
 }
 
 /// A list of skill directories.
@@ -86,6 +92,28 @@ impl KeyField for UrlListField {
 
     fn to_json(&self, values: &ConfigValues) -> Json {
         Json::from((self.lens.get)(values).clone())
+    }
+}
+
+impl KeyField for IgnoredCodesField {
+    fn expected(&self) -> String {
+        "a list of codes, such as \"SK044\" or \"vendor/**:SK063\"".to_owned()
+    }
+
+    fn parse_into(&self, tree: &ConfigTree, values: &mut ConfigValues) -> Result<(), InvalidValue> {
+        let mut codes = Vec::new();
+        for (item, text) in items(tree)? {
+            let code = text
+                .parse::<IgnoredCode>()
+                .map_err(|error| InvalidValue::item(item, &format!(": {error}")))?;
+            codes.push(code);
+        }
+        *(self.lens.get_mut)(values) = codes;
+        Ok(())
+    }
+
+    fn to_json(&self, values: &ConfigValues) -> Json {
+        (self.lens.get)(values).iter().map(ToString::to_string).collect()
     }
 }
 

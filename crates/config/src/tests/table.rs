@@ -7,8 +7,8 @@ use crate::choices::NamedChoice;
 use crate::tree::parse_toml;
 use crate::values::ConfigValues;
 use crate::{
-    ChatFileLimits, ChatLimits, ChatProvider, ChatSettings, ChatTimeouts, ConfigKey, EmbeddingsProvider,
-    EmbeddingsSettings, KEYS, SettingOrigin, TestSettings, find_key,
+    ChatFileLimits, ChatLimits, ChatProvider, ChatSettings, ChatTimeouts, CheckSettings, ConfigKey,
+    EmbeddingsProvider, EmbeddingsSettings, KEYS, SettingOrigin, TestSettings, find_key,
 };
 use prowess::policy::{
     CatalogPolicy, EnvironmentSettings, MentionPolicy, Policy, Preset, ReadLimits, RunLimits, RunPolicy,
@@ -24,6 +24,7 @@ pub(super) fn samples(key: &ConfigKey) -> Vec<Json> {
         json!(["/opt/a", "/opt/b"]),
         json!([".skills", "~/s"]),
         json!(["https://skills.example"]),
+        json!(["SK044", "vendor/**:SK063"]),
         json!([
             {"label": "docs", "command": "docs-server", "args": ["--skills"], "env": ["DOCS_KEY"]},
             {"label": "team", "url": "https://skills.example/mcp", "token-env": "TEAM", "timeout-ms": 100, "enabled": false},
@@ -141,6 +142,7 @@ fn every_field_of_the_policy_has_a_key() {
                 description_max: _,
                 description_long: _,
                 field_form: _,
+                metadata_values: _,
                 known_keys: _,
                 unknown_keys: _,
                 duplicate_keys: _,
@@ -231,6 +233,7 @@ fn every_field_of_the_policy_has_a_key() {
         weight: _,
         timeout: _,
     } = EmbeddingsSettings::default();
+    let CheckSettings { ignore: _ } = CheckSettings::default();
     let TestSettings {
         judge_model: _,
         prices: _,
@@ -242,7 +245,7 @@ fn every_field_of_the_policy_has_a_key() {
         jobs: _,
     } = TestSettings::default();
     // One each for `activation.max-pushed`, `sources.mcp` and `sources.indexes`.
-    assert_eq!(KEYS.len(), 2 + 10 + 14 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 1 + 19 + 4 + 22 + 7 + 8);
+    assert_eq!(KEYS.len(), 2 + 10 + 15 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 1 + 1 + 19 + 4 + 22 + 7 + 8);
 }
 
 #[test]

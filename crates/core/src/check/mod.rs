@@ -4,6 +4,7 @@
 //! for authors of skills.
 
 mod clients;
+mod passed_over;
 mod tree;
 
 use std::path::{Path, PathBuf};
@@ -11,6 +12,8 @@ use std::path::{Path, PathBuf};
 use prowess_format::dialects::{Client, SkillFile};
 use prowess_format::{Code, Diagnostic, Manifest, ParseOutcome, Rules, parse};
 use prowess_fs::{Dir, describe_errno};
+
+pub use passed_over::{PassedOverReason, PassedOverSkill, find_passed_over};
 
 use crate::FileDiagnostic;
 use crate::discovery::{ManifestRead, ScanProgress};

@@ -1,9 +1,11 @@
 //! Reading typed fields from the frontmatter tree, checked against [`Rules`](crate::Rules).
 
 mod command;
+mod edits;
 mod fields;
 mod read;
 mod sink;
+mod standard;
 
 pub(crate) use command::{CommandHead, command_name, read_command};
 pub(crate) use read::read_manifest;

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
+use super::edits::{insert_line, quote_scalar, replace_scalar, scalar};
 use super::{DiagnosticSink, Manifest, OptionalFields, STANDARD_KEYS, TRIGGER_KEYS};
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, Fix};
 use crate::dialects::{self, Client, DialectKey};
 use crate::hidden;
 use crate::manifest::fields;
@@ -42,14 +43,14 @@ pub(crate) fn read_manifest(
             }
             text => {
                 more.unknown.push((text.into(), value.value()));
-                report_unknown_key(text, key.span, rules, sink);
+                report_unknown_key(text, key, rules, sink);
             }
         }
     }
     let is_missing = |field: &str| !entries.iter().any(|(key, _)| key_text(key) == field);
     let start = Span { start: node.span.start, end: node.span.start };
     if is_missing("name") {
-        name = read_missing_name(start, dir_name, rules, sink);
+        name = read_missing_name(node, dir_name, rules, sink);
     }
     if is_missing("description") {
         let help = "add a line such as description: What it does. Use when …; only Claude Code and Copilot CLI load a skill without one";
@@ -117,26 +118,33 @@ fn report_duplicates(entries: &[(Node<'_>, Node<'_>)], rules: &Rules, sink: &mut
     }
 }
 
-fn report_unknown_key(key: &str, span: Span, rules: &Rules, sink: &mut DiagnosticSink<'_>) {
+fn report_unknown_key(key: &str, node: &Node<'_>, rules: &Rules, sink: &mut DiagnosticSink<'_>) {
     if rules.unknown_keys == RuleLevel::Ignore {
         return;
     }
     // Comparing thousands of unknown keys with the table is slow, and most of these diagnostics are dropped.
     let compared = if sink.diagnostics.len() < SUGGESTIONS_MAX { usize::MAX } else { 0 };
     let candidates = rules.known_keys.iter().take(compared);
+    let mut fix = None;
     let help = match dialects::find_key(key) {
         Some(entry) => unsupported_key_help(entry, rules),
         None => match nearest(key, candidates) {
-            Some(similar) => format!("did you mean {similar}?"),
+            Some(similar) => {
+                // Other differences may be intended.
+                let is_spelling = key.to_lowercase().replace(['_', ' '], "-") == similar;
+                fix = replace_scalar(node, similar, sink).filter(|_| is_spelling);
+                format!("did you mean {similar}?")
+            }
             None => "move it under metadata, where every key is allowed".to_owned(),
         },
     };
-    sink.report(
+    sink.report_with_fix(
         rules.unknown_keys,
         Code::UnknownKey,
-        span,
+        node.span,
         format!("unknown key {}", hidden::escape_for_display(key)),
         &help,
+        fix,
     );
 }
 
@@ -194,7 +202,7 @@ fn read_name(
         }
     };
     warn_if_not_quoted(node, "name", rules.name_form, sink);
-    check_name_form(&name, node.span, rules, sink);
+    check_name_form(&name, Some(node), node.span, dir_name, rules, sink);
     if let Some(dir_name) = dir_name
         && !name.matches_dir_name(dir_name)
     {
@@ -205,34 +213,62 @@ fn read_name(
             true => format!("rename the directory to {name}, or write name: {dir_name}"),
             false => format!("write name: {dir_name}"),
         };
-        sink.report(rules.name_folder, Code::NameFolder, node.span, message, &help);
+        // If the name is well formed, the directory could be renamed instead.
+        let is_well_formed = name.violations(NameRule::Unicode).is_empty();
+        let fix = if is_well_formed { None } else { rename(node, &dir_name, rules, sink) };
+        sink.report_with_fix(rules.name_folder, Code::NameFolder, node.span, message, &help, fix);
     }
     Some(name)
 }
 
 /// Returns the name of the directory if the rules accept a skill without a name.
 fn read_missing_name(
-    start: Span,
+    map: &Node<'_>,
     dir_name: Option<&str>,
     rules: &Rules,
     sink: &mut DiagnosticSink<'_>,
 ) -> Option<SkillName> {
+    let start = Span { start: map.span.start, end: map.span.start };
     let line = name_line(dir_name);
     let name = dir_name.and_then(|dir_name| SkillName::parse(dir_name).ok());
+    let fix = name
+        .as_ref()
+        .filter(|name| is_well_formed(name, rules))
+        .and_then(|name| insert_line(map, &format!("name: {}", scalar(name.as_str())), sink));
     let Some(name) = name.filter(|_| rules.name_missing != RuleLevel::Reject) else {
         let help = format!("add the line {line}");
-        sink.report(RuleLevel::Reject, Code::MissingName, start, "name is missing", &help);
+        sink.report_with_fix(RuleLevel::Reject, Code::MissingName, start, "name is missing", &help, fix);
         return None;
     };
     let clients = dialects::client_list(&Client::requiring_name());
     let message = format!("name is missing; the skill is named {name} after its directory");
     let help = format!("add the line {line}; {clients} do not load a skill without a name");
-    sink.report(rules.name_missing, Code::MissingName, start, message, &help);
-    check_name_form(&name, start, rules, sink);
+    sink.report_with_fix(rules.name_missing, Code::MissingName, start, message, &help, fix);
+    check_name_form(&name, None, start, dir_name, rules, sink);
     Some(name)
 }
 
-fn check_name_form(name: &SkillName, span: Span, rules: &Rules, sink: &mut DiagnosticSink<'_>) {
+/// Returns an edit that writes another name, if the rules accept it.
+fn rename(node: &Node<'_>, new_name: &str, rules: &Rules, sink: &DiagnosticSink<'_>) -> Option<Fix> {
+    let name = SkillName::parse(new_name).ok().filter(|name| is_well_formed(name, rules))?;
+    replace_scalar(node, &scalar(name.as_str()), sink)
+}
+
+fn is_well_formed(name: &SkillName, rules: &Rules) -> bool {
+    name.violations(NameRule::Unicode).is_empty()
+        && name.violations(rules.name).is_empty()
+        && rules.name_max.is_none_or(|max| name.char_count() <= max as usize)
+}
+
+/// Reports a name that is too long or not well formed. `node` is the name in the file, if there is one.
+fn check_name_form(
+    name: &SkillName,
+    node: Option<&Node<'_>>,
+    span: Span,
+    dir_name: Option<&str>,
+    rules: &Rules,
+    sink: &mut DiagnosticSink<'_>,
+) {
     let length = name.char_count();
     if let Some(limit) = rules.name_max
         && length > limit as usize
@@ -255,7 +291,13 @@ fn check_name_form(name: &SkillName, span: Span, rules: &Rules, sink: &mut Diagn
     let may_be_path = violations.contains(&NameViolation::Path);
     let (level, code) =
         if may_be_path { (RuleLevel::Reject, Code::NamePath) } else { (rules.name_form, Code::NameForm) };
-    sink.report(level, code, span, format!("the name {name} is not well formed: {reasons}"), &help);
+    let message = format!("the name {name} is not well formed: {reasons}");
+    // With a name other than that of the directory, the directory would have to be renamed, too.
+    let suggestion = suggestion.trim_end_matches('-');
+    let fix = node
+        .filter(|_| dir_name.is_none_or(|dir_name| dir_name == suggestion))
+        .and_then(|node| rename(node, suggestion, rules, sink));
+    sink.report_with_fix(level, code, span, message, &help, fix);
 }
 
 pub(super) fn read_description(
@@ -313,13 +355,12 @@ pub(super) fn read_description(
 /// Warns if a field is an unquoted number or boolean; its text is used as written.
 fn warn_if_not_quoted(node: &Node<'_>, field: &str, level: RuleLevel, sink: &mut DiagnosticSink<'_>) {
     let code = if field == "name" { Code::NameType } else { Code::DescriptionType };
-    if let Value::Number(text) = node.value() {
-        let (message, help) =
-            (format!("{field} is a number, not text"), format!("write {field}: \"{text}\""));
-        sink.report(level.min(RuleLevel::Warn), code, node.span, message, &help);
-    } else if let Value::Bool(value) = node.value() {
-        let (message, help) =
-            (format!("{field} is {value}, not text"), format!("write {field}: \"{value}\""));
-        sink.report(level.min(RuleLevel::Warn), code, node.span, message, &help);
-    }
+    let (kind, text) = match node.value() {
+        Value::Number(text) => ("a number".to_owned(), text),
+        Value::Bool(value) => (value.to_string(), value.to_string().into()),
+        Value::Null | Value::Text(_) | Value::List(_) | Value::Map(_) => return,
+    };
+    let (message, help) = (format!("{field} is {kind}, not text"), format!("write {field}: \"{text}\""));
+    let fix = quote_scalar(node, sink);
+    sink.report_with_fix(level.min(RuleLevel::Warn), code, node.span, message, &help, fix);
 }

@@ -1,6 +1,6 @@
 //! Collecting diagnostics about fields, located in the file.
 
-use crate::diagnostic::{Code, Diagnostic, Location, Severity};
+use crate::diagnostic::{Code, Diagnostic, Fix, Location, Severity};
 use crate::position::{LineMap, Span};
 use crate::repair::RepairedYaml;
 use crate::rules::RuleLevel;
@@ -23,7 +23,26 @@ pub(crate) struct DiagnosticSink<'s> {
 /// The number of diagnostics from which a line map is faster.
 const LINE_MAP_THRESHOLD: usize = 8;
 
-impl DiagnosticSink<'_> {
+impl<'s> DiagnosticSink<'s> {
+    /// Returns the YAML from the beginning to `end`, or nothing if it was repaired.
+    pub(crate) fn yaml_before(&self, end: u32) -> &'s [u8] {
+        let end = self.offset + end as usize;
+        self.source.get(self.offset..end).filter(|_| self.repaired.is_none()).unwrap_or_default()
+    }
+
+    /// Returns the bytes of a span of the YAML, or nothing if it was repaired.
+    pub(crate) fn yaml_text(&self, span: Span) -> &'s [u8] {
+        let range = span.shifted(self.offset).range();
+        self.source.get(range).filter(|_| self.repaired.is_none()).unwrap_or_default()
+    }
+
+    /// Returns the line break that the file uses.
+    pub(crate) fn line_break(&self) -> &'static str {
+        let line_break = memchr::memchr(b'\n', self.source);
+        let is_crlf = line_break.and_then(|at| self.source.get(at.checked_sub(1)?)) == Some(&b'\r');
+        if is_crlf { "\r\n" } else { "\n" }
+    }
+
     /// Reports a problem with a span of the YAML, at the severity that corresponds to `level`.
     pub(crate) fn report(
         &mut self,
@@ -32,6 +51,19 @@ impl DiagnosticSink<'_> {
         span: Span,
         message: impl Into<String>,
         help: &str,
+    ) {
+        self.report_with_fix(level, code, span, message, help, None);
+    }
+
+    /// Reports a problem like [`report`](Self::report), with an edit of the YAML that fixes it.
+    pub(crate) fn report_with_fix(
+        &mut self,
+        level: RuleLevel,
+        code: Code,
+        span: Span,
+        message: impl Into<String>,
+        help: &str,
+        fix: Option<Fix>,
     ) {
         let severity = match level {
             RuleLevel::Ignore => return,
@@ -53,6 +85,10 @@ impl DiagnosticSink<'_> {
         };
         let mut diagnostic = Diagnostic::new(code, severity, message).at(location);
         diagnostic.help = (!help.is_empty()).then(|| help.to_owned());
+        // In repaired YAML, the span of a value is not exact. The fix is offered once the repairs are applied.
+        diagnostic.fix = fix
+            .filter(|_| self.repaired.is_none())
+            .map(|fix| Box::new(Fix { span: fix.span.shifted(self.offset), text: fix.text }));
         self.diagnostics.push(diagnostic);
     }
 }

@@ -1,25 +1,29 @@
 //! The audit as JSON.
 
 use std::io;
-use std::path::PathBuf;
 
 use prowess_package::audit::{self, Finding, RULES_VERSION, rules};
 use serde_json::{Value, json};
 
 use super::{AuditSummary, AuditedSkill};
+use crate::commands::passed_over::PassedOver;
 use crate::output::Output;
 
 pub(super) fn write(
     output: &mut Output,
     audited: &[AuditedSkill],
     summary: &AuditSummary,
-    skipped: &[PathBuf],
+    passed_over: &PassedOver,
+    baseline: Option<Value>,
 ) -> io::Result<()> {
     let skills: Vec<_> = audited.iter().map(skill).collect();
     let mut value = json!({"schema": 1, "rules": RULES_VERSION, "skills": skills, "summary": summary});
-    if !skipped.is_empty() {
-        let paths: Vec<_> = skipped.iter().map(|path| path.to_string_lossy()).collect();
-        value["passed_over"] = json!(paths);
+    let lists = [("passed_over", passed_over.dirs_json()), ("passed_over_skills", passed_over.skills_json())];
+    for (key, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
+        value[key] = json!(list);
+    }
+    if let Some(baseline) = baseline {
+        value["baseline"] = baseline;
     }
     output.write_json(&value)
 }

@@ -3,17 +3,25 @@
 use std::io;
 use std::path::Path;
 
+use prowess::check::PassedOverSkill;
 use prowess_package::audit::{Finding, FindingSeverity, rules};
 use serde_json::{Value, json};
 
 use super::AuditedSkill;
 use crate::output::Output;
+use crate::report::help_uri::rule_uri;
 use crate::report::{sarif, uri};
 
-pub(super) fn write(output: &mut Output, audited: &[AuditedSkill], base: &Path) -> io::Result<()> {
+pub(super) fn write(
+    output: &mut Output,
+    audited: &[AuditedSkill],
+    passed_over: &[PassedOverSkill],
+    base: &Path,
+) -> io::Result<()> {
     let rule = |rule: &prowess_package::audit::Rule| {
         json!({
             "id": rule.id,
+            "helpUri": rule_uri(rule),
             "shortDescription": {"text": rule.title},
             "fullDescription": {"text": format!("{}: {}", rule.title, rule.reason)},
             "help": {"text": rule.help},
@@ -26,7 +34,7 @@ pub(super) fn write(output: &mut Output, audited: &[AuditedSkill], base: &Path) 
         .iter()
         .flat_map(|skill| skill.verdict.findings.iter().map(move |finding| result(skill, finding, base)))
         .collect();
-    output.write_json(&sarif::log(&rules, &results))
+    output.write_json(&sarif::log(&rules, &results, passed_over, base))
 }
 
 fn result(skill: &AuditedSkill, finding: &Finding, base: &Path) -> Value {

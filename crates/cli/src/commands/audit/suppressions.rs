@@ -89,6 +89,13 @@ impl SuppressionLists {
     }
 }
 
+/// Returns suppressions of the rules that were passed on the command line.
+pub(super) fn from_options(rules: &[&str]) -> Result<Suppressions, Failure> {
+    let entries =
+        rules.iter().map(|rule| format!("[[suppress]]\nrule = \"{rule}\"\nreason = \"--ignore\"\n"));
+    Suppressions::parse(&entries.collect::<String>()).map_err(|error| Failure::usage(error.to_string()))
+}
+
 fn read_list(path: &Path) -> Result<Suppressions, Failure> {
     let invalid = |reason: String| {
         let hint = "each entry is a [[suppress]] table with rule and reason, and optionally skill and path";

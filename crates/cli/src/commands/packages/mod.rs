@@ -85,7 +85,7 @@ fn file_urls() -> FileUrls {
 }
 
 /// Returns a task that Ctrl-C cancels.
-fn cancellable_task() -> Arc<Task> {
+pub(super) fn cancellable_task() -> Arc<Task> {
     let task = Arc::new(Task::default());
     // If a second signal kills the process, the next run removes the staged files.
     crate::signals::set_on_termination(&task.cancel_flag());

@@ -51,7 +51,7 @@ impl<'a> TerminalPrompter<'a> {
     }
 
     /// Prints what a prompt is about, even with `--quiet`.
-    pub(super) fn show(&self, text: &str) {
+    pub(in crate::commands) fn show(&self, text: &str) {
         let _ = writeln!(self.stderr(), "{text}");
     }
 
@@ -65,7 +65,7 @@ impl<'a> TerminalPrompter<'a> {
     }
 
     /// Asks a question and reads a line. The end of the input is an error.
-    fn ask(&self, question: &str) -> Result<String, PackageError> {
+    pub(in crate::commands) fn ask(&self, question: &str) -> Result<String, PackageError> {
         let failed = |_| choose("cannot prompt for an answer", "answer with options; see --help");
         let mut err = self.stderr();
         err.write_all(question.as_bytes()).and_then(|()| err.flush()).map_err(failed)?;

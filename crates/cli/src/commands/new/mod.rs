@@ -1,4 +1,7 @@
-//! `prowess new`: creates a skill.
+//! `prowess new`: creates a skill from a template.
+
+mod questions;
+mod templates;
 
 use std::path::{Path, PathBuf};
 
@@ -9,41 +12,53 @@ use prowess_format::{NameRule, Rules, SkillName, hidden, parse};
 use serde_json::json;
 
 use super::{CommandResult, SUCCESS};
+use crate::args::{GlobalArgs, NewArgs};
 use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean_path};
+use templates::{TemplateFile, files};
 
 pub(super) fn run(
     context: &CommandContext,
-    name: &str,
-    description: &str,
-    dir: Option<PathBuf>,
+    global: &GlobalArgs,
+    args: NewArgs,
     output: &mut Output,
 ) -> CommandResult {
-    let name = parse_name(name)?;
-    let text = skill_md(&name, description)?;
-    let parent = match dir {
+    // What is given is checked before anything is asked.
+    args.name.as_deref().map(parse_name).transpose()?;
+    let answers = questions::complete(args, global)?;
+    let name = parse_name(&answers.name)?;
+    let template = answers.template;
+    let files = files(template, &name, &quote_description(&answers.description));
+    check_files(&name, &answers.description, &files)?;
+    let parent = match answers.dir {
         Some(dir) => std::path::absolute(dir)?,
         None => default_dir(context)?,
     };
     let skill = parent.join(name.as_str());
-    create(&parent, &skill, &text)?;
+    create(&parent, &skill, &files)?;
     let file = skill.join("SKILL.md");
     if output.json() {
-        output.write_json(&json!({"schema": 1, "name": name.as_str(), "location": file}))?;
+        let paths: Vec<_> = files.iter().map(|file| file.path).collect();
+        output.write_json(&json!({
+            "schema": 1, "name": name.as_str(), "location": file, "template": template.as_str(), "files": paths,
+        }))?;
         return Ok(SUCCESS);
     }
-    let display = clean_path(&short_path(&file, &context.host_env));
-    output.line(format!("created {display}"))?;
+    let shown = |path: &Path| clean_path(&short_path(path, &context.host_env));
+    for file in &files {
+        output.line(format!("created {}", shown(&skill.join(file.path))))?;
+    }
     let trust = if needs_trust(context, &skill) {
         "; to make the project's skills available to models: prowess trust"
     } else {
         ""
     };
-    output.note(format!(
-        "next: write the instructions, then check them: prowess check {}{trust}",
-        quote(&display)
-    ));
+    let display = quote(&shown(&file)).into_owned();
+    output.note(format!("next: {}, then check them: prowess check {display}{trust}", template.next_step()));
+    if let Some(hint) = template.try_it(&name) {
+        output.note(format!("hint: {hint}"));
+    }
     Ok(SUCCESS)
 }
 
@@ -76,12 +91,14 @@ fn parse_name(name: &str) -> Result<SkillName, Failure> {
     }
 }
 
-/// Returns the contents of the `SKILL.md`, which must be strictly valid.
-fn skill_md(name: &SkillName, description: &str) -> Result<String, Failure> {
-    let quoted = description.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r', '\t'], " ");
-    let text = format!(
-        "---\nname: {name}\ndescription: \"{quoted}\"\n---\n\n# {name}\n\nDescribe here, step by step, what the model should do.\n"
-    );
+/// Returns the description as YAML.
+fn quote_description(description: &str) -> String {
+    let escaped = description.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r', '\t'], " ");
+    format!("\"{escaped}\"")
+}
+
+/// Fails if the `SKILL.md` would not be valid. All templates but those with keys of Prowess are strictly valid.
+fn check_files(name: &SkillName, description: &str, files: &[TemplateFile]) -> Result<(), Failure> {
     let refused = |message: String| {
         let hint =
             "describe what the skill does and when to use it: --description \"Fills PDF forms. Use when …\"";
@@ -91,9 +108,11 @@ fn skill_md(name: &SkillName, description: &str) -> Result<String, Failure> {
     if let Some((_, c)) = hidden::find_hidden(description) {
         return Err(refused(format!("the description contains the hidden character {}", c.escape_unicode())));
     }
-    let parsed = parse(text.as_bytes(), Some(name.as_str()), &Rules::strict());
+    let rules = Rules { known_keys: Rules::standard().known_keys, ..Rules::strict() };
+    let skill_md = files.iter().find(|file| file.path == "SKILL.md").map_or("", |file| file.text.as_str());
+    let parsed = parse(skill_md.as_bytes(), Some(name.as_str()), &rules);
     match parsed.diagnostics.into_iter().find(prowess_format::Diagnostic::is_error) {
-        None => Ok(text),
+        None => Ok(()),
         Some(error) => Err(refused(error.message)),
     }
 }
@@ -112,7 +131,7 @@ fn default_dir(context: &CommandContext) -> Result<PathBuf, Failure> {
 }
 
 /// Creates the skill directory atomically: it is staged next to its destination and renamed.
-fn create(parent: &Path, skill: &Path, text: &str) -> Result<(), Failure> {
+fn create(parent: &Path, skill: &Path, files: &[TemplateFile]) -> Result<(), Failure> {
     if skill.symlink_metadata().is_ok() {
         let message = format!("{} already exists", clean_path(skill));
         return Err(
@@ -123,13 +142,25 @@ fn create(parent: &Path, skill: &Path, text: &str) -> Result<(), Failure> {
     remove_stale(parent);
     let staged = parent.join(format!("{STAGING_PREFIX}{}", std::process::id()));
     let created = std::fs::create_dir(&staged)
-        .and_then(|()| std::fs::write(staged.join("SKILL.md"), text))
+        .and_then(|()| files.iter().try_for_each(|file| write_file(&staged, file)))
         .and_then(|()| std::fs::rename(&staged, skill));
     if created.is_err() {
         // The first error is reported; a failed cleanup is not.
         let _ = std::fs::remove_dir_all(&staged);
     }
     created.map_err(cannot_create(skill))
+}
+
+fn write_file(dir: &Path, file: &TemplateFile) -> std::io::Result<()> {
+    let path = dir.join(file.path);
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    std::fs::write(&path, &file.text)?;
+    match file.is_executable {
+        true => prowess_fs::set_permissions(&std::fs::File::open(&path)?, 0o755),
+        false => Ok(()),
+    }
 }
 
 fn cannot_create(path: &Path) -> impl FnOnce(std::io::Error) -> Failure {

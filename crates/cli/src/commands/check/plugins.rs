@@ -6,24 +6,10 @@ use prowess_format::{Code, Diagnostic};
 use prowess_package::DirTree;
 use prowess_package::agent_plugins::{CheckedManifest, has_manifest, load_all_plugins};
 
-use crate::report::FileReport;
-
 /// The result for a manifest, or for another file that makes a plugin incomplete.
 pub(super) struct ManifestCheck {
     pub(super) path: PathBuf,
-    diagnostics: Vec<Diagnostic>,
-}
-
-impl ManifestCheck {
-    pub(super) fn report(&self) -> FileReport<'_> {
-        FileReport {
-            path: &self.path,
-            name: None,
-            valid: !self.diagnostics.iter().any(Diagnostic::is_error),
-            diagnostics: &self.diagnostics,
-            other_files: &[],
-        }
-    }
+    pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 /// Checks the plugin or marketplace in a directory, and the plugins of the marketplace that are in it. Returns nothing
