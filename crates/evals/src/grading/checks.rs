@@ -181,7 +181,7 @@ fn on_text(
 fn find_files(path: &str, files: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
     let path = path.trim_start_matches("./");
     if path.contains(['*', '?']) {
-        let matches = |file: &&String| glob_match(path.as_bytes(), file.as_bytes());
+        let matches = |file: &&String| prowess::glob_matches(path, file);
         return files.keys().filter(matches).cloned().collect();
     }
     let exact: Vec<String> = files.keys().filter(|file| *file == path).cloned().collect();
@@ -191,40 +191,6 @@ fn find_files(path: &str, files: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
     // Agents choose directories for results, such as outputs.
     let suffix = format!("/{path}");
     files.keys().filter(|file| file.ends_with(&suffix)).cloned().collect()
-}
-
-/// Matches `?`, `*` within a name and `**` across names.
-fn glob_match(pattern: &[u8], text: &[u8]) -> bool {
-    // The positions in the text that the pattern so far can reach. This takes time in proportion to both lengths.
-    let mut reached = vec![false; text.len() + 1];
-    reached[0] = true;
-    let mut rest = pattern;
-    while let Some((first, following)) = rest.split_first() {
-        let (crosses, is_star) = (rest.starts_with(b"**"), *first == b'*');
-        rest = if crosses { following.get(1..).unwrap_or_default() } else { following };
-        if is_star {
-            // `**/` also matches no directory.
-            let skips_slash = crosses && rest.first() == Some(&b'/');
-            let before = reached.clone();
-            for position in 1..=text.len() {
-                let extends = reached[position - 1] && (crosses || text[position - 1] != b'/');
-                reached[position] = reached[position] || extends;
-            }
-            if skips_slash {
-                rest = &rest[1..];
-                let after_slash =
-                    |position: usize| position > 0 && text[position - 1] == b'/' && reached[position - 1];
-                reached =
-                    (0..=text.len()).map(|position| before[position] || after_slash(position)).collect();
-            }
-            continue;
-        }
-        let matches = |byte: u8| byte == *first || (*first == b'?' && byte != b'/');
-        reached = (0..=text.len())
-            .map(|position| position > 0 && reached[position - 1] && matches(text[position - 1]))
-            .collect();
-    }
-    reached.last().copied().unwrap_or(false)
 }
 
 /// Returns the JSON in a text: all of it, or the first code block.
@@ -318,21 +284,5 @@ mod tests {
             }
         });
         insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
-    }
-
-    #[test]
-    fn patterns_match_paths() {
-        for (pattern, path, expected) in [
-            ("*.txt", "a.txt", true),
-            ("*.txt", "d/a.txt", false),
-            ("**/*.txt", "a.txt", true),
-            ("**/*.txt", "d/e/a.txt", true),
-            ("out-?.md", "out-1.md", true),
-            ("a/**", "a/b/c", true),
-            ("a/**/z", "a/b/c/z", true),
-            ("a/**/z", "a/bz", false),
-        ] {
-            assert_eq!(glob_match(pattern.as_bytes(), path.as_bytes()), expected, "{pattern} {path}");
-        }
     }
 }
