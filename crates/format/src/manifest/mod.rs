@@ -2,10 +2,14 @@
 
 mod command;
 mod fields;
+mod known_field;
 mod read;
 mod sink;
 
+pub use known_field::{FieldForm, KnownField};
+
 pub(crate) use command::{CommandHead, command_name, read_command};
+pub(crate) use known_field::{CLIENT_METADATA, PATH_MAX, PATHS_MAX, PATTERN_MAX, TRIGGER_LISTS};
 pub(crate) use read::read_manifest;
 pub(crate) use sink::DiagnosticSink;
 
