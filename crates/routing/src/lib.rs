@@ -51,7 +51,7 @@ mod words;
 pub use complete::{COMPLETIONS_MAX, Completion, complete, complete_named};
 pub use confidence::{CONFIDENCE_MIN, EVIDENCE, EVIDENCE_BIAS, EVIDENCE_NAMES, EVIDENCE_WEIGHTS, Evidence};
 pub use lexical::{LexicalIndex, RankedSkill};
-pub use lint::{RoutingAdvice, lint};
+pub use lint::{CONFUSABLE_SHARE, RoutingAdvice, lint};
 pub use list_request::asks_for_list;
 pub use pattern::PATTERN_MAX;
 pub use rank::{MatchKind, RouteOptions, Routing, SkillMatch, Tier};

@@ -19,10 +19,21 @@ pub(crate) const PATTERN_MAX: usize = 1_000;
 pub(crate) const CLIENT_METADATA: [&str; 4] = ["openclaw", "clawdbot", "moltbot", "hermes"];
 
 /// The lists of `triggers`.
-pub(crate) const TRIGGER_LISTS: [(&str, &str); 3] = [
+pub const TRIGGER_LISTS: [(&str, &str); 3] = [
     ("keywords", "words and phrases that activate the skill"),
     ("verbs", "action words that activate the skill"),
     ("patterns", "regular expressions that activate the skill"),
+];
+
+/// Entries of `metadata` with a meaning to Prowess or to many skills. All other entries are allowed, too.
+pub const METADATA_ENTRIES: [(&str, &str); 7] = [
+    ("author", "the author"),
+    ("version", "the version, such as \"1.0.0\""),
+    ("tags", "words for searching"),
+    ("env", "environment variables that the scripts need"),
+    ("requires", "other skills, MCP servers or commands"),
+    ("prowess-requires", "commands that must be installed"),
+    ("openclaw", "settings for OpenClaw"),
 ];
 
 crate::named_enum! {

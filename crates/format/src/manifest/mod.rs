@@ -6,10 +6,10 @@ mod known_field;
 mod read;
 mod sink;
 
-pub use known_field::{FieldForm, KnownField};
+pub use known_field::{FieldForm, KnownField, METADATA_ENTRIES, TRIGGER_LISTS};
 
 pub(crate) use command::{CommandHead, command_name, read_command};
-pub(crate) use known_field::{CLIENT_METADATA, PATH_MAX, PATHS_MAX, PATTERN_MAX, TRIGGER_LISTS};
+pub(crate) use known_field::{CLIENT_METADATA, PATH_MAX, PATHS_MAX, PATTERN_MAX};
 pub(crate) use read::read_manifest;
 pub(crate) use sink::DiagnosticSink;
 
