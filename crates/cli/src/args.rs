@@ -2,6 +2,7 @@
 
 mod chat;
 mod config;
+mod editors;
 mod env;
 mod hook;
 mod mcp;
@@ -17,6 +18,7 @@ use clap_complete::Shell;
 
 pub(crate) use chat::{ChatArgs, ChatsArgs, ChatsCommand, StoreArgs};
 pub(crate) use config::{ConfigArgs, ConfigCommand, ConfigEditArgs, ConfigSetArgs, ConfigUnsetArgs};
+pub(crate) use editors::{LspArgs, SchemaArgs};
 pub(crate) use env::{EnvArgs, EnvCommand};
 pub(crate) use hook::{HOOK_TIMEOUT_MS, HookArgs, HookChangeArgs, HookCommand, HookPromptArgs};
 pub(crate) use mcp::{ClientArgs, ConnectArgs, DisconnectArgs, McpArgs, McpCommand, ServeMcpArgs};
@@ -214,6 +216,10 @@ pub(crate) enum Command {
     Eval(EvalArgs),
     /// Find skills that are hard to tell apart
     Lint(LintArgs),
+    /// Run the language server for editors
+    Lsp(LspArgs),
+    /// Print the JSON Schema of the frontmatter
+    Schema(SchemaArgs),
     /// Create a skill
     #[command(visible_alias = "init")]
     New {

@@ -114,7 +114,7 @@ impl ActionBuilder<'_> {
         let is_creatable = path_state(dir, &inner) == PathState::Missing
             && parents.into_iter().all(|parent| is_inside(path_state(dir, parent)));
         let uri = file_uri(dir, &inner).filter(|_| is_creatable)?;
-        let options = CreateFileOptions { overwrite: Some(false), ignore_if_exists: Some(true) };
+        let options = CreateFileOptions { overwrite: Some(false), ignore_if_exists: Some(false) };
         let create = CreateFile { uri, options: Some(options), annotation_id: None };
         let shown = prowess_format::hidden::escape_for_display(path);
         let action = self.action(

@@ -32,13 +32,18 @@ impl ClientSupport {
         };
         let encodings = capabilities.pointer("/general/positionEncodings").cloned().unwrap_or_default();
         let encodings: Vec<PositionEncodingKind> = serde_json::from_value(encodings).unwrap_or_default();
-        let document_changes = is_set("/workspace/workspaceEdit/documentChanges");
         let operations = "/workspace/workspaceEdit/resourceOperations";
+        // Neovim declares only the operations, which no other form of an edit can contain.
+        let document_changes = is_set("/workspace/workspaceEdit/documentChanges")
+            || capabilities
+                .pointer(operations)
+                .and_then(Value::as_array)
+                .is_some_and(|list| !list.is_empty());
         Self {
             encoding: PositionEncoding::choose(&encodings),
             document_changes,
-            create_file: document_changes && lists(operations, "create"),
-            rename_file: document_changes && lists(operations, "rename"),
+            create_file: lists(operations, "create"),
+            rename_file: lists(operations, "rename"),
             code_action_literals: capabilities
                 .pointer("/textDocument/codeAction/codeActionLiteralSupport")
                 .is_some_and(Value::is_object),

@@ -204,7 +204,7 @@ fn deduplicate(mut checked: Vec<CheckedSkill>, explicit: bool) -> Vec<CheckedSki
 
 /// Checks the toolsets of a valid skill without running them. Problems are warnings, because the skill still loads.
 #[cfg(feature = "toolsets")]
-fn check_toolsets(checked: &CheckedSkill) -> Vec<FileDiagnostic> {
+pub(super) fn check_toolsets(checked: &CheckedSkill) -> Vec<FileDiagnostic> {
     use prowess_format::Diagnostic;
 
     let has_toolsets = checked.is_valid() && !checked.toolsets.is_empty() && checked.path != Path::new(STDIN);
@@ -224,7 +224,7 @@ fn check_toolsets(checked: &CheckedSkill) -> Vec<FileDiagnostic> {
 }
 
 #[cfg(not(feature = "toolsets"))]
-fn check_toolsets(_: &CheckedSkill) -> Vec<FileDiagnostic> {
+pub(super) fn check_toolsets(_: &CheckedSkill) -> Vec<FileDiagnostic> {
     Vec::new()
 }
 

@@ -42,7 +42,9 @@ impl Server {
         let Some(document) = self.documents.get_mut(uri) else { return };
         let Some(checked) = document.check(&self.options.rules, &self.settings) else { return };
         let view = document.view(self.client.encoding);
-        let own = checked.client_diagnostics.iter().filter(|found| found.path == checked.path);
+        let of_files = self.other_files.get(uri).map(|files| files.of_files.as_slice()).unwrap_or_default();
+        let own =
+            checked.client_diagnostics.iter().chain(of_files).filter(|found| found.path == checked.path);
         let diagnostics: Vec<Diagnostic> = checked
             .diagnostics
             .iter()
@@ -94,8 +96,11 @@ impl Server {
         // The document may have been closed in the meantime.
         if self.documents.contains_key(uri) {
             found.retain(|found| !self.settings.ignore.contains(&found.diagnostic.code));
-            self.other_files.entry(uri.clone()).or_default().of_files = found;
-            self.publish_other_files(uri);
+            let files = self.other_files.entry(uri.clone()).or_default();
+            if files.of_files != found {
+                files.of_files = found;
+                self.outdated.insert(uri.clone());
+            }
         }
     }
 
