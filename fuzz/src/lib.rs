@@ -11,6 +11,7 @@
 //! | [`well_known()`] | the index of a website |
 //! | [`jsonc()`] | edits of the configurations of MCP clients |
 //! | [`plugin()`] | manifests of plugins and marketplaces |
+//! | [`lsp()`] | frames and positions of the language server, and references of a text |
 //! | [`mcp_uri()`] | URIs of files over MCP |
 //! | [`markdown()`] | Markdown rendered as HTML |
 //! | [`route_index()`] | damaged routing indexes |
@@ -25,6 +26,7 @@ mod audit;
 mod config;
 mod dependencies;
 mod jsonc;
+mod lsp;
 mod markdown;
 mod mcp_uri;
 mod plugin;
@@ -41,6 +43,7 @@ pub use audit::audit;
 pub use config::config;
 pub use dependencies::dependencies;
 pub use jsonc::jsonc;
+pub use lsp::lsp;
 pub use markdown::markdown;
 pub use mcp_uri::mcp_uri;
 pub use plugin::plugin;

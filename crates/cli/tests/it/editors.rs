@@ -116,7 +116,7 @@ fn options_and_configuration_select_the_rules() {
     assert_eq!(server.open(&env, "odd/SKILL.md", ODD), ["SK034", "SK063"]);
     let mut server = LanguageServer::start(&env, &["lsp", "--strict"]);
     server.initialize(&json!({}));
-    assert_eq!(server.open(&env, "odd/SKILL.md", ODD), ["SK034", "SK036", "SK051", "SK063"]);
+    assert_eq!(server.open(&env, "odd/SKILL.md", ODD), ["SK034", "SK036", "SK051"]);
     let mut server = LanguageServer::start(&env, &["lsp", "--agent", "codex"]);
     server.initialize(&json!({}));
     assert_eq!(server.open(&env, "odd/SKILL.md", ODD), ["SK034", "SK063", "SK102"]);
