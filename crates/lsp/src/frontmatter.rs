@@ -183,7 +183,7 @@ mod tests {
                 "value \"b\" of \"keywords\" in Some(\"triggers\")",
             ),
             (
-                "---\nallowed-tools: Read Ba|sh(git:*) x\n---\n",
+                "---\nallowed-tools: Read Bas|h(git:*) x\n---\n",
                 "value \"Bash(git:*)\" of \"allowed-tools\" in None",
             ),
             ("---\nallowed-tools:\n  - |\n---\n", "value \"\" of \"allowed-tools\" in None"),

@@ -45,7 +45,7 @@ fn keys_are_explained_with_their_limits_and_agents() {
 fn values_are_explained() {
     let mut session = Session::start();
     insta::assert_snapshot!(hover(&mut session, "---\nname: pdf\ndescription: Reads |files.\n---\n"), @"**description**: 12 of at most 1024 characters");
-    insta::assert_snapshot!(hover(&mut session, "---\nallowed-tools: Read Ba|sh(git:*)\n---\n"), @"`Bash`: runs shell commands; Bash(git:*) allows only those that start with git");
+    insta::assert_snapshot!(hover(&mut session, "---\nallowed-tools: Read Bas|h(git:*)\n---\n"), @"`Bash`: runs shell commands; Bash(git:*) allows only those that start with git");
     assert_eq!(hover(&mut session, "---\nlicense: M|IT\n---\n"), "nothing");
 }
 
