@@ -12,6 +12,7 @@
 //! | [`well_known()`] | the index of a website |
 //! | [`jsonc()`] | edits of the configurations of MCP clients |
 //! | [`plugin()`] | manifests of plugins and marketplaces |
+//! | [`lsp()`] | frames and positions of the language server, and references of a text |
 //! | [`mcp_uri()`] | URIs of files over MCP |
 //! | [`markdown()`] | Markdown rendered as HTML |
 //! | [`route_index()`] | damaged routing indexes |
@@ -27,6 +28,7 @@ mod config;
 mod dependencies;
 mod fix;
 mod jsonc;
+mod lsp;
 mod markdown;
 mod mcp_uri;
 mod plugin;
@@ -44,6 +46,7 @@ pub use config::config;
 pub use dependencies::dependencies;
 pub use fix::fix;
 pub use jsonc::jsonc;
+pub use lsp::lsp;
 pub use markdown::markdown;
 pub use mcp_uri::mcp_uri;
 pub use plugin::plugin;

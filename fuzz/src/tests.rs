@@ -66,6 +66,11 @@ fn jsonc() {
 }
 
 #[test]
+fn lsp() {
+    replay("lsp", crate::lsp);
+}
+
+#[test]
 fn mcp_uri() {
     replay("mcp_uri", crate::mcp_uri);
 }

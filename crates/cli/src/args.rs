@@ -3,6 +3,7 @@
 mod chat;
 mod checks;
 mod config;
+mod editors;
 mod env;
 mod hook;
 mod mcp;
@@ -20,6 +21,7 @@ use clap_complete::Shell;
 pub(crate) use chat::{ChatArgs, ChatsArgs, ChatsCommand, StoreArgs};
 pub(crate) use checks::{AuditArgs, BaselineArgs, CheckArgs, ReportFormat};
 pub(crate) use config::{ConfigArgs, ConfigCommand, ConfigEditArgs, ConfigSetArgs, ConfigUnsetArgs};
+pub(crate) use editors::{LspArgs, SchemaArgs};
 pub(crate) use env::{EnvArgs, EnvCommand};
 pub(crate) use hook::{HOOK_TIMEOUT_MS, HookArgs, HookChangeArgs, HookCommand, HookPromptArgs};
 pub(crate) use mcp::{ClientArgs, ConnectArgs, DisconnectArgs, McpArgs, McpCommand, ServeMcpArgs};
@@ -219,6 +221,10 @@ pub(crate) enum Command {
     Lint(LintArgs),
     /// Run the evaluations of skills, with and without each skill
     Test(TestArgs),
+    /// Run the language server for editors
+    Lsp(LspArgs),
+    /// Print the JSON Schema of the frontmatter
+    Schema(SchemaArgs),
     /// Create a skill
     #[command(visible_alias = "init")]
     New(NewArgs),

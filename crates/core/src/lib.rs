@@ -25,6 +25,7 @@
 //! | [`activation`] | loading the instructions of a skill |
 //! | [`resources`] | reading the other files of a skill |
 //! | [`check`] | checking skill directories, single files and whole trees |
+//! | [`references`] | the files that instructions refer to |
 //! | [`known_files`] | the files that a conversation is about, for skills with `paths` |
 //! | [`usage`] | when and how often skills were used |
 //! | [`trust`] | which projects the user trusts |
@@ -52,7 +53,7 @@ pub mod ledger;
 pub mod lock;
 mod lock_file;
 pub mod policy;
-mod references;
+pub mod references;
 pub mod registry;
 pub mod remote;
 pub mod resources;

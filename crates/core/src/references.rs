@@ -1,7 +1,7 @@
-//! The files that a skill's body refers to, by links and by bare paths, and the problems with these references.
+//! The files that a skill's body refers to, by links, bare paths and code spans, and the problems with these references.
 
 use std::collections::HashSet;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use memchr::memmem;
 use prowess_format::{Code, Diagnostic, Location, Severity, Span};
@@ -14,6 +14,79 @@ const DIRS: [&[u8]; 3] = [b"scripts", b"references", b"assets"];
 
 /// The maximum number of components in a path: a directory of the skill and a file in it.
 const DEPTH_MAX: usize = 2;
+
+/// A place in a text that refers to a file of the skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileReference<'s> {
+    /// The bytes of the path.
+    pub span: Span,
+    /// The path as written.
+    pub path: &'s str,
+}
+
+/// Returns the references of a `SKILL.md` whose body begins at byte `body`, sorted and without overlaps: relative links
+/// outside of code, bare paths such as `scripts/run.py`, and code spans that consist of a path. The files may be
+/// missing, and code spans may be about other files.
+///
+/// ```
+/// use prowess::references::file_references;
+///
+/// let source = b"See [the guide](guide.md#top), run scripts/x.py, then read `notes.md`.";
+/// let paths: Vec<_> = file_references(source, 0).iter().map(|reference| reference.path).collect();
+/// assert_eq!(paths, ["guide.md", "scripts/x.py", "notes.md"]);
+/// ```
+pub fn file_references(source: &[u8], body: usize) -> Vec<FileReference<'_>> {
+    let mut fences = FenceTracker::new(source, 0);
+    let links = links(source).filter(|(_, path)| !is_placeholder(path));
+    let links = links.filter(|(start, _)| !fences.is_open(*start) && !in_backticks(source, *start));
+    let found = links.chain(bare_paths(source, body)).chain(code_spans(source, body));
+    let mut references: Vec<_> = found
+        .map(|(start, path)| FileReference { span: Span::new(start, start + path.len()), path })
+        .collect();
+    references.sort_by_key(|reference| (reference.span.start, std::cmp::Reverse(reference.span.end)));
+    let mut end = 0;
+    references.retain(|FileReference { span, .. }| {
+        let is_new = span.start >= end && span.end > span.start;
+        end = if is_new { span.end } else { end };
+        is_new
+    });
+    references
+}
+
+/// Returns the path inside the skill that a reference names, without `.` components; `None` if it is empty, a pattern, or
+/// outside the skill.
+///
+/// ```
+/// use prowess::references::inner_path;
+///
+/// assert_eq!(inner_path("./references/a.md").unwrap().to_str(), Some("references/a.md"));
+/// assert_eq!(inner_path("../secret"), None);
+/// assert_eq!(inner_path("scripts/{name}.py"), None);
+/// ```
+pub fn inner_path(path: &str) -> Option<PathBuf> {
+    if is_placeholder(path) || path.starts_with('/') || path.contains(['\\', '\0']) {
+        return None;
+    }
+    let mut inner = PathBuf::new();
+    for part in Path::new(path).components() {
+        match part {
+            Component::Normal(name) => inner.push(name),
+            Component::CurDir => {}
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    (!inner.as_os_str().is_empty()).then_some(inner)
+}
+
+/// Returns the spans in which a text names a path, with or without `./` before it. A path that is only a part of another
+/// one does not count. The spans do not include the `./`.
+pub fn mentions(text: &str, path: &str) -> Vec<Span> {
+    let bytes = text.as_bytes();
+    memmem::find_iter(bytes, path.as_bytes())
+        .filter(|offset| !path.is_empty() && is_mention(bytes, *offset, path))
+        .map(|offset| Span::new(offset, offset + path.len()))
+        .collect()
+}
 
 /// Checks the files that a `SKILL.md` refers to: relative links outside of code, and bare paths such as
 /// `scripts/run.py` in the body, which begins at byte `body`. `exists` returns whether a path inside the skill
@@ -43,11 +116,7 @@ struct ReferenceChecker<'s, F> {
 impl<'s, F: Fn(&Path) -> bool> ReferenceChecker<'s, F> {
     fn check_links(&mut self) {
         let mut fences = FenceTracker::new(self.source, 0);
-        for open in memmem::find_iter(self.source, b"](").take(REFERENCES_MAX).map(|bracket| bracket + 2) {
-            let rest = &self.source[open..];
-            let end = rest.iter().position(|byte| matches!(byte, b')' | b' ' | b'"' | b'\n'));
-            let Some(target) = end.and_then(|end| std::str::from_utf8(&rest[..end]).ok()) else { continue };
-            let target = target.split(['#', '?']).next().unwrap_or_default();
+        for (open, target) in links(self.source) {
             if let Some(problem) = self.problem(target)
                 && !fences.is_open(open)
                 && !in_backticks(self.source, open)
@@ -59,10 +128,7 @@ impl<'s, F: Fn(&Path) -> bool> ReferenceChecker<'s, F> {
 
     fn check_bare_paths(&mut self, body: usize) {
         let mut fences = FenceTracker::new(self.source, body);
-        let text = self.source.get(body..).unwrap_or_default();
-        let slashes = memchr::memchr_iter(b'/', text).map(|offset| body + offset);
-        let references = slashes.filter_map(|slash| bare_path(self.source, slash)).take(REFERENCES_MAX);
-        for (start, path) in references {
+        for (start, path) in bare_paths(self.source, body) {
             let Some(problem) = self.problem(path) else { continue };
             let fenced = fences.is_open(start);
             // In a command, the path may belong to the user's project, unless the skill has such a directory.
@@ -75,8 +141,7 @@ impl<'s, F: Fn(&Path) -> bool> ReferenceChecker<'s, F> {
 
     /// Returns the problem with a path; `None` if there is none or the path was checked before.
     fn problem(&mut self, path: &'s str) -> Option<ReferenceProblem> {
-        let placeholder = path.contains([':', '{', '<', '$', '*', '%']) || path.contains("...");
-        if path.is_empty() || placeholder || path.starts_with("//") || !self.checked.insert(path) {
+        if is_placeholder(path) || !self.checked.insert(path) {
             return None;
         }
         let path = Path::new(path);
@@ -126,6 +191,52 @@ enum ReferenceProblem {
     Outside,
     /// The file is deeper than the specification recommends.
     Deep,
+}
+
+/// Returns `true` for an empty path, an address, or a pattern that stands for other paths.
+fn is_placeholder(path: &str) -> bool {
+    path.is_empty()
+        || path.contains([':', '{', '<', '$', '*', '%'])
+        || path.contains("...")
+        || path.starts_with("//")
+}
+
+/// Returns the targets of links, without fragments and queries, and their offsets.
+fn links(source: &[u8]) -> impl Iterator<Item = (usize, &str)> {
+    memmem::find_iter(source, b"](").take(REFERENCES_MAX).filter_map(move |bracket| {
+        let open = bracket + 2;
+        let rest = &source[open..];
+        let end = rest.iter().position(|byte| matches!(byte, b')' | b' ' | b'"' | b'\n'))?;
+        let target = std::str::from_utf8(&rest[..end]).ok()?;
+        Some((open, target.split(['#', '?']).next().unwrap_or_default()))
+    })
+}
+
+/// Returns the bare paths of a body and their offsets.
+fn bare_paths(source: &[u8], body: usize) -> impl Iterator<Item = (usize, &str)> {
+    let text = source.get(body..).unwrap_or_default();
+    let slashes = memchr::memchr_iter(b'/', text).map(move |offset| body + offset);
+    slashes.filter_map(move |slash| bare_path(source, slash)).take(REFERENCES_MAX)
+}
+
+/// Returns the code spans of a body that consist of a path with an extension, and their offsets.
+fn code_spans(source: &[u8], body: usize) -> impl Iterator<Item = (usize, &str)> {
+    let mut fences = FenceTracker::new(source, body);
+    let text = source.get(body..).unwrap_or_default();
+    let is_path = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/');
+    let spans = memchr::memchr_iter(b'`', text).filter_map(move |offset| {
+        let start = body + offset + 1;
+        let rest = source.get(start..)?;
+        let length = rest.iter().position(|byte| !is_path(*byte))?;
+        let path = std::str::from_utf8(&rest[..length]).ok().filter(|_| rest[length] == b'`')?;
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let has_extension =
+            name.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && !end.is_empty());
+        (has_extension && !is_placeholder(path)).then_some((start, path))
+    });
+    spans
+        .take(REFERENCES_MAX)
+        .filter(move |(start, _)| !fences.is_open(*start) && in_backticks(source, *start))
 }
 
 /// Returns the path around a slash if it begins with one of [`DIRS`], or with `../` before one, and ends
@@ -202,29 +313,32 @@ pub(crate) fn in_backticks(source: &[u8], offset: usize) -> bool {
 /// Returns the paths that a body mentions, in the order of their first mention. A path that is only a prefix or
 /// suffix of another one does not count.
 pub(crate) fn mentioned_paths<'p>(body: &str, paths: impl IntoIterator<Item = &'p str>) -> Vec<&'p str> {
-    let continues_path = |byte: Option<&u8>| {
-        byte.is_some_and(|byte| {
-            byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_' | b'-') || *byte >= 0x80
-        })
-    };
     let bytes = body.as_bytes();
     let first_mention = |path: &str| {
-        memmem::find_iter(bytes, path.as_bytes()).find(|offset| {
-            let before = &bytes[..*offset];
-            let before = before.strip_suffix(b"./").unwrap_or(before);
-            let after = bytes.get(offset + path.len()..).unwrap_or_default();
-            // A dot after a path ends a sentence or begins another extension.
-            let after = match after {
-                [b'.', rest @ ..] => rest,
-                after => after,
-            };
-            !continues_path(before.last()) && !before.ends_with(b".") && !continues_path(after.first())
-        })
+        memmem::find_iter(bytes, path.as_bytes()).find(|offset| is_mention(bytes, *offset, path))
     };
     let mut mentions: Vec<_> =
         paths.into_iter().filter_map(|path| Some((first_mention(path)?, path))).collect();
     mentions.sort_unstable();
     mentions.into_iter().map(|(_, path)| path).collect()
+}
+
+/// Returns `true` if the path at an offset is not a part of another path.
+fn is_mention(bytes: &[u8], offset: usize, path: &str) -> bool {
+    let continues_path = |byte: Option<&u8>| {
+        byte.is_some_and(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_' | b'-') || *byte >= 0x80
+        })
+    };
+    let before = &bytes[..offset];
+    let before = before.strip_suffix(b"./").unwrap_or(before);
+    let after = bytes.get(offset + path.len()..).unwrap_or_default();
+    // A dot after a path ends a sentence or begins another extension.
+    let after = match after {
+        [b'.', rest @ ..] => rest,
+        after => after,
+    };
+    !continues_path(before.last()) && !before.ends_with(b".") && !continues_path(after.first())
 }
 
 #[cfg(test)]
@@ -238,6 +352,35 @@ mod tests {
         let paths = ["a.md", "b/x.md", "c.md", "d.md", "e.md", "f.md", "x.md"];
         assert_eq!(mentioned_paths(body, paths), ["b/x.md", "a.md"]);
         assert_eq!(mentioned_paths("Read g.md.", ["g.md"]), ["g.md"]);
+    }
+
+    #[test]
+    fn references_are_found_in_order_and_without_overlaps() {
+        let source = "---\nx: `no.md`\n---\nSee [scripts/a.py](scripts/a.py#l) and `references/b.md`, `c.md`, `{d}.md`, `pip`.\n\
+            ```\nscripts/e.py `f.md` [g](g.md)\n```\n[h](https://x.y/h.md) `i.md\n";
+        let body = source.find("See").unwrap();
+        let paths: Vec<_> = file_references(source.as_bytes(), body)
+            .iter()
+            .inspect(|reference| assert_eq!(&source[reference.span.range()], reference.path))
+            .map(|reference| reference.path)
+            .collect();
+        assert_eq!(paths, ["scripts/a.py", "scripts/a.py", "references/b.md", "c.md", "scripts/e.py"]);
+    }
+
+    #[test]
+    fn mentions_are_whole_paths() {
+        let text = "a.md ./a.md xa.md a.mdx b/a.md (a.md) ../a.md `a.md`.";
+        let starts: Vec<_> = mentions(text, "a.md").iter().map(|span| span.start).collect();
+        assert_eq!(starts, [0, 7, 32, 47]);
+        assert_eq!(mentions("text", ""), []);
+    }
+
+    #[test]
+    fn inner_paths_stay_inside() {
+        for outside in ["", "/a", "..", "a/../../b", "//host", "https://x", "a\\b", "$HOME/a", "*.md", "."] {
+            assert_eq!(inner_path(outside), None, "{outside}");
+        }
+        assert_eq!(inner_path("./a/./b.md"), Some(PathBuf::from("a/b.md")));
     }
 
     fn check_source(source: &str, existing: &[&str]) -> Vec<String> {

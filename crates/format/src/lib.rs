@@ -25,6 +25,7 @@
 //! | [`manifest`] | reading typed fields from the tree, checked against [`Rules`] |
 //! | [`name`] | skill names |
 //! | [`dialects`] | the frontmatter keys and rules of clients |
+//! | [`schema`] | a JSON Schema of the frontmatter |
 //! | [`diagnostic`] | codes, severities, locations |
 //! | [`error_code`] | the error codes that every interface reports |
 //! | [`hidden`] | invisible characters |
@@ -46,6 +47,7 @@ mod named_enum;
 mod position;
 pub mod repair;
 mod rules;
+pub mod schema;
 pub mod suggest;
 pub mod yaml;
 

@@ -162,6 +162,19 @@ impl LexicalIndex {
         self.try_rank(query, k).unwrap_or_default()
     }
 
+    /// Returns the best `k` skills for a description, each with its score. Unlike in [`LexicalIndex::rank`], copies keep
+    /// their positions, so that skills that are hard to tell apart are next to each other.
+    pub fn similar(&self, about: &str, k: usize) -> Vec<(usize, f32)> {
+        self.try_similar(about, k).unwrap_or_default()
+    }
+
+    fn try_similar(&self, about: &str, k: usize) -> Result<Vec<(usize, f32)>, DamagedIndex> {
+        let mut query = Query::new(about);
+        let stats = self.look_up(&mut query)?;
+        let candidates = self.sorted_candidates(&query, &stats, k)?.into_iter().take(k);
+        Ok(candidates.map(|candidate| (candidate.skill as usize, candidate.score)).collect())
+    }
+
     /// Returns the features of each reranked skill.
     pub fn features(&self, query: &str) -> Vec<(usize, [f32; FEATURES])> {
         let mut query = Query::new(query);
@@ -182,16 +195,6 @@ impl LexicalIndex {
         let second = candidates.get(1).map_or(0.0, |second| second.score);
         let evidence = Evidence::new(&query, &stats, &first.reranked, &first.impacts, [first.score, second]);
         Some((first.skill as usize, evidence))
-    }
-
-    /// Returns the best `k` skills for a description, with their scores. Unlike in [`LexicalIndex::rank`],
-    /// copies keep their positions.
-    #[cfg(test)]
-    pub(super) fn scores(&self, query: &str, k: usize) -> Vec<(usize, f32)> {
-        let mut query = Query::new(query);
-        let stats = self.look_up(&mut query).unwrap();
-        let candidates = self.sorted_candidates(&query, &stats, k).unwrap();
-        candidates.into_iter().take(k).map(|candidate| (candidate.skill as usize, candidate.score)).collect()
     }
 
     fn sorted_candidates(

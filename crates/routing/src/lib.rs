@@ -52,7 +52,7 @@ mod words;
 pub use complete::{COMPLETIONS_MAX, Completion, complete, complete_named};
 pub use confidence::{CONFIDENCE_MIN, EVIDENCE, EVIDENCE_BIAS, EVIDENCE_NAMES, EVIDENCE_WEIGHTS, Evidence};
 pub use lexical::{LexicalIndex, RankedSkill};
-pub use lint::{RoutingAdvice, lint};
+pub use lint::{CONFUSABLE_SHARE, RoutingAdvice, lint};
 pub use list_request::asks_for_list;
 pub use missing_words::missing_words;
 pub use pattern::PATTERN_MAX;

@@ -11,7 +11,7 @@ use super::words::{Term, WordToken, for_each_term, for_each_word};
 use prowess_fs::parallel_map;
 
 /// A skill is a rival if it reaches this share of another skill's score for that skill's own description.
-const CONFUSABLE_SHARE: f32 = 0.9;
+pub const CONFUSABLE_SHARE: f32 = 0.9;
 
 /// The number of ranked skills that are considered.
 const RANKED_MAX: usize = 10;
@@ -196,7 +196,7 @@ mod tests {
             let (index, terms) = LexicalIndex::with_terms(&skills, SkillTexts::clone, |terms| terms.collect());
             let collection = LintedCollection { comparison: Comparison::new(&index), skills: &skills, terms };
             for (at, skill) in skills.iter().enumerate() {
-                let expected = collection.advise_from(at, &index.scores(&skill.about, RANKED_MAX));
+                let expected = collection.advise_from(at, &index.similar(&skill.about, RANKED_MAX));
                 prop_assert_eq!(collection.advise(at), expected);
             }
         }

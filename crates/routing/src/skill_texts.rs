@@ -21,12 +21,24 @@ pub(super) fn skill_texts(skill: &Skill) -> SkillTexts {
         | FenceSearch::TooLong { .. }
         | FenceSearch::NeedMore => &[],
     };
-    let body = body.get(..BODY_MAX + 4).unwrap_or(body);
     SkillTexts {
         name: skill.name().into_owned(),
         about: skill.manifest().map(about_text).unwrap_or_default(),
-        body: truncate(&String::from_utf8_lossy(body), BODY_MAX).to_owned(),
+        body: body_text(body),
     }
+}
+
+impl SkillTexts {
+    /// Returns the texts of a skill that need not be in a registry, such as one that is being written.
+    pub fn from_manifest(manifest: &Manifest, body: &[u8]) -> Self {
+        Self { name: manifest.name().to_string(), about: about_text(manifest), body: body_text(body) }
+    }
+}
+
+/// Returns the part of the instructions that is indexed.
+fn body_text(body: &[u8]) -> String {
+    let body = body.get(..BODY_MAX + 4).unwrap_or(body);
+    truncate(&String::from_utf8_lossy(body), BODY_MAX).to_owned()
 }
 
 /// Returns description, tags and triggers, one per line, because they do not form one sentence.

@@ -172,7 +172,7 @@ impl AuditArgs {
 }
 
 /// Parses the name of a client. Shells complete the names, and an unknown name gets a suggestion.
-fn client_parser() -> impl TypedValueParser<Value = Client> {
+pub(super) fn client_parser() -> impl TypedValueParser<Value = Client> {
     let value = |client: Client| {
         PossibleValue::new(client.as_str()).aliases(client.aliases().iter().copied()).help(client.title())
     };

@@ -16,6 +16,7 @@ pub(crate) mod hook;
 mod info;
 mod lint;
 mod list;
+mod lsp;
 mod manage;
 mod matching;
 mod mcp;
@@ -29,6 +30,7 @@ mod passed_over;
 mod prompt;
 mod resources;
 mod run;
+mod schema;
 mod serve;
 mod server_common;
 mod shell;
@@ -81,6 +83,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> CommandResult {
     match command {
         Command::Completions { shell, dynamic } => return shell::completions(shell, dynamic, output),
         Command::Man { command } => return shell::man(&command, output),
+        Command::Schema(call) => return schema::run(&call, output),
         Command::Config(call) => {
             return config::run(&CommandContext::load_unchecked(&global)?, &call, output);
         }
@@ -102,6 +105,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> CommandResult {
         Command::Info { name } => info::run(&context, &global, &name, output),
         Command::Why { name } => why::run(&context, &global, &name, output),
         Command::Check(check) => check::run(&context, &global, &check, output),
+        Command::Lsp(call) => lsp::run(&context, &call),
         Command::Audit(call) => audit::run(&context, &global, &call, output),
         Command::Prompt(call) => prompt::run(&context, &global, &call, output),
         Command::Match { query, k, file } => {
@@ -160,6 +164,7 @@ pub(crate) fn run(args: Args, output: &mut Output) -> CommandResult {
         | Command::Hook(_)
         | Command::Serve(_)
         | Command::Doctor
+        | Command::Schema(_)
         | Command::Completions { .. }
         | Command::Man { .. }
         | Command::Skill { command: SkillCommand::Manage { action: None } } => Ok(SUCCESS),

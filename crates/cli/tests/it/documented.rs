@@ -1,4 +1,5 @@
-//! Tests the documentation: the console blocks of the README, `docs/packages.md`, `docs/plugins.md` and `docs/ci.md` are run and compared, the
+//! Tests the documentation: the console blocks of the README, `docs/packages.md`, `docs/plugins.md`, `docs/ci.md`,
+//! `docs/editors.md` and `docs/authoring.md` are run and compared, the
 //! configurations of all pages load, and every mentioned command and option exists. `docs/chats.md` and `docs/mcp.md`
 //! are tested with chats and MCP clients.
 //!
@@ -196,6 +197,11 @@ fn plugins_guide() {
         }
     }
     Reader::new(&env).check_section("docs/plugins.md", None);
+}
+
+#[test]
+fn editors_guide() {
+    Reader::new(&TestEnv::bare()).check_section("docs/editors.md", None);
 }
 
 #[test]

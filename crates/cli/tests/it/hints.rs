@@ -342,6 +342,7 @@ const UNTESTED: &[(&str, &str)] = &[
     ("install {}", "a redirecting host; the other use is in HINTS"),
     ("list", "the overview on a terminal"),
     ("list --verbose", "many diagnostics of roots"),
+    ("lsp", "lsp on a terminal"),
     ("mcp install", "mcp on a terminal"),
     ("mcp install --print", "a client entry that cannot be changed"),
     ("serve", "in messages about its sign-in URL"),

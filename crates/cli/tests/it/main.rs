@@ -20,6 +20,7 @@ mod confirmations;
 mod dialects;
 mod doctor;
 mod documented;
+mod editors;
 mod embeddings;
 mod env;
 mod env_build;

@@ -108,6 +108,8 @@ const COMMANDS: &[(&str, &str)] = &[
     ("chats delete", "x"),
     ("chats export", ""),
     ("chats import", "file"),
+    ("lsp", ""),
+    ("schema", ""),
     ("mcp", ""),
     ("hook", "install"),
     ("hook install", "--client cursor --dry-run"),

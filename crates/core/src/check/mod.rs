@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 
 use prowess_format::dialects::{Client, SkillFile};
 use prowess_format::{Code, Diagnostic, Manifest, ParseOutcome, Rules, parse};
-use prowess_fs::{Dir, describe_errno};
+use prowess_fs::{Dir, ReadError, describe_errno};
 
 pub use passed_over::{PassedOverReason, PassedOverSkill, find_passed_over};
 
 use crate::FileDiagnostic;
-use crate::discovery::{ManifestRead, ScanProgress};
+use crate::discovery::{ManifestRead, ScanProgress, read_error_diagnostic};
+use crate::skill::SKILL_MD_MAX;
 use tree::{LinkPolicy, SearchResult, TreeChecker};
 
 /// A checked skill.
@@ -187,13 +188,52 @@ pub fn is_skipped_dir(name: &[u8]) -> bool {
 /// assert!(!checked.is_valid());
 /// ```
 pub fn check_source(path: &Path, source: &[u8], rules: &Rules, clients: &[Client]) -> CheckedSkill {
-    let mut parsed = parse(source, None, rules);
+    let options = CheckOptions { rules, clients, with_advice: true };
     // Assume that all files exist, since there is no directory.
-    add_advice(&mut parsed, source, |_| true);
+    check_text_without_dir(path, source, None, |_| true, options)
+}
+
+/// Checks the text of a `SKILL.md` that is open in an editor, as [`check`] would check it once it is saved at `path`. Its
+/// directory need not exist yet.
+///
+/// ```
+/// use prowess::check::check_edited;
+/// use prowess::format::Rules;
+///
+/// let dir = tempfile::tempdir().unwrap();
+/// let source = b"---\nname: pdf\ndescription: Use for PDF.\n---\nRun scripts/x.py.";
+/// let checked = check_edited(&dir.path().join("pdf/SKILL.md"), source, &Rules::standard(), &[]);
+/// assert_eq!(checked.diagnostics[0].code.as_str(), "SK063");
+/// ```
+pub fn check_edited(path: &Path, source: &[u8], rules: &Rules, clients: &[Client]) -> CheckedSkill {
+    if source.len() as u64 > SKILL_MD_MAX {
+        let diagnostic = read_error_diagnostic(ReadError::TooLarge(source.len() as u64));
+        return CheckedSkill::failed(path.to_owned(), diagnostic);
+    }
+    let options = CheckOptions { rules, clients, with_advice: true };
+    let (dir, name) = (path.parent().unwrap_or(Path::new("/")), path.file_name().unwrap_or_default());
+    match Dir::open(dir) {
+        Ok(root) => TreeChecker { options, root, links: LinkPolicy::Followed }.check_text(name, source),
+        Err(_) => {
+            let dir_name = dir.file_name().and_then(|name| name.to_str());
+            check_text_without_dir(path, source, dir_name, |_| false, options)
+        }
+    }
+}
+
+/// Checks a text of which only the name of the directory may be known.
+fn check_text_without_dir(
+    path: &Path,
+    source: &[u8],
+    dir_name: Option<&str>,
+    exists: impl Fn(&Path) -> bool,
+    options: CheckOptions<'_>,
+) -> CheckedSkill {
+    let mut parsed = parse(source, dir_name, options.rules);
+    add_advice(&mut parsed, source, exists);
     let read = ManifestRead::from(parsed);
-    let file =
-        SkillFile { source, file_name: None, dir_name: None, depth: None, hidden_by_openai_yaml: false };
-    let client_diagnostics = clients::check_clients(clients, path, &file);
+    let file = SkillFile { source, file_name: None, dir_name, depth: None, hidden_by_openai_yaml: false };
+    let client_diagnostics = clients::check_clients(options.clients, path, &file);
     CheckedSkill {
         client_diagnostics,
         ..CheckedSkill::new(path.to_owned(), read.manifest.as_ref(), read.diagnostics)

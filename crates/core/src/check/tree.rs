@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use prowess_format::dialects::{Client, OPENAI_YAML, OpenAiYaml, SkillFile};
-use prowess_format::{Code, Diagnostic, RuleLevel, Rules};
+use prowess_format::{Code, Diagnostic, RuleLevel, Rules, parse};
 use prowess_fs::{Dir, DirEntry, EntryKind, Errno, FileType, Stat, describe_errno, parallel_map};
 
 use super::{CheckOptions, CheckedSkill, add_advice, clients, is_skipped_dir};
@@ -253,10 +253,7 @@ impl TreeChecker<'_> {
             }
             Ok((file, stat)) => {
                 let (mut parsed, bytes) = read_and_parse(&file, &stat, &id, self.options.rules);
-                // A file that cannot be opened exists nevertheless.
-                let is_missing = |error: Errno| matches!(error, Errno::NOENT | Errno::NOTDIR);
-                let exists = |path: &Path| !self.root.stat(&inner.join(path)).is_err_and(is_missing);
-                add_advice(&mut parsed, &bytes, exists);
+                add_advice(&mut parsed, &bytes, |path| self.exists(&inner.join(path)));
                 client_diagnostics = self.check_clients(inner, name, &bytes);
                 parsed.into()
             }
@@ -269,6 +266,29 @@ impl TreeChecker<'_> {
             client_diagnostics,
             ..CheckedSkill::new(dir.join(name), manifest.as_ref(), diagnostics)
         }
+    }
+
+    /// Checks a text that is not saved yet, as the file `name` of the root.
+    pub(super) fn check_text(&self, name: &OsStr, source: &[u8]) -> CheckedSkill {
+        let (dir, inner) = (self.root.path(), Path::new("."));
+        let id = dir.file_name().unwrap_or_default().to_string_lossy();
+        let mut parsed = parse(source, Some(&id), self.options.rules);
+        add_advice(&mut parsed, source, |path| self.exists(path));
+        let client_diagnostics = self.check_clients(inner, name, source);
+        let ManifestRead { manifest, mut diagnostics } = parsed.into();
+        if name != "SKILL.md" {
+            diagnostics.insert(0, file_name_diagnostic(&name.to_string_lossy(), self.options.rules));
+        }
+        CheckedSkill {
+            client_diagnostics,
+            ..CheckedSkill::new(dir.join(name), manifest.as_ref(), diagnostics)
+        }
+    }
+
+    /// Returns `true` if a path beneath the root exists. A file that cannot be opened exists nevertheless.
+    fn exists(&self, inner: &Path) -> bool {
+        let is_missing = |error: Errno| matches!(error, Errno::NOENT | Errno::NOTDIR);
+        !self.root.stat(inner).is_err_and(is_missing)
     }
 
     /// Returns what the requested clients do with a skill.

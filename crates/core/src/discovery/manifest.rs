@@ -130,7 +130,7 @@ fn read_longest(
 }
 
 /// Returns the diagnostic for a file that could not be read.
-pub(super) fn read_error_diagnostic(error: ReadError) -> Diagnostic {
+pub(crate) fn read_error_diagnostic(error: ReadError) -> Diagnostic {
     match error {
         ReadError::NotAFile(kind) => {
             let description = match kind {

@@ -15,7 +15,9 @@ mod walk;
 
 pub(crate) use bundled::discover_bundled;
 pub(crate) use links::KnownDirs;
-pub(crate) use manifest::{ManifestRead, read_and_parse, read_frontmatter, read_openai_yaml};
+pub(crate) use manifest::{
+    ManifestRead, read_and_parse, read_error_diagnostic, read_frontmatter, read_openai_yaml,
+};
 pub(crate) use remote::{RemoteScan, scan_remote};
 pub use roots::RootProblem;
 pub(crate) use roots::{ResolvedRoots, resolve_roots};

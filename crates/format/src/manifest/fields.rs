@@ -1,6 +1,7 @@
 //! Optional fields. A field of the wrong type is reported and left out; the skill still loads unless the rules
 //! are strict.
 
+use super::known_field::{ARGUMENT_NAME_MAX, ARGUMENTS_MAX, KnownField, PATH_MAX, PATHS_MAX, PATTERN_MAX};
 use super::read::scalar_text;
 use super::{DiagnosticSink, OptionalFields, Triggers};
 use crate::diagnostic::Code;
@@ -8,17 +9,6 @@ use crate::everyday::is_everyday_keyword;
 use crate::hidden;
 use crate::rules::{RuleLevel, Rules};
 use crate::yaml::{Node, NodeKind, Value};
-
-/// The maximum number of argument names, and of characters in each.
-const ARGUMENTS_MAX: usize = 64;
-const ARGUMENT_NAME_MAX: usize = 64;
-
-/// The maximum number of globs in `paths`, and of bytes in each.
-const PATHS_MAX: usize = 64;
-const PATH_MAX: usize = 256;
-
-/// The maximum length of a trigger pattern, in characters.
-const PATTERN_MAX: usize = 1_000;
 
 /// Reads one field into `optional`.
 pub(super) fn read_field(
@@ -33,30 +23,38 @@ pub(super) fn read_field(
         return;
     }
     let mut field = Field { key, node, sink, level: rules.field_form, rules };
-    match key {
-        "license" => optional.license = field.text(),
-        "compatibility" => optional.compatibility = field.compatibility(),
-        "metadata" => {
+    let Some(known) = KnownField::find(key) else {
+        return optional.unknown.push((key.into(), node.value()));
+    };
+    match known {
+        // Read before, because they are required.
+        KnownField::Name | KnownField::Description => {}
+        KnownField::License => optional.license = field.text(),
+        KnownField::Compatibility => optional.compatibility = field.compatibility(),
+        KnownField::Metadata => {
             optional.openclaw = field.openclaw_requires();
             optional.metadata = field.metadata();
         }
-        "allowed-tools" => optional.allowed_tools = field.allowed_tools(),
-        "version" => optional.version = field.version(),
-        "toolsets" => optional.toolsets = field.toolsets(),
-        "scripts" => optional.scripts = field.scripts(),
-        "triggers" => optional.triggers = field.triggers(),
-        "default_enabled" => optional.default_enabled = field.boolean(),
-        "brief_description" => optional.brief_description = field.visible_text(),
-        "disable-model-invocation" => optional.disable_model_invocation = field.boolean().unwrap_or_default(),
-        "user-invocable" => optional.user_invocable = field.boolean(),
-        "argument-hint" => optional.argument_hint = field.argument_hint(),
-        "arguments" => optional.arguments = field.argument_names(),
-        "when_to_use" => optional.when_to_use = field.visible_text(),
-        "paths" => optional.paths = field.paths(),
+        KnownField::AllowedTools => optional.allowed_tools = field.allowed_tools(),
+        KnownField::Version => optional.version = field.version(),
+        KnownField::Toolsets => optional.toolsets = field.toolsets(),
+        KnownField::Scripts => optional.scripts = field.scripts(),
+        KnownField::Triggers => optional.triggers = field.triggers(),
+        KnownField::DefaultEnabled => optional.default_enabled = field.boolean(),
+        KnownField::BriefDescription => optional.brief_description = field.visible_text(),
+        KnownField::DisableModelInvocation => {
+            optional.disable_model_invocation = field.boolean().unwrap_or_default();
+        }
+        KnownField::UserInvocable => optional.user_invocable = field.boolean(),
+        KnownField::ArgumentHint => optional.argument_hint = field.argument_hint(),
+        KnownField::Arguments => optional.arguments = field.argument_names(),
+        KnownField::WhenToUse => optional.when_to_use = field.visible_text(),
+        KnownField::Paths => optional.paths = field.paths(),
         // Claude Code ignores any other value.
-        "context" => optional.fork = scalar_text(node) == Some("fork"),
-        "model" => optional.model = scalar_text(node).filter(|model| *model != "inherit").map(Into::into),
-        _ => optional.unknown.push((key.into(), node.value())),
+        KnownField::Context => optional.fork = scalar_text(node) == Some("fork"),
+        KnownField::Model => {
+            optional.model = scalar_text(node).filter(|model| *model != "inherit").map(Into::into);
+        }
     }
 }
 

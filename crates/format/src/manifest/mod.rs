@@ -3,11 +3,15 @@
 mod command;
 mod edits;
 mod fields;
+mod known_field;
 mod read;
 mod sink;
 mod standard;
 
+pub use known_field::{FieldForm, KnownField, METADATA_ENTRIES, TRIGGER_LISTS};
+
 pub(crate) use command::{CommandHead, command_name, read_command};
+pub(crate) use known_field::{CLIENT_METADATA, PATH_MAX, PATHS_MAX, PATTERN_MAX};
 pub(crate) use read::read_manifest;
 pub(crate) use sink::DiagnosticSink;
 

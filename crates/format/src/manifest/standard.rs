@@ -6,17 +6,12 @@ use std::collections::hash_map::Entry;
 use super::OpenClawRequires;
 use super::edits::{quote_scalar, replace_list, replace_scalar, scalar};
 use super::fields::Field;
+use super::known_field::{CLIENT_METADATA, COMPATIBILITY_MAX};
 use super::read::scalar_text;
 use crate::diagnostic::Code;
 use crate::hidden;
 use crate::rules::RuleLevel;
 use crate::yaml::{Node, NodeKind, Value};
-
-/// The maximum length of `compatibility`, in characters.
-const COMPATIBILITY_MAX: usize = 500;
-
-/// The entries of `metadata` that clients define as mappings: OpenClaw, its older names, and Hermes.
-const CLIENT_METADATA: [&str; 4] = ["openclaw", "clawdbot", "moltbot", "hermes"];
 
 /// The entries of `metadata` in which OpenClaw reads what a skill requires.
 const OPENCLAW_METADATA: [&str; 3] = ["openclaw", "clawdbot", "moltbot"];

@@ -6,3 +6,4 @@ mod clients_documented;
 mod dependencies_documented;
 mod diagnostics_documented;
 mod glossary_documented;
+mod schema;

@@ -173,7 +173,7 @@ fn remove_checked(tree: &mut CheckedTree) {
 
 /// Checks the toolsets of a valid skill without running them. Problems are warnings, because the skill still loads.
 #[cfg(feature = "toolsets")]
-fn check_toolsets(checked: &CheckedSkill) -> Vec<FileDiagnostic> {
+pub(in crate::commands) fn check_toolsets(checked: &CheckedSkill) -> Vec<FileDiagnostic> {
     let has_toolsets = checked.is_valid() && !checked.toolsets.is_empty() && checked.path != Path::new(STDIN);
     let Some(dir) = checked.path.parent().filter(|_| has_toolsets) else { return Vec::new() };
     let errors = prowess_toolset::lint(dir, &checked.toolsets);
@@ -191,6 +191,6 @@ fn check_toolsets(checked: &CheckedSkill) -> Vec<FileDiagnostic> {
 }
 
 #[cfg(not(feature = "toolsets"))]
-fn check_toolsets(_: &CheckedSkill) -> Vec<FileDiagnostic> {
+pub(in crate::commands) fn check_toolsets(_: &CheckedSkill) -> Vec<FileDiagnostic> {
     Vec::new()
 }

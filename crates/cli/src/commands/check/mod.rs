@@ -22,7 +22,7 @@ use collect::CheckInputs;
 use fix::FileFixes;
 use results::{CheckedReport, IgnoreFilter};
 
-pub(super) use collect::failure;
+pub(super) use collect::{check_toolsets, failure};
 
 /// The path of standard input in reports.
 const STDIN: &str = "<stdin>";
