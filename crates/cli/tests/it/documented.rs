@@ -13,7 +13,11 @@ use std::process::Command;
 
 use crate::net::{Net, README_URL};
 use crate::support::TestEnv;
+use prowess_config::ChatProvider;
+use prowess_testing::model::wire_format::{self, ReplyPart};
+use prowess_testing::model::{BlockingModelServer, RecordedRequest, Reply};
 use prowess_testing::servers::ssh;
+use serde_json::json;
 
 /// The website of the examples.
 const SITE: &str = "https://skills.example.com";
@@ -85,7 +89,19 @@ impl<'a> Reader<'a> {
         };
         let mut updated = document_text.clone();
         let mut command_count = 0;
-        for (_, block) in blocks(section_text).into_iter().filter(|(info, _)| *info == "console") {
+        for (info, block) in blocks(section_text) {
+            // A block whose info string has a path is the content of that file.
+            if let Some((_, file)) = info.split_once(' ').filter(|(_, file)| file.contains('/')) {
+                let content = self
+                    .names
+                    .iter()
+                    .fold(block.to_owned(), |text, (documented, actual)| text.replace(documented, actual));
+                self.env.file(file, content);
+                continue;
+            }
+            if info != "console" {
+                continue;
+            }
             let mut actual_block = String::new();
             for example in block.split("$ ").filter(|example| !example.is_empty()) {
                 let (command, expected) = example.split_once('\n').unwrap();
@@ -144,6 +160,19 @@ fn without_dates(text: &str) -> String {
             Some((outcome, _)) => &format!("sandbox {}", outcome.split_once(' ').unwrap_or_default().1),
             None => line,
         };
+        // The seconds of a test.
+        let line = match line.split_whitespace().collect::<Vec<_>>()[..] {
+            [.., "%", tokens, _, calls, loaded] if line.starts_with("with") => {
+                &format!("{tokens} {calls} {loaded}")
+            }
+            _ => line,
+        };
+        let line = match line.split(" | ").collect::<Vec<_>>()[..] {
+            [ref start @ .., _, calls, loaded] if line.starts_with("| with") => {
+                &format!("{start:?} {calls} {loaded}")
+            }
+            _ => line,
+        };
         let word = |word: &str| match word {
             _ if word.len() == 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit()) => "[ID]".to_owned(),
             _ if word.len() == 10 && word.bytes().filter(|byte| *byte == b'-').count() == 2 => {
@@ -155,6 +184,39 @@ fn without_dates(text: &str) -> String {
         line.split(' ').map(word).collect::<Vec<_>>().join(" ")
     };
     text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A model that follows the instructions of the guide, if it has them.
+fn authoring_model(request: &RecordedRequest) -> Vec<ReplyPart> {
+    let messages = request.body["messages"].as_array().unwrap();
+    let prompt =
+        messages.iter().rev().find(|message| message["role"] == "user").unwrap()["content"].to_string();
+    let results = messages.iter().filter(|message| message["role"] == "tool").count();
+    let has_skill = request.body["tools"].to_string().contains("skills_activate");
+    let write = |id, content: &str| {
+        vec![wire_format::call(id, "workspace_write", json!({"path": "total.txt", "content": content}))]
+    };
+    let wants_total = prompt.contains("Sum") || prompt.contains("invoices");
+    match (has_skill, results) {
+        (true, 0) if wants_total => {
+            vec![wire_format::call("c1", "skills_activate", json!({"name": "totals"}))]
+        }
+        (true, 1) => write("c2", "42.50"),
+        (false, 0) if wants_total => write("c1", "The total is 42.5"),
+        _ => vec![wire_format::text("hello")],
+    }
+}
+
+#[test]
+fn authoring_guide() {
+    let server = BlockingModelServer::with_handler(|request, _| {
+        Reply::events(wire_format::encode_reply(ChatProvider::OpenAiChat, &authoring_model(request)))
+    });
+    let env = TestEnv::new();
+    let mut reader = Reader::new(&env);
+    reader.names.push(("http://127.0.0.1:11434".to_owned(), server.base.clone()));
+    reader.check_section("docs/authoring.md", None);
+    assert!(env.path("public/.well-known").is_dir() || env.path("public").is_dir());
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! detects which instructions reach the model. Every run has a new workspace.
 
 mod acp;
+mod acp_connection;
 mod acp_process;
 mod chat;
 mod command;
