@@ -90,10 +90,12 @@ pub fn connect_with(
     toolbox: &Arc<Toolbox>,
     backoff: Backoff,
 ) -> Result<Arc<dyn Model>, ModelSetupError> {
-    let Some(endpoint) = ProviderEndpoint::resolve(chat, environment)? else {
-        return Ok(Arc::new(Rehearsal::new(Arc::clone(toolbox))));
-    };
+    let rehearsal = || Arc::new(Rehearsal::new(Arc::clone(toolbox)));
+    if chat.provider == ChatProvider::Rehearsal {
+        return Ok(rehearsal());
+    }
     let model = chat.model.clone().ok_or(ModelSetupError::NoModel(chat.provider.as_str()))?;
+    let Some(endpoint) = ProviderEndpoint::resolve(chat, environment)? else { return Ok(rehearsal()) };
     let http = |path: &str, headers: &[(&'static str, &'static str)]| {
         let setup = ProviderClientOptions {
             endpoint: &endpoint,

@@ -187,7 +187,7 @@ fn a_version_of_the_repository_is_compared() {
     assert!(server.requests().iter().any(|request| request.body.to_string().contains("two decimals")));
     insta::assert_snapshot!(env.runs(&[
         &[&args[..], &["--against", "no-such-commit"]].concat(),
-        &[&args[..], &["--against", "--upload-pack=x"]].concat(),
+        &[&args[..], &["--against=--upload-pack=x"]].concat(),
         &[&args[..], &["--against", ".agents/skills/totals"]].concat(),
     ]));
 }
@@ -232,6 +232,9 @@ fn checks_run_scripts_only_if_they_are_allowed() {
         "#!/bin/sh\nread reply\necho \"reply: $reply\"\n[ \"$(cat total.txt)\" = \"$1\" ]\n",
     );
     env.let_other_users_read();
+    for shell in ["sh", "bash"] {
+        std::os::unix::fs::symlink(format!("/bin/{shell}"), env.path(&format!("../bin/{shell}"))).unwrap();
+    }
     let args = ["test", ".agents/skills/totals", "--runs", "1", "--only", "cases", "--no-baseline", "--json"];
     let denied = env.run(&args).json();
     assert_eq!(denied["skills"][0]["cases"][0]["passed"], Value::Null);

@@ -86,6 +86,17 @@ impl TestSetup {
             (None, Some(dir)) => Traffic::Replay(std::path::absolute(dir)?),
             (None, None) => Traffic::Live,
         };
+        if !args.dry_run {
+            // Before anything is paid for.
+            for dir in args.out.iter().chain(&args.record) {
+                prowess_fs::create_dir_all(&std::path::absolute(dir)?).map_err(|error| {
+                    Failure::missing_path(format!(
+                        "cannot create {}: {error}",
+                        crate::output::clean_path(dir)
+                    ))
+                })?;
+            }
+        }
         let paths = context.host_env.state_dir().map(|state| TestPaths::new(&state));
         // Recorded traffic is complete only if no result is taken from elsewhere.
         let results = match traffic {
@@ -188,7 +199,12 @@ fn agent(
     let failed = |error: AgentSetupError| Failure::new(ErrorCode::ExecutionError, error.to_string());
     let mut settings = ProgramSettings::new(context.host_env.clone());
     settings.environment.clone_from(&args.agent_env);
-    settings.readable = args.agent_read.iter().map(std::path::absolute).collect::<Result<_, _>>()?;
+    for path in &args.agent_read {
+        if !path.exists() {
+            return Err(Failure::missing_path(format!("{} does not exist", crate::output::clean_path(path))));
+        }
+        settings.readable.push(std::path::absolute(path)?);
+    }
     if let Some(command) = &args.agent_command {
         let words = split_words(command);
         let agent: Arc<dyn EvalAgent> = match args.acp {
