@@ -219,6 +219,8 @@ impl SkillServer {
         if let Some(entries) = value.as_object_mut().filter(|_| status >= 400) {
             assert!(entries.remove("request_id").is_some());
         }
+        // Features of other crates decide whether objects are sorted.
+        value.sort_all_objects();
         let text = serde_json::to_string_pretty(&value).unwrap();
         let top = self.temp_dir.path().canonicalize().unwrap();
         format!("{status} {}", text.replace(top.to_str().unwrap(), "[DIR]"))
