@@ -76,6 +76,17 @@ async fn files_are_in_the_form_that_other_tools_read() {
         ]
         .join("\n=====\n")
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stored_reports_are_listed_and_read() {
+    let (skill, server) = (TestSkill::new(&[]), helpful_server().await);
+    let (results, _) = SessionSetup::new(&skill, &server).run().await;
+    let report = report(&skill, &results.records);
+    for _ in 0..2 {
+        write_report(&skill.dir.path().join("reports/totals"), &skill.skill, &report, &results.records)
+            .unwrap();
+    }
     let reports = skill.dir.path().join("reports");
     let listed = list_reports(&reports, 100);
     assert_eq!(listed.iter().map(|report| report.iteration).collect::<Vec<_>>(), [2, 1]);

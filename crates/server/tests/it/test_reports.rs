@@ -75,9 +75,12 @@ async fn reports_are_listed_newest_first() {
 }
 
 #[tokio::test]
-async fn there_are_no_reports_before_the_first_test() {
-    let server = site(Preset::App).start().await;
-    assert_eq!(server.get("/api/tests").await, (200, json!({"schema": 1, "reports": []})));
+async fn there_are_no_reports_before_the_first_test_or_without_a_home_directory() {
+    for builder in [site(Preset::App), env().without_home()] {
+        let server = builder.start().await;
+        assert_eq!(server.get("/api/tests").await, (200, json!({"schema": 1, "reports": []})));
+        assert_eq!(server.get("/api/tests/csv/1").await.0, 404);
+    }
 }
 
 #[tokio::test]
