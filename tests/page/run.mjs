@@ -10,6 +10,7 @@ import { hostile, hostileSkills } from "./checks/hostile.mjs";
 import { large } from "./checks/large.mjs";
 import { resume } from "./checks/resume.mjs";
 import { skills } from "./checks/skills.mjs";
+import { tests } from "./checks/tests.mjs";
 import { units } from "./checks/units.mjs";
 import { views } from "./checks/views.mjs";
 import { startBrowser } from "./lib/browser.mjs";
@@ -48,6 +49,7 @@ try {
     ...resume(env, browser, check),
     ...skills(env, browser, check),
     ...views(env, browser, check),
+    ...tests(env, browser, check),
     ...hostile(env, browser, check, prowess),
     ...large(env, browser, check, prowess),
   ];

@@ -3,6 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { waitForReply, send, startBrowser } from "./lib/browser.mjs";
+import { testReport, writeReports } from "./lib/test-reports.mjs";
 import { makeTestEnv, skillMd } from "./lib/test-env.mjs";
 import { zip } from "./lib/zip.mjs";
 
@@ -132,6 +133,12 @@ try {
   await page.goto(`${env.url}#/overview`);
   await page.locator(".figure").first().waitFor();
   await takeScreenshot(page, "overview");
+  writeReports(env.home, { "release-notes": [testReport("release-notes"), testReport("release-notes")] });
+  await page.setViewportSize({ width: 1200, height: 1356 });
+  await page.goto(`${env.url}#/tests/release-notes`);
+  await page.locator(".rate-picture").first().waitFor();
+  await takeScreenshot(page, "tests");
+  await page.setViewportSize(WIDE.viewport);
   await page.goto(`${env.url}#/settings`);
   await page.locator("form .field").first().waitFor();
   await takeScreenshot(page, "settings");

@@ -14,6 +14,7 @@ const EXACT_MAX: usize = 16;
 
 /// A share of runs with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Proportion {
     /// The number of runs that passed.
     pub passed: u64,
@@ -50,6 +51,7 @@ impl Proportion {
 
 /// The mean of paired differences, one for each case.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PairedDifference {
     /// The number of cases.
     pub cases: usize,
@@ -119,6 +121,7 @@ fn sign_flip_p_value(differences: &[f64]) -> f64 {
 
 /// The mean, standard deviation, minimum and maximum of a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Distribution {
     /// The mean.
     pub mean: f64,

@@ -185,3 +185,87 @@ export interface Match {
   confidence: number;
   reasons: string[];
 }
+
+/** A report in the list of results of `prowess test`. */
+export interface StoredReport {
+  skill: string;
+  iteration: number;
+  timestamp: string;
+  /** From 0 to 1. */
+  pass_rate: number | null;
+  change: number | null;
+  p_value: number | null;
+  complete: boolean;
+}
+
+export interface Proportion {
+  passed: number;
+  total: number;
+  rate: number;
+  interval: [number, number];
+}
+
+export interface Distribution {
+  mean: number;
+  stddev: number;
+  min: number;
+  max: number;
+}
+
+export interface TestVariant {
+  runs: number;
+  errors: number;
+  passed: Proportion | null;
+  pass_rate: Distribution;
+  tokens: Distribution;
+  time_seconds: Distribution;
+  tool_calls: Distribution;
+  dollars: Distribution;
+  triggered: Proportion | null;
+}
+
+type ByVariant<T> = { with_skill?: T; without_skill?: T; old_skill?: T };
+
+export interface TestCase {
+  id: string;
+  name: string | null;
+  prompt: string;
+  pass_rates: ByVariant<number>;
+  change: "improved" | "unchanged" | "worsened" | null;
+  triggered: Proportion | null;
+  /** Expectations that were not met, with evidence. */
+  failed: [string, string][];
+  errors: string[];
+}
+
+/** Results of `prowess test` for a skill. */
+export interface TestReport {
+  skill: string;
+  info: {
+    agent: string;
+    model: string;
+    judge: string | null;
+    timestamp: string;
+    runs: number;
+    against: string | null;
+    stopped: string | null;
+  };
+  variants: ByVariant<TestVariant>;
+  comparisons: {
+    with: "without_skill" | "old_skill";
+    pass_rate: { cases: number; mean: number; interval: [number, number] | null; p_value: number };
+    improved: string[];
+    unchanged: string[];
+    worsened: string[];
+  }[];
+  cases: TestCase[];
+  triggers: {
+    query: string;
+    should_trigger: boolean;
+    triggered: Proportion | null;
+    old_triggered: Proportion | null;
+    errors: string[];
+    passed: boolean | null;
+  }[];
+  notes: string[];
+}

@@ -22,6 +22,17 @@ export const units = (check) => [
     }
   }),
 
+  check("positions in plots stay on the scale, and changes have a sign", async () => {
+    const { position } = await page("lib/rate-plots.js");
+    const scale = { min: -1, max: 1 };
+    assert.deepEqual([-3, -1, 0, 0.5, 1, 2.5].map((value) => position(scale, value)), [0, 0, 50, 75, 100, 100]);
+    const { points, pValue } = await page("lib/format.js");
+    assert.deepEqual([0.391, -0.05, 0, -0.001].map(points), ["+39", "−5", "0", "0"]);
+    assert.deepEqual([0.0004, 0.03125, 1].map(pValue), ["p < 0.001", "p = 0.031", "p = 1.000"]);
+    const { texts } = await page("texts/en.js");
+    assert.deepEqual(["+1", "−1", "+11", "0", "+21"].map(texts.tests.points), ["point", "point", "points", "points", "points"]);
+  }),
+
   check("tables are read with quotes, within limits", async () => {
     const { COLUMNS_MAX, readTable, ROWS_MAX, separatorOf } = await page("lib/tables.js");
     assert.deepEqual(readTable('a,"b ""c"", d"\r\n\n"line\nbreak",2', ","), {

@@ -66,8 +66,8 @@ impl AcpConnection {
                 Some(Err(error)) => return Err(AcpError::Invalid(error.to_string())),
                 Some(Ok(line)) => line,
             };
-            let mut message: Value =
-                serde_json::from_str(&line).map_err(|error| AcpError::Invalid(error.to_string()))?;
+            // A line that is not a message, or is nested too deeply, is like other output of the program.
+            let Ok(mut message) = serde_json::from_str::<Value>(&line) else { continue };
             match (message.get("method").and_then(Value::as_str), message.get("id")) {
                 (Some("session/update"), None) => lock(&self.session).add_update(&message["params"]),
                 // Other notifications are not needed.

@@ -3,18 +3,21 @@
 //! `iteration-N/benchmark.json`, and for each run `iteration-N/eval-ID/VARIANT/run-K` with `grading.json`, `timing.json`,
 //! `transcript.md` and `outputs`.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use prowess_archive::InnerPath;
-use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::benchmark::{Benchmark, id_value};
 use super::markdown::render_markdown;
-use super::summary::SkillReport;
+use super::summary::{Comparison, ReportInfo, SkillReport, VariantSummary};
 use crate::grading::render_transcript;
-use crate::run_record::{RunRecord, RunSubject};
+use crate::run_record::{RunRecord, RunSubject, Variant};
 use crate::skill_under_test::SkillUnderTest;
 
 /// The maximum size of a report, in bytes.
@@ -22,13 +25,22 @@ const REPORT_MAX: u64 = 64 * 1024 * 1024;
 
 /// A report on disk.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StoredReport {
     /// The skill.
     pub skill: String,
     /// The number of the iteration.
     pub iteration: u32,
-    /// When it was made.
+    /// When it was made, in the form 2026-01-31T12:00:00Z.
     pub timestamp: String,
+    /// The mean pass rate with the skill; `None` if there are no results of cases.
+    pub pass_rate: Option<f64>,
+    /// The difference from the mean pass rate without the skill, or else with its old version.
+    pub change: Option<f64>,
+    /// The p-value of this difference.
+    pub p_value: Option<f64>,
+    /// Whether the session was completed.
+    pub complete: bool,
 }
 
 /// Writes a report to the next `iteration-N` in a directory. Returns its path. The report appears complete or not at all.
@@ -164,30 +176,73 @@ fn iterations(dir: &Path) -> io::Result<Vec<u32>> {
     Ok(numbers)
 }
 
-/// Lists the reports below a directory that has one directory for each skill, newest first.
-pub fn list_reports(all_reports: &Path) -> Vec<StoredReport> {
-    let mut reports = Vec::new();
+/// Lists the newest reports below a directory that has one directory for each skill, newest first. Reads at most `limit` of
+/// them, chosen by the times of their directories.
+pub fn list_reports(all_reports: &Path, limit: usize) -> Vec<StoredReport> {
+    let mut candidates: Vec<(SystemTime, String, u32)> = Vec::new();
     for entry in std::fs::read_dir(all_reports).into_iter().flatten().flatten() {
         let Ok(skill) = entry.file_name().into_string() else { continue };
         for iteration in iterations(&entry.path()).unwrap_or_default() {
-            if let Some(report) = read_report(all_reports, &skill, iteration) {
-                let timestamp =
-                    report.pointer("/metadata/timestamp").and_then(Value::as_str).unwrap_or_default();
-                reports.push(StoredReport {
-                    skill: skill.clone(),
-                    iteration,
-                    timestamp: timestamp.to_owned(),
-                });
-            }
+            let dir = entry.path().join(format!("iteration-{iteration}"));
+            let modified = dir.metadata().and_then(|metadata| metadata.modified());
+            candidates.push((modified.unwrap_or(SystemTime::UNIX_EPOCH), skill.clone(), iteration));
         }
     }
+    candidates.sort_by(|a, b| (b.0, b.2, &a.1).cmp(&(a.0, a.2, &b.1)));
+    candidates.truncate(limit);
+    let read = |(_, skill, iteration): (SystemTime, String, u32)| {
+        let summary: BenchmarkSummary = parse_report(all_reports, &skill, iteration)?;
+        Some(summary.into_stored(skill, iteration))
+    };
+    let mut reports: Vec<StoredReport> = candidates.into_iter().filter_map(read).collect();
     reports.sort_by(|a, b| (&b.timestamp, b.iteration, &a.skill).cmp(&(&a.timestamp, a.iteration, &b.skill)));
     reports
 }
 
-/// Returns the content of a `benchmark.json`; `None` if there is none or the name of the skill is not a file name.
-pub fn read_report(all_reports: &Path, skill: &str, iteration: u32) -> Option<Value> {
-    let is_name = InnerPath::parse(skill.as_bytes()).is_ok() && !skill.contains('/');
+/// Returns the report of an iteration; `None` if there is none, if it is damaged, or if the name of the skill is not a file name.
+pub fn read_report(all_reports: &Path, skill: &str, iteration: u32) -> Option<SkillReport> {
+    #[derive(Deserialize)]
+    struct BenchmarkDetails {
+        report: SkillReport,
+    }
+    parse_report::<BenchmarkDetails>(all_reports, skill, iteration).map(|details| details.report)
+}
+
+/// Parses a `benchmark.json`.
+fn parse_report<T: DeserializeOwned>(all_reports: &Path, skill: &str, iteration: u32) -> Option<T> {
+    if InnerPath::parse(skill.as_bytes()).is_err() || skill.contains('/') {
+        return None;
+    }
     let path = all_reports.join(skill).join(format!("iteration-{iteration}")).join("benchmark.json");
-    serde_json::from_slice(&prowess::read_bounded(&path, REPORT_MAX).filter(|_| is_name)?).ok()
+    serde_json::from_slice(&prowess::read_bounded(&path, REPORT_MAX)?).ok()
+}
+
+/// The parts of `benchmark.json` that the list of reports shows.
+#[derive(Deserialize)]
+struct BenchmarkSummary {
+    report: ReportHead,
+}
+
+#[derive(Deserialize)]
+struct ReportHead {
+    info: ReportInfo,
+    #[serde(default)]
+    comparisons: Vec<Comparison>,
+    #[serde(default)]
+    variants: BTreeMap<Variant, VariantSummary>,
+}
+
+impl BenchmarkSummary {
+    fn into_stored(self, skill: String, iteration: u32) -> StoredReport {
+        let ReportHead { info, comparisons, variants } = self.report;
+        StoredReport {
+            skill,
+            iteration,
+            timestamp: info.timestamp,
+            pass_rate: variants.get(&Variant::WithSkill).map(|numbers| numbers.pass_rate.mean),
+            change: comparisons.first().map(|comparison| comparison.pass_rate.mean),
+            p_value: comparisons.first().map(|comparison| comparison.pass_rate.p_value),
+            complete: info.stopped.is_none(),
+        }
+    }
 }

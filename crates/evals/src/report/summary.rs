@@ -10,6 +10,7 @@ use crate::statistics::{Distribution, PairedDifference, Proportion};
 
 /// How a report was made.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReportInfo {
     /// The agent.
     pub agent: String,
@@ -29,6 +30,7 @@ pub struct ReportInfo {
 
 /// The results of a skill.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SkillReport {
     /// The version of the form.
     pub schema: u32,
@@ -52,6 +54,7 @@ pub struct SkillReport {
 
 /// The numbers of one variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct VariantSummary {
     /// The number of runs with a result.
     pub runs: u64,
@@ -75,6 +78,7 @@ pub struct VariantSummary {
 
 /// The skill compared with another variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Comparison {
     /// The other variant.
     pub with: Variant,
@@ -94,6 +98,7 @@ pub struct Comparison {
 
 /// How a skill changes a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CaseChange {
     /// The pass rate is higher with the skill.
@@ -106,6 +111,7 @@ pub enum CaseChange {
 
 /// The results of a case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CaseSummary {
     /// The id.
     pub id: String,
@@ -131,6 +137,7 @@ pub struct CaseSummary {
 
 /// The results of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TriggerSummary {
     /// The message.
     pub query: String,

@@ -188,7 +188,7 @@ async fn crashes() {
         "the conversation with the agent failed: Authentication required\\u{1b}: {\"x\":1}"
     );
     assert_eq!(reason(&run_turn("stop('refusal')", |_, _| {}).await), "the agent refused to continue");
-    assert!(reason(&run_turn("stop('other')", |_, _| {}).await).contains("failed"));
+    assert!(reason(&run_turn("stop('other')", |_, _| {}).await).contains("unknown reason"));
     let outcome = run_program_text("#!/bin/sh\necho usage: agent\nexit 1\n", time).await;
     assert_eq!(reason(&outcome), "the agent ended with exit code 1: usage: agent");
     let closed = run_program_text("#!/bin/sh\nexec >&-\nsleep 60\n", Duration::from_secs(3)).await;

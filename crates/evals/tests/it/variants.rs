@@ -1,6 +1,8 @@
 //! With and without a skill, and with an old version of it.
 
-use prowess_evals::report::{ReportInfo, SkillReport, render_junit, render_markdown, write_report};
+use prowess_evals::report::{
+    ReportInfo, SkillReport, list_reports, read_report, render_junit, render_markdown, write_report,
+};
 use prowess_evals::{SkillVersion, Variant};
 
 use crate::support::{SKILL, SessionSetup, TestSkill, helpful_server};
@@ -74,8 +76,30 @@ async fn files_are_in_the_form_that_other_tools_read() {
         ]
         .join("\n=====\n")
     );
-    let listed = prowess_evals::report::list_reports(&skill.dir.path().join("reports"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stored_reports_are_listed_and_read() {
+    let (skill, server) = (TestSkill::new(&[]), helpful_server().await);
+    let (results, _) = SessionSetup::new(&skill, &server).run().await;
+    let report = report(&skill, &results.records);
+    for _ in 0..2 {
+        write_report(&skill.dir.path().join("reports/totals"), &skill.skill, &report, &results.records)
+            .unwrap();
+    }
+    let reports = skill.dir.path().join("reports");
+    let listed = list_reports(&reports, 100);
     assert_eq!(listed.iter().map(|report| report.iteration).collect::<Vec<_>>(), [2, 1]);
+    assert_eq!(
+        (listed[0].pass_rate, listed[0].change, listed[0].p_value, listed[0].complete),
+        (Some(1.0), Some(0.25), Some(1.0), true)
+    );
+    assert_eq!(list_reports(&reports, 1).len(), 1);
+    let stored = read_report(&reports, "totals", 1).unwrap();
+    assert_eq!((stored.info, stored.comparisons[0].improved.clone()), (report.info, vec!["1".to_owned()]));
+    for skill in ["../reports/totals", "..", "", "unknown"] {
+        assert_eq!(read_report(&reports, skill, 1), None, "{skill}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,8 +13,22 @@ import { ChatView } from "./chat-view.js";
 import { StatusBanner } from "./status-banner.js";
 import { mayDiscard } from "./unsaved.js";
 
+/** Loads a stylesheet that only some views need, once. @param {string} name @returns {Promise<unknown>} */
+const loadStyles = (name) => {
+  const href = new URL(`../${name}`, import.meta.url).href;
+  const known = [...document.styleSheets].some((sheet) => sheet.href === href);
+  if (known) return Promise.resolve();
+  return new Promise((loaded, failed) => {
+    document.head.append(h("link", { rel: "stylesheet", href, onload: loaded, onerror: failed }));
+  });
+};
+
 /** Views that are loaded on demand. @type {Record<string, () => Promise<new () => HTMLElement>>} */
 const LATER = {
+  tests: async () => {
+    const [loaded] = await Promise.all([import("./tests-view.js"), loadStyles("tests.css")]);
+    return loaded.TestsView;
+  },
   overview: async () => (await import("./overview-view.js")).OverviewView,
   inspect: async () => (await import("./inspector-view.js")).InspectorView,
   settings: async () => (await import("./settings-view.js")).SettingsView,
@@ -96,6 +110,7 @@ export class AppShell extends HTMLElement {
       "nav",
       { class: "nav", "aria-label": t.shell.navigation },
       link("overview", "chart", t.overview.title),
+      link("tests", "flask", t.tests.title),
       link("inspect", "eye", t.inspect.title),
       link("settings", "gear", t.settings.title),
       this.#signOut,

@@ -82,6 +82,8 @@ export const at = {
   chatFile: (id, path) => `/api/chats/${encodeURIComponent(id)}/files/${steps(path)}`,
   /** @param {string} id */
   skill: (id) => `/api/skills/${encodeURIComponent(id)}`,
+  /** @param {string} skill @param {number} iteration */
+  testReport: (skill, iteration) => `/api/tests/${encodeURIComponent(skill)}/${iteration}`,
   /** @param {string} id @param {string} path */
   file: (id, path) => `/api/skills/${encodeURIComponent(id)}/files/${steps(path)}`,
 };

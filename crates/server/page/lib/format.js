@@ -5,6 +5,22 @@ import { language, t } from "./text.js";
 /** @param {number} value */
 export const number = (value) => new Intl.NumberFormat(language).format(value);
 
+/** A number with one digit after the decimal point. @param {number} value */
+export const decimal = (value) =>
+  new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(value);
+
+/** @param {number} share from 0 to 1 */
+export const percent = (share) => new Intl.NumberFormat(language, { style: "percent" }).format(share);
+
+/** A difference of shares in percentage points, with its sign. @param {number} difference */
+export const points = (difference) =>
+  new Intl.NumberFormat(language, { signDisplay: "exceptZero", maximumFractionDigits: 0 })
+    .format(difference * 100)
+    .replace("-", "−");
+
+/** @param {number} p */
+export const pValue = (p) => (p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`);
+
 /** @param {number} bytes */
 export const size = (bytes) => {
   if (bytes < 1024) return `${number(bytes)} B`;

@@ -1,4 +1,4 @@
-// The current route: `#/chat/ID`, `#/overview`, `#/inspect?query=…`, `#/settings`.
+// The current route: `#/chat/ID`, `#/overview`, `#/tests/SKILL?iteration=N`, `#/inspect?query=…`, `#/settings`.
 
 /** @typedef {{ view: string, id: string | null, params: URLSearchParams }} Route */
 

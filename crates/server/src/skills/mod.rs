@@ -10,6 +10,7 @@
 //! | `query` | the prompt, matching skills, and completions |
 //! | `inspect` | previews the input of a model for a message |
 //! | `overview` | statistics |
+//! | `test_reports` | results of `prowess test` |
 //! | `publish` | the index for installing skills from this server |
 //! | `redact` | removes paths from responses for users |
 //! | `errors` | error responses for failed changes |
@@ -30,6 +31,7 @@ mod publish;
 mod query;
 mod redact;
 pub(crate) mod schemas;
+mod test_reports;
 mod upload_form;
 
 use std::sync::Arc;
@@ -64,6 +66,8 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(query::complete))
         .routes(routes!(inspect::inspect))
         .routes(routes!(overview::overview))
+        .routes(routes!(test_reports::list))
+        .routes(routes!(test_reports::one))
         .routes(routes!(publish::index))
         .routes(routes!(publish::artifact))
         .merge(import::routes())

@@ -20,3 +20,4 @@ mod skills_import;
 mod skills_views;
 mod streams;
 mod support;
+mod test_reports;

@@ -11,7 +11,7 @@ fn described() -> Value {
     openapi()
 }
 
-/// Returns the path, method and description of every operation.
+/// Returns the path, method and description of every operation, sorted.
 fn operations(description: &Value) -> Vec<(String, String, Value)> {
     let paths = description["paths"].as_object().unwrap();
     let methods = |(path, item): (&String, &Value)| {
@@ -19,7 +19,11 @@ fn operations(description: &Value) -> Vec<(String, String, Value)> {
             |(method, operation): (&String, &Value)| (path.clone(), method.clone(), operation.clone());
         item.as_object().unwrap().iter().map(entry).collect::<Vec<_>>()
     };
-    paths.iter().flat_map(methods).collect()
+    let mut operations: Vec<_> = paths.iter().flat_map(methods).collect();
+    // Features of other crates decide whether JSON objects are sorted.
+    operations
+        .sort_by(|(path, method, _), (other, other_method, _)| (path, method).cmp(&(other, other_method)));
+    operations
 }
 
 #[test]

@@ -42,6 +42,14 @@ pub struct ServerBuilder {
     temp_dir: Arc<tempfile::TempDir>,
     preset: Preset,
     guard: Guard,
+    home: HomeDir,
+}
+
+/// Whether the user has a home directory.
+#[derive(Clone, Copy, PartialEq)]
+enum HomeDir {
+    Present,
+    Missing,
 }
 
 pub fn site(preset: Preset) -> ServerBuilder {
@@ -49,7 +57,7 @@ pub fn site(preset: Preset) -> ServerBuilder {
     for name in ["project", "home", "bin"] {
         fs::create_dir(temp_dir.path().join(name)).unwrap();
     }
-    ServerBuilder { temp_dir, preset, guard: Guard::default() }
+    ServerBuilder { temp_dir, preset, guard: Guard::default(), home: HomeDir::Present }
 }
 
 pub fn skill_md(name: &str, description: &str) -> String {
@@ -88,6 +96,12 @@ impl ServerBuilder {
         self
     }
 
+    /// Starts the server for a user without a home directory.
+    pub fn without_home(mut self) -> Self {
+        self.home = HomeDir::Missing;
+        self
+    }
+
     pub async fn start(self) -> SkillServer {
         let store =
             store::open(&StoreAddress::File(self.temp_dir.path().join("chats.sqlite3"))).await.unwrap();
@@ -95,10 +109,10 @@ impl ServerBuilder {
     }
 
     async fn start_on(self, store: Arc<dyn Store>) -> SkillServer {
-        let Self { temp_dir, preset, guard } = self;
+        let Self { temp_dir, preset, guard, home } = self;
         let host = HostEnv {
             project: path(&temp_dir, "").components().collect(),
-            home: Some(path(&temp_dir, "~/").components().collect()),
+            home: (home == HomeDir::Present).then(|| path(&temp_dir, "~/").components().collect()),
             path: temp_dir.path().join("bin").into(),
         };
         let enabled = ("PROWESS_SKILLS_ENABLED".to_owned(), "true".to_owned());
@@ -131,6 +145,7 @@ impl SkillServer {
             temp_dir: Arc::clone(&self.temp_dir),
             preset: self.preset,
             guard: Guard::default(),
+            home: HomeDir::Present,
         };
         plan.start_on(Arc::clone(&self.store)).await
     }
@@ -219,6 +234,8 @@ impl SkillServer {
         if let Some(entries) = value.as_object_mut().filter(|_| status >= 400) {
             assert!(entries.remove("request_id").is_some());
         }
+        // Features of other crates decide whether objects are sorted.
+        value.sort_all_objects();
         let text = serde_json::to_string_pretty(&value).unwrap();
         let top = self.temp_dir.path().canonicalize().unwrap();
         format!("{status} {}", text.replace(top.to_str().unwrap(), "[DIR]"))
