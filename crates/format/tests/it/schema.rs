@@ -1,6 +1,6 @@
 //! The JSON Schema of the frontmatter compared with the parser.
 
-use jsonschema::Validator;
+use boon::{Compiler, SchemaIndex, Schemas};
 use proptest::prelude::*;
 use prowess_format::fence::{Extent, FenceSearch, find_fences};
 use prowess_format::schema::{SchemaScope, frontmatter_schema};
@@ -8,10 +8,24 @@ use prowess_format::yaml::{YamlBudget, parse as parse_yaml};
 use prowess_format::{Code, Rules, Value, parse};
 use serde_json::{Value as Json, json};
 
+struct Validator {
+    schemas: Schemas,
+    index: SchemaIndex,
+}
+
+impl Validator {
+    fn is_valid(&self, value: &Json) -> bool {
+        self.schemas.validate(value, self.index).is_ok()
+    }
+}
+
+/// Compiles the schema, which must be valid itself.
 fn validator(scope: SchemaScope) -> Validator {
     let schema = serde_json::to_value(frontmatter_schema(scope)).unwrap();
-    jsonschema::draft202012::meta::validate(&schema).unwrap();
-    jsonschema::draft202012::new(&schema).unwrap()
+    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+    compiler.add_resource("frontmatter.json", schema).unwrap();
+    let index = compiler.compile("frontmatter.json", &mut schemas).unwrap();
+    Validator { schemas, index }
 }
 
 fn to_json(value: &Value) -> Json {
@@ -81,7 +95,13 @@ fn fuzz_seeds_without_problems_are_accepted() {
         let Some(json) = frontmatter(&source) else { continue };
         for (schema, rules) in [(&all, Rules::standard()), (&strict, Rules::strict())] {
             if parse(&source, None, &rules).diagnostics.is_empty() {
-                let errors: Vec<_> = schema.iter_errors(&json).map(|error| error.to_string()).collect();
+                let errors: Vec<String> = schema
+                    .schemas
+                    .validate(&json, schema.index)
+                    .err()
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect();
                 assert_eq!(errors, Vec::<String>::new(), "{}", path.display());
                 accepted += 1;
             }
