@@ -97,26 +97,30 @@ impl TestSession {
         let permits = Arc::new(Semaphore::new(self.options.jobs.max(1)));
         let all = cancel.child_token();
         let mut tasks = JoinSet::new();
-        for (position, run) in plan.into_iter().enumerate() {
-            let (session, permits, all, on_event) =
-                (Arc::clone(&self), Arc::clone(&permits), all.clone(), Arc::clone(&on_event));
-            tasks.spawn(async move {
-                let _permit = permits.acquire().await.ok();
-                let result = match all.is_cancelled() {
-                    true => Err(SessionStop::Cancelled),
-                    false => session.run_one(&run, &all, &*on_event).await,
-                };
-                (position, result)
-            });
-        }
         let mut results = SessionResults::default();
         let mut records: BTreeMap<usize, RunRecord> = BTreeMap::new();
         let deadline = tokio::time::sleep(self.budget.remaining_time());
         tokio::pin!(deadline);
         let mut time_is_over = false;
-        loop {
+        let mut queue = plan.into_iter().enumerate().peekable();
+        while queue.peek().is_some() || !tasks.is_empty() {
             let joined = tokio::select! {
-                joined = tasks.join_next() => joined,
+                // Runs start in the order of the plan.
+                permit = Arc::clone(&permits).acquire_owned(), if queue.peek().is_some() => {
+                    if let Some((position, run)) = queue.next() {
+                        let (session, all, on_event) = (Arc::clone(&self), all.clone(), Arc::clone(&on_event));
+                        tasks.spawn(async move {
+                            let _permit = permit.ok();
+                            let result = match all.is_cancelled() {
+                                true => Err(SessionStop::Cancelled),
+                                false => session.run_one(&run, &all, &*on_event).await,
+                            };
+                            (position, result)
+                        });
+                    }
+                    continue;
+                }
+                joined = tasks.join_next(), if !tasks.is_empty() => joined,
                 () = &mut deadline, if !time_is_over => {
                     time_is_over = true;
                     all.cancel();
@@ -124,7 +128,7 @@ impl TestSession {
                 }
             };
             match joined {
-                None => break,
+                None => {}
                 Some(Ok((position, Ok((record, warnings))))) => {
                     records.insert(position, record);
                     results.warnings.extend(warnings);

@@ -20,8 +20,11 @@ const NOT_BLANK: &str = r"\S";
 const VERSION_PATTERN: &str =
     r"^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$";
 
-/// A path inside the skill, with an optional export.
-const TOOLSET_PATTERN: &str = r"^(?!/)(?!(.*[/\\])?\.\.([/\\:]|$))[^:]+(:[\p{L}\p{N}_$]+)?$";
+/// A relative path, with an optional export.
+const TOOLSET_PATTERN: &str = r"^[^/:][^:]*(:[\p{L}\p{N}_$]+)?$";
+
+/// A path with a part `..`. Not part of the pattern above, because some pattern engines have no lookahead.
+const PARENT_PATTERN: &str = r"(^|[/\\])\.\.([/\\:]|$)";
 
 /// Tools that are separated by spaces: commas are allowed only in parentheses.
 const SPACED_TOOLS_PATTERN: &str = r"^[^,()]*(\([^()]*\)[^,()]*)*$";
@@ -113,6 +116,8 @@ struct ValueSchema {
     choices: &'static [Choice],
     #[serde(skip_serializing_if = "Option::is_none")]
     pattern: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not: Option<Box<ValueSchema>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     min_length: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -229,8 +234,10 @@ fn form_schema(form: FieldForm, scope: SchemaScope) -> ValueSchema {
         },
         FieldForm::Tools => ValueSchema { examples: vec!["Read Bash(git:*)"], ..list(typed(VALUE)) },
         FieldForm::Toolsets => {
-            let item = ValueSchema { types: VALUE, pattern: Some(TOOLSET_PATTERN), ..ValueSchema::default() };
-            ValueSchema { pattern: Some(TOOLSET_PATTERN), ..list(item) }
+            let parent = ValueSchema { pattern: Some(PARENT_PATTERN), ..typed(&["string"]) };
+            let (pattern, not) = (Some(TOOLSET_PATTERN), Some(Box::new(parent)));
+            let item = ValueSchema { pattern, not: not.clone(), ..typed(VALUE) };
+            ValueSchema { pattern, not, ..list(item) }
         }
         FieldForm::Words => list(typed(VALUE)),
         FieldForm::Globs => {

@@ -198,9 +198,11 @@ impl TurnTranscript {
                 self.builder.add_call(&id, &name, &arguments.to_string());
             }
             TurnEvent::ToolResult { id, status, mut data, .. } => {
-                // It depends on the directory of the run, and the judge must see the same in each.
-                if let Some(fields) = data.as_object_mut() {
-                    fields.remove("text_digest");
+                // The text of a loaded skill contains the directory of the run, and the judge must see the same in each.
+                if let Some(fields) = data.as_object_mut()
+                    && fields.remove("text_digest").is_some()
+                {
+                    fields.remove("bytes");
                 }
                 self.builder.set_result(&id, &data.to_string(), status == "error");
             }

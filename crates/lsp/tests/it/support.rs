@@ -218,7 +218,10 @@ impl Session {
     pub(crate) fn clean(&self, text: &str) -> String {
         let path = self.temp.path().canonicalize().unwrap();
         let uri = Url::from_file_path(&path).unwrap();
-        text.replace(uri.as_str(), "WORKSPACE").replace(path.to_str().unwrap(), "WORKSPACE")
+        let path = path.to_str().unwrap();
+        // Hyphens are escaped in Markdown.
+        let escaped = path.replace('-', "\\-").replace('_', "\\_");
+        text.replace(uri.as_str(), "WORKSPACE").replace(path, "WORKSPACE").replace(&escaped, "WORKSPACE")
     }
 
     /// Applies the text edits of a workspace edit to a text.
