@@ -108,7 +108,7 @@ async fn a_killed_test_continues_where_it_stopped() {
     let (results, budget) = setup.run().await;
     assert_eq!((results.stopped, results.records.len()), (None, 12));
     assert_eq!(results.records.iter().filter(|record| record.cached).count(), finished);
-    // What was spent before counts.
-    assert_eq!(budget.spending().requests, server.requests().len() as u64);
-    assert!(budget.spending().requests > before);
+    // What was spent before counts. The last request before the end may have been counted, but not sent.
+    let (counted, sent) = (budget.spending().requests, server.requests().len() as u64);
+    assert!(counted > before && (sent..=sent + 1).contains(&counted), "{counted} {sent}");
 }
