@@ -174,7 +174,10 @@ impl RunningProgram {
     pub fn finish(mut self) -> (Option<FinishedWorkspace>, Vec<String>) {
         self.process.kill();
         let Self { process, limits, mut remarks, files, .. } = self;
-        drop(process);
+        {
+            // Its files are read only after it has ended.
+            let _ended = process;
+        }
         let workspace = files.collect(&limits, &mut remarks);
         (workspace, remarks)
     }

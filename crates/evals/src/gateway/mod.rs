@@ -1,7 +1,7 @@
 //! The gateway between agents and the model's provider: an HTTP server on this machine through which every agent sends its
 //! requests.
 //!
-//! It is the one place that knows the key, counts and limits requests ([`Budget`]), records and replays them
+//! It is the one place that knows the key, counts and limits requests ([`Budget`](crate::budget::Budget)), records and replays them
 //! ([`Traffic`]), and sees which instructions reach the model ([`InstructionMarkers`]). Each run has an unguessable path.
 //! Only requests to known APIs are forwarded.
 
