@@ -25,7 +25,7 @@ const TEXTS_MAX: usize = 200;
 /// Why a file cannot be renamed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum RenameError {
-    #[error("there is no file of the skill at this position")]
+    #[error("no file of the skill is named at this position")]
     NoReference,
     #[error("{0} does not exist in the skill")]
     Missing(String),

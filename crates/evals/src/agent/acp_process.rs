@@ -81,7 +81,7 @@ impl AcpProcess {
                     }
                     let output_max = program.limits.output_bytes;
                     let exchange = LineExchange::new(outgoing_lines, incoming_lines, output_max);
-                    // Nobody may be interested any more.
+                    // The receiver is gone if the run was dropped.
                     let _ = ended_sender.send(exchange.run(program, &cancel));
                 }
                 Err(error) => drop(started_sender.send(Err(error))),

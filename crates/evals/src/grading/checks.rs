@@ -170,7 +170,7 @@ fn on_text(
         TextSource::File(path) => {
             let found = find_files(path, context.files);
             let Some(bytes) = found.first().and_then(|path| context.files.get(path)) else {
-                return Ok((false, format!("there is no file {}", escape_for_display(path))));
+                return Ok((false, format!("no such file: {}", escape_for_display(path))));
             };
             Ok(check(&String::from_utf8_lossy(bytes)))
         }

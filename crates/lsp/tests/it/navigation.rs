@@ -97,7 +97,7 @@ fn files_are_not_renamed_to_outside_or_over_others() {
     (-32803, "link.md is not a regular file of the skill")
     (-32803, "none.md does not exist in the skill")
     (-32803, "SKILL.md must keep its name")
-    (-32803, "there is no file of the skill at this position")
+    (-32803, "no file of the skill is named at this position")
     "#);
     let nothing = session.ask("textDocument/prepareRename", "pdf/SKILL.md", &skill("pdf", "no | file"));
     assert_eq!(nothing.unwrap(), Value::Null);
