@@ -1,11 +1,13 @@
 //! Runs evaluations: in parallel, within the budget, each run with a new workspace.
 
+mod grade;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use prowess::Registry;
-use prowess_sandbox::{Cancel, InputFile, SandboxHelper};
+use prowess_sandbox::{InputFile, SandboxHelper};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -13,14 +15,12 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::{AgentEnd, AgentOutcome, AgentTask, EvalAgent, StagedSkill};
 use crate::budget::{Budget, CapError};
 use crate::gateway::{Gateway, ReplayError, RequestMatching, RunHandle, RunOptions, RunTotals, StopReason};
-use crate::grading::{
-    CheckContext, ExecutionMetrics, GradedExpectation, Grading, Judge, NotGraded, ScriptChecks, run_check,
-};
+use crate::grading::Judge;
 use crate::plan::{PlannedRun, TestOptions};
 use crate::result_store::ResultStore;
 use crate::run_record::{RunRecord, RunSubject, Variant};
 use crate::skill_under_test::{SkillUnderTest, SkillVersion};
-use crate::suite::{EvalCase, Expectation};
+use crate::suite::EvalCase;
 
 /// Everything that the runs of a session share.
 pub struct TestSession {
@@ -169,7 +169,7 @@ impl TestSession {
             return Ok((record, Vec::new()));
         }
         on_event(SessionEvent::Started(run.name.clone()));
-        let record = match &run.subject {
+        let (record, is_complete) = match &run.subject {
             RunSubject::Case { id } => {
                 let case = self.skill.suite.cases.iter().find(|case| case.id == *id);
                 let case = case.ok_or(SessionStop::Cancelled)?;
@@ -185,16 +185,13 @@ impl TestSession {
                     expectations: Vec::new(),
                     should_trigger: Some(trigger.should_trigger),
                 };
-                self.run_agent(run, &case, cancel).await?
+                (self.run_agent(run, &case, cancel).await?, true)
             }
         };
         let mut warnings = Vec::new();
-        let is_result = !matches!(record.outcome.end, AgentEnd::Failed(_));
-        // A grading that is incomplete because the judge failed is repeated next time.
-        let judge_failed = record.grading.as_ref().is_some_and(|grading| {
-            self.judge.is_some() && grading.not_graded.iter().any(|missing| missing.reason.contains("judge"))
-        });
-        if let Some(results) = self.results.as_ref().filter(|_| is_result && !judge_failed)
+        // A run that failed, or whose judge failed, is repeated next time.
+        let is_result = is_complete && !matches!(record.outcome.end, AgentEnd::Failed(_));
+        if let Some(results) = self.results.as_ref().filter(|_| is_result)
             && let Err(error) = results.store(&run.key, &record)
         {
             warnings.push(format!("cannot store the result of {}: {error}", run.name));
@@ -300,128 +297,6 @@ impl TestSession {
 
     fn open_run(&self, options: RunOptions, model: &str) -> Result<RunHandle, SessionStop> {
         self.gateway.open_run(options, model).map_err(SessionStop::Replay)
-    }
-
-    /// Lets the agent do the task of a case, and grades the result.
-    async fn run_case(
-        &self,
-        run: &PlannedRun,
-        case: &EvalCase,
-        cancel: &CancellationToken,
-    ) -> Result<RunRecord, SessionStop> {
-        let mut record = self.run_agent(run, case, cancel).await?;
-        let metrics = ExecutionMetrics::new(&record.outcome, record.totals.requests);
-        // After an error, nothing can be said about the skill.
-        if matches!(record.outcome.end, AgentEnd::Failed(_)) {
-            let reason = record.error().unwrap_or_default();
-            let not_graded = case
-                .expectations
-                .iter()
-                .map(|expectation| NotGraded { text: expectation.text().to_owned(), reason: reason.clone() });
-            record.grading = Some(Grading::new(Vec::new(), not_graded.collect(), metrics));
-            return Ok(record);
-        }
-        let started = Instant::now();
-        let mut graded: Vec<Option<GradedExpectation>> = vec![None; case.expectations.len()];
-        let mut not_graded: Vec<NotGraded> = Vec::new();
-        self.run_checks(case, &record.outcome, &mut graded, &mut not_graded, cancel);
-        let judged: Vec<(usize, &str)> = case
-            .expectations
-            .iter()
-            .enumerate()
-            .filter_map(|(index, expectation)| match expectation {
-                Expectation::Judged(text) => Some((index, text.as_str())),
-                Expectation::Check(_) => None,
-            })
-            .collect();
-        if !judged.is_empty() {
-            let texts: Vec<&str> = judged.iter().map(|(_, text)| *text).collect();
-            let result = self.ask_judge(run, case, &record.outcome, &texts, cancel).await?;
-            match result {
-                Ok((grades, totals)) => {
-                    record.judge_totals = totals;
-                    for ((index, _), grade) in judged.iter().zip(grades) {
-                        graded[*index] = Some(grade);
-                    }
-                }
-                Err(reason) => not_graded.extend(
-                    texts.iter().map(|text| NotGraded { text: (*text).to_owned(), reason: reason.clone() }),
-                ),
-            }
-        }
-        record.grading_ms = elapsed_ms(started);
-        record.grading = Some(Grading::new(graded.into_iter().flatten().collect(), not_graded, metrics));
-        Ok(record)
-    }
-
-    fn run_checks(
-        &self,
-        case: &EvalCase,
-        outcome: &AgentOutcome,
-        graded: &mut [Option<GradedExpectation>],
-        not_graded: &mut Vec<NotGraded>,
-        cancel: &CancellationToken,
-    ) {
-        let mut files: BTreeMap<String, Vec<u8>> = case.files.iter().cloned().collect();
-        files.extend(outcome.files.iter().map(|file| (file.path.clone(), file.bytes.clone())));
-        let snapshot = self.registry.snapshot();
-        let skill = snapshot.get(&self.skill.name);
-        let stop = Cancel::default();
-        let scripts = skill.filter(|_| self.options.allow_scripts).map(|skill| ScriptChecks {
-            registry: &self.registry,
-            skill,
-            helper: &self.helper,
-            cancel: &stop,
-        });
-        let context = CheckContext { outcome, files: &files, scripts };
-        tokio::task::block_in_place(|| {
-            for (slot, expectation) in graded.iter_mut().zip(&case.expectations) {
-                let Expectation::Check(check) = expectation else { continue };
-                if cancel.is_cancelled() {
-                    stop.cancel();
-                }
-                match run_check(&check.kind, &context) {
-                    Ok((passed, evidence)) => {
-                        *slot = Some(GradedExpectation { text: check.text.clone(), passed, evidence });
-                    }
-                    Err(reason) => not_graded.push(NotGraded { text: check.text.clone(), reason }),
-                }
-            }
-        });
-    }
-
-    /// Asks the judge. The inner error is the reason why there are no grades.
-    async fn ask_judge(
-        &self,
-        run: &PlannedRun,
-        case: &EvalCase,
-        outcome: &AgentOutcome,
-        texts: &[&str],
-        cancel: &CancellationToken,
-    ) -> Result<Result<(Vec<GradedExpectation>, RunTotals), String>, SessionStop> {
-        let Some(judge) = &self.judge else {
-            return Ok(Err("no judge is configured; set test.judge-model or pass --judge".to_owned()));
-        };
-        let options = RunOptions {
-            name: format!("{}--judge", run.name),
-            markers: crate::gateway::InstructionMarkers::default(),
-            stop_when_triggered: false,
-            // A provider may be busy.
-            max_requests: 8,
-            matching: self.matching,
-        };
-        let handle = self.open_run(options, &judge.model)?;
-        let graded = tokio::select! {
-            graded = judge.grade(handle.address(), &case.prompt, outcome, texts) => graded,
-            () = cancel.cancelled() => return Err(SessionStop::Cancelled),
-        };
-        handle.wait_for_responses().await;
-        match handle.stop_reason() {
-            Some(StopReason::Cap(error)) => return Err(SessionStop::Cap(error)),
-            Some(StopReason::Replay(error)) => return Err(SessionStop::Replay(error)),
-            Some(StopReason::Triggered | StopReason::Requests(_)) | None => {}
-        }
-        Ok(graded.map(|grades| (grades, handle.totals())).map_err(|error| error.to_string()))
     }
 }
 

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use prowess::catalog::escape::escape_xml_visibly;
 use prowess::check::PassedOverSkill;
-use prowess_format::hidden::escape_for_display;
 
 use super::problem::{Problem, SkillProblems, passed_over_text};
 use super::{pluralize, uri};
@@ -22,14 +22,14 @@ pub(crate) fn write(
     let counts = format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"");
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     writeln!(out, "<testsuites name=\"prowess\" {counts}>")?;
-    writeln!(out, "  <testsuite name=\"{}\" {counts}>", escape(suite))?;
+    writeln!(out, "  <testsuite name=\"{}\" {counts}>", escape_xml_visibly(suite))?;
     for skill in skills {
         write_case(out, suite, skill, base)?;
     }
     for skill in passed_over {
-        let name = escape(&uri::relative_path(&skill.path, base));
-        writeln!(out, "    <testcase classname=\"{}\" name=\"{name}\">", escape(suite))?;
-        writeln!(out, "      <skipped message=\"{}\"/>", escape(passed_over_text(skill)))?;
+        let name = escape_xml_visibly(&uri::relative_path(&skill.path, base));
+        writeln!(out, "    <testcase classname=\"{}\" name=\"{name}\">", escape_xml_visibly(suite))?;
+        writeln!(out, "      <skipped message=\"{}\"/>", escape_xml_visibly(passed_over_text(skill)))?;
         writeln!(out, "    </testcase>")?;
     }
     writeln!(out, "  </testsuite>\n</testsuites>")
@@ -40,8 +40,8 @@ fn failing<'s, 'a>(skill: &'s SkillProblems<'a>) -> Vec<&'s Problem<'a>> {
 }
 
 fn write_case(out: &mut dyn Write, suite: &str, skill: &SkillProblems<'_>, base: &Path) -> io::Result<()> {
-    let name = escape(&uri::relative_path(skill.path, base));
-    let case = format!("    <testcase classname=\"{}\" name=\"{name}\"", escape(suite));
+    let name = escape_xml_visibly(&uri::relative_path(skill.path, base));
+    let case = format!("    <testcase classname=\"{}\" name=\"{name}\"", escape_xml_visibly(suite));
     if skill.problems.is_empty() {
         return writeln!(out, "{case}/>");
     }
@@ -51,8 +51,12 @@ fn write_case(out: &mut dyn Write, suite: &str, skill: &SkillProblems<'_>, base:
         // Some systems keep only one failure of a test.
         let count = pluralize(failing.len(), "problem");
         let text: Vec<_> = failing.iter().map(|problem| line(problem, base)).collect();
-        let text = escape(&text.join("\n"));
-        writeln!(out, "      <failure message=\"{count}\" type=\"{}\">{text}</failure>", escape(first.code))?;
+        let text = escape_xml_visibly(&text.join("\n"));
+        writeln!(
+            out,
+            "      <failure message=\"{count}\" type=\"{}\">{text}</failure>",
+            escape_xml_visibly(first.code)
+        )?;
     }
     let others: Vec<_> = skill
         .problems
@@ -61,7 +65,7 @@ fn write_case(out: &mut dyn Write, suite: &str, skill: &SkillProblems<'_>, base:
         .map(|problem| line(problem, base))
         .collect();
     if !others.is_empty() {
-        writeln!(out, "      <system-out>{}</system-out>", escape(&others.join("\n")))?;
+        writeln!(out, "      <system-out>{}</system-out>", escape_xml_visibly(&others.join("\n")))?;
     }
     writeln!(out, "    </testcase>")
 }
@@ -70,25 +74,4 @@ fn line(problem: &Problem<'_>, base: &Path) -> String {
     let path = uri::relative_path(problem.path, base);
     let position = problem.position.map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
     format!("{path}{position}: {}[{}]: {}", problem.severity, problem.code, problem.text)
-}
-
-/// Escapes text for an element or an attribute. Characters that XML does not allow become `\u{…}`.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for (number, line) in text.split('\n').enumerate() {
-        if number > 0 {
-            escaped.push('\n');
-        }
-        for c in escape_for_display(line).chars() {
-            match c {
-                '&' => escaped.push_str("&amp;"),
-                '<' => escaped.push_str("&lt;"),
-                '>' => escaped.push_str("&gt;"),
-                '"' => escaped.push_str("&quot;"),
-                '\u{fffe}' | '\u{ffff}' => escaped.extend(c.escape_unicode()),
-                c => escaped.push(c),
-            }
-        }
-    }
-    escaped
 }

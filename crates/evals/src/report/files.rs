@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::benchmark::{Benchmark, id_value};
+use super::comparison::Comparison;
 use super::markdown::render_markdown;
-use super::summary::{Comparison, ReportInfo, SkillReport, VariantSummary};
+use super::summary::{ReportInfo, SkillReport, VariantSummary};
 use crate::grading::render_transcript;
 use crate::run_record::{RunRecord, RunSubject, Variant};
 use crate::skill_under_test::SkillUnderTest;

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use prowess::catalog::escape::escape_xml_visibly;
+
 use super::summary::SkillReport;
 
 /// Renders reports as JUnit XML: one suite for each skill, one test for each case and message.
@@ -16,13 +18,14 @@ pub fn render_junit(reports: &[SkillReport]) -> String {
             + report.triggers.iter().filter(|trigger| trigger.passed == Some(false)).count();
         let errors = report.cases.iter().filter(error_case).count()
             + report.triggers.iter().filter(|trigger| trigger.passed.is_none()).count();
-        let name = escape(&report.skill);
+        let name = escape_xml_visibly(&report.skill);
         let _ = writeln!(
             text,
             "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\">"
         );
         for case in &report.cases {
-            let _ = write!(text, "    <testcase classname=\"{name}\" name=\"{}\"", escape(&case.id));
+            let _ =
+                write!(text, "    <testcase classname=\"{name}\" name=\"{}\"", escape_xml_visibly(&case.id));
             let failed: Vec<String> = case
                 .failed
                 .iter()
@@ -40,7 +43,7 @@ pub fn render_junit(reports: &[SkillReport]) -> String {
             let _ = write!(
                 text,
                 "    <testcase classname=\"{name}.triggers\" name=\"{verb}: {}\"",
-                escape(&trigger.query)
+                escape_xml_visibly(&trigger.query)
             );
             match trigger.passed {
                 Some(true) => text.push_str("/>\n"),
@@ -60,23 +63,10 @@ pub fn render_junit(reports: &[SkillReport]) -> String {
 
 fn element(text: &mut String, name: &str, message: &str) {
     let first = message.lines().next().unwrap_or_default();
-    let _ = writeln!(text, "><{name} message=\"{}\">{}</{name}></testcase>", escape(first), escape(message));
-}
-
-/// Escapes a text for XML. Characters that XML does not allow are replaced.
-fn escape(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' => escaped.push_str("&#10;"),
-            '\t' => escaped.push_str("&#9;"),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
+    let _ = writeln!(
+        text,
+        "><{name} message=\"{}\">{}</{name}></testcase>",
+        escape_xml_visibly(first),
+        escape_xml_visibly(message)
+    );
 }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::summary::{CaseChange, Comparison, SkillReport};
+use super::summary::SkillReport;
+use super::{CaseChange, Comparison};
 use crate::run_record::Variant;
 use crate::statistics::{PairedDifference, Proportion};
 

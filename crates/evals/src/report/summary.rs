@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::case_summary::{CaseSummary, TriggerSummary};
+use super::comparison::Comparison;
 use crate::run_record::{RunRecord, RunSubject, Variant};
 use crate::skill_under_test::SkillUnderTest;
-use crate::statistics::{Distribution, PairedDifference, Proportion};
+use crate::statistics::{Distribution, Proportion};
 
 /// How a report was made.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -74,84 +76,6 @@ pub struct VariantSummary {
     pub dollars: Distribution,
     /// The runs in which the instructions reached the model.
     pub triggered: Option<Proportion>,
-}
-
-/// The skill compared with another variant.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Comparison {
-    /// The other variant.
-    pub with: Variant,
-    /// The difference of the pass rates, by case.
-    pub pass_rate: PairedDifference,
-    /// The difference of tokens, by case.
-    pub tokens: PairedDifference,
-    /// The difference of seconds, by case.
-    pub time_seconds: PairedDifference,
-    /// The cases that the skill improves, leaves and worsens.
-    pub improved: Vec<String>,
-    /// Cases without a difference.
-    pub unchanged: Vec<String>,
-    /// Cases that are worse with the skill.
-    pub worsened: Vec<String>,
-}
-
-/// How a skill changes a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum CaseChange {
-    /// The pass rate is higher with the skill.
-    Improved,
-    /// The pass rate is the same.
-    Unchanged,
-    /// The pass rate is lower with the skill.
-    Worsened,
-}
-
-/// The results of a case.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct CaseSummary {
-    /// The id.
-    pub id: String,
-    /// The name, if it has one.
-    pub name: Option<String>,
-    /// What the user asks for.
-    pub prompt: String,
-    /// The mean pass rate of each variant.
-    pub pass_rates: BTreeMap<Variant, f64>,
-    /// How the skill changes the case, compared with no skill or else with its old version.
-    pub change: Option<CaseChange>,
-    /// How often the instructions reached the model, with the skill.
-    pub triggered: Option<Proportion>,
-    /// Whether they should have, if the case says so.
-    pub should_trigger: Option<bool>,
-    /// The expectations that failed with the skill, with the evidence of one run.
-    pub failed: Vec<(String, String)>,
-    /// Runs without a result, with the skill.
-    pub errors: Vec<String>,
-    /// Whether most runs with the skill fulfil all expectations; `None` without results.
-    pub passed: Option<bool>,
-}
-
-/// The results of a message.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct TriggerSummary {
-    /// The message.
-    pub query: String,
-    /// Whether it should load the skill.
-    pub should_trigger: bool,
-    /// How often it did; `None` without results.
-    pub triggered: Option<Proportion>,
-    /// How often it did in the old version.
-    pub old_triggered: Option<Proportion>,
-    /// The runs without a result.
-    pub errors: Vec<String>,
-    /// Whether the skill was loaded in at least half of the runs, if it should be, or in fewer, if not; `None` without
-    /// results.
-    pub passed: Option<bool>,
 }
 
 impl SkillReport {
@@ -309,124 +233,17 @@ impl VariantSummary {
     }
 }
 
-fn tokens(record: &RunRecord) -> f64 {
+pub(super) fn tokens(record: &RunRecord) -> f64 {
     (record.totals.usage.input + record.totals.usage.output) as f64
 }
 
 /// Returns in how many runs the instructions reached the model, among those in which that is known.
-fn triggered(records: &[&RunRecord]) -> Option<Proportion> {
+pub(super) fn triggered(records: &[&RunRecord]) -> Option<Proportion> {
     let known: Vec<bool> = records.iter().filter_map(|record| record.triggered()).collect();
     Proportion::new(known.iter().filter(|triggered| **triggered).count() as u64, known.len() as u64)
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, count) = values.fold((0.0, 0_u64), |(sum, count), value| (sum + value, count + 1));
     (count > 0).then(|| sum / count as f64)
-}
-
-impl Comparison {
-    fn new(other: Variant, cases: &[CaseSummary], records: &[RunRecord]) -> Option<Self> {
-        let by_case = |value: &dyn Fn(&RunRecord) -> Option<f64>| -> Vec<(String, f64)> {
-            let of = |variant: Variant, id: &str| {
-                let matching = records.iter().filter(move |record| {
-                    record.variant == variant
-                        && record.error().is_none()
-                        && matches!(&record.subject, RunSubject::Case { id: case } if case == id)
-                });
-                mean(matching.filter_map(value))
-            };
-            let difference = |case: &CaseSummary| {
-                Some((case.id.clone(), of(Variant::WithSkill, &case.id)? - of(other, &case.id)?))
-            };
-            cases.iter().filter_map(difference).collect()
-        };
-        let values = |pairs: &[(String, f64)]| pairs.iter().map(|(_, value)| *value).collect::<Vec<f64>>();
-        let scores = by_case(&RunRecord::score);
-        let ids = |is_wanted: &dyn Fn(f64) -> bool| -> Vec<String> {
-            scores.iter().filter(|(_, value)| is_wanted(*value)).map(|(id, _)| id.clone()).collect()
-        };
-        Some(Self {
-            with: other,
-            pass_rate: PairedDifference::new(&values(&scores))?,
-            tokens: PairedDifference::new(&values(&by_case(&|record| Some(tokens(record)))))?,
-            time_seconds: PairedDifference::new(&values(&by_case(&|record| {
-                Some(record.duration_ms as f64 / 1_000.0)
-            })))?,
-            improved: ids(&|value| value > 1e-9),
-            unchanged: ids(&|value| value.abs() <= 1e-9),
-            worsened: ids(&|value| value < -1e-9),
-        })
-    }
-}
-
-impl CaseSummary {
-    fn new(
-        id: &str,
-        name: Option<String>,
-        prompt: String,
-        should_trigger: Option<bool>,
-        records: &[&RunRecord],
-    ) -> Self {
-        let mut pass_rates = BTreeMap::new();
-        for variant in [Variant::WithSkill, Variant::WithoutSkill, Variant::OldSkill] {
-            let scores =
-                records.iter().filter(|record| record.variant == variant).filter_map(|record| record.score());
-            if let Some(mean) = mean(scores) {
-                pass_rates.insert(variant, mean);
-            }
-        }
-        let other = pass_rates.get(&Variant::WithoutSkill).or_else(|| pass_rates.get(&Variant::OldSkill));
-        let change = match (pass_rates.get(&Variant::WithSkill), other) {
-            (Some(with), Some(without)) if with - without > 1e-9 => Some(CaseChange::Improved),
-            (Some(with), Some(without)) if without - with > 1e-9 => Some(CaseChange::Worsened),
-            (Some(_), Some(_)) => Some(CaseChange::Unchanged),
-            _ => None,
-        };
-        let with: Vec<&RunRecord> =
-            records.iter().copied().filter(|record| record.variant == Variant::WithSkill).collect();
-        let mut failed: BTreeMap<String, String> = BTreeMap::new();
-        for grading in with.iter().filter_map(|record| record.grading.as_ref()) {
-            for expectation in grading.expectations.iter().filter(|expectation| !expectation.passed) {
-                failed.entry(expectation.text.clone()).or_insert_with(|| expectation.evidence.clone());
-            }
-        }
-        let scores: Vec<f64> = with.iter().filter_map(|record| record.score()).collect();
-        let complete = scores.iter().filter(|score| **score >= 1.0).count();
-        let triggered = triggered(&with);
-        let trigger_is_right = match (should_trigger, triggered) {
-            (Some(should), Some(proportion)) => (proportion.rate >= 0.5) == should,
-            _ => true,
-        };
-        Self {
-            id: id.to_owned(),
-            name,
-            prompt,
-            change,
-            triggered,
-            should_trigger,
-            failed: failed.into_iter().collect(),
-            errors: with.iter().filter_map(|record| record.error()).collect(),
-            passed: (!scores.is_empty()).then(|| complete * 2 > scores.len() && trigger_is_right),
-            pass_rates,
-        }
-    }
-}
-
-impl TriggerSummary {
-    fn new(query: &str, should_trigger: bool, records: &[&RunRecord]) -> Self {
-        let of = |variant: Variant| -> Vec<&RunRecord> {
-            records.iter().copied().filter(|record| record.variant == variant).collect()
-        };
-        let (with, old) = (of(Variant::WithSkill), of(Variant::OldSkill));
-        let proportion = triggered(&with);
-        let inconclusive = with.iter().filter(|record| record.triggered().is_none());
-        Self {
-            query: query.to_owned(),
-            should_trigger,
-            triggered: proportion,
-            old_triggered: triggered(&old),
-            errors: inconclusive.filter_map(|record| record.error()).collect(),
-            passed: proportion.map(|proportion| (proportion.rate >= 0.5) == should_trigger),
-        }
-    }
 }

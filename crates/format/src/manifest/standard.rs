@@ -8,7 +8,7 @@ use super::edits::{quote_scalar, replace_list, replace_scalar, scalar};
 use super::fields::Field;
 use super::known_field::{CLIENT_METADATA, COMPATIBILITY_MAX};
 use super::read::scalar_text;
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, Fix};
 use crate::hidden;
 use crate::rules::RuleLevel;
 use crate::yaml::{Node, NodeKind, Value};
@@ -115,6 +115,10 @@ impl Field<'_, '_> {
         }
     }
 
+    fn report_form(&mut self, message: impl Into<String>, help: &str, fix: Option<Fix>) {
+        self.sink.report_with_fix(self.level, Code::FieldForm, self.node.span, message, help, fix);
+    }
+
     /// Accepts a string separated by spaces or commas, or a list. Separators inside parentheses are ignored.
     /// With [`RuleLevel::Reject`], only spaces may separate, as in the specification.
     pub(super) fn allowed_tools(&mut self) -> Option<Vec<Box<str>>> {
@@ -125,14 +129,7 @@ impl Field<'_, '_> {
                 if self.level == RuleLevel::Reject && tools != split_tools(text, char::is_whitespace) {
                     let message = "allowed-tools is separated by commas instead of spaces";
                     let fix = replace_scalar(self.node, &scalar(&tools.join(" ")), self.sink);
-                    self.sink.report_with_fix(
-                        self.level,
-                        Code::FieldForm,
-                        self.node.span,
-                        message,
-                        help,
-                        fix,
-                    );
+                    self.report_form(message, help, fix);
                 }
                 Some(tools)
             }
@@ -141,14 +138,7 @@ impl Field<'_, '_> {
                     let message = format!("allowed-tools is {}, not text", self.node.describe());
                     let fix =
                         joined_tools(items).and_then(|tools| replace_list(self.node, &tools, self.sink));
-                    self.sink.report_with_fix(
-                        self.level,
-                        Code::FieldForm,
-                        self.node.span,
-                        message,
-                        help,
-                        fix,
-                    );
+                    self.report_form(message, help, fix);
                 }
                 Some(items.iter().filter_map(scalar_text).map(|text| text.trim().into()).collect())
             }
