@@ -5,7 +5,7 @@
 //! counts as spent. The sum is written to a file before each request, so that a run that was killed continues with it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -170,6 +170,13 @@ pub enum CapError {
     Record(String),
 }
 
+impl CapError {
+    fn record(file: Option<&Path>, error: &std::io::Error) -> Self {
+        let file = file.map_or_else(String::new, |file| format!("{}: ", file.display()));
+        Self::Record(format!("{file}{error}"))
+    }
+}
+
 /// Enforces [`Caps`]. Shared by all runs.
 #[derive(Debug)]
 pub struct Budget {
@@ -204,10 +211,9 @@ impl Budget {
         let spending = match file.as_deref().map(std::fs::read) {
             None => Spending::default(),
             Some(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => Spending::default(),
-            Some(Err(error)) => return Err(CapError::Record(error.to_string())),
-            Some(Ok(bytes)) => {
-                serde_json::from_slice(&bytes).map_err(|error| CapError::Record(error.to_string()))?
-            }
+            Some(Err(error)) => return Err(CapError::record(file.as_deref(), &error)),
+            Some(Ok(bytes)) => serde_json::from_slice(&bytes)
+                .map_err(|error| CapError::record(file.as_deref(), &error.into()))?,
         };
         let state = Mutex::new(BudgetState { spending, in_flight: 0 });
         Ok(Self { caps, prices, file, started: Instant::now(), state, settled: Notify::new() })
@@ -298,7 +304,7 @@ impl Budget {
         if let Some(error) = error {
             return Err((error, state.in_flight));
         }
-        self.write(spending).map_err(|error| (CapError::Record(error.to_string()), 0))?;
+        self.write(spending).map_err(|error| (CapError::record(self.file.as_deref(), &error), 0))?;
         state.spending = spending;
         state.in_flight += 1;
         Ok(Reservation { budget: Arc::clone(self), price, tokens, picodollars })

@@ -11,6 +11,7 @@
 //! | [`budget`] | hard limits on requests, tokens, money and time |
 //! | [`grading`] | checks, and a judge |
 //! | `run_record`, `result_store` | results of runs, and where they are stored |
+//! | `staging` | directories that appear complete or not at all |
 //! | [`statistics`] | intervals and tests |
 //! | [`report`] | summaries, and the files that other tools read |
 //! | `routing_advice` | which requests a skill loses without a model, and which words would help |
@@ -26,10 +27,11 @@ mod routing_advice;
 mod run_record;
 mod session;
 mod skill_under_test;
+mod staging;
 pub mod statistics;
 pub mod suite;
 
-pub use result_store::{ResultStore, TestPaths};
+pub use result_store::{ResultStore, StoreResultError, TestPaths};
 pub use routing_advice::{LostRequest, RoutingResult};
 pub use run_record::{RunRecord, RunSubject, Variant};
 pub use session::{SessionEvent, SessionResults, SessionStop, TestSession};

@@ -8,9 +8,20 @@ use std::path::{Path, PathBuf};
 
 use crate::agent::OutputFile;
 use crate::run_record::RunRecord;
+use crate::staging::StagingDir;
 
 /// The maximum size of a stored record, in bytes.
 const RECORD_MAX: u64 = 64 * 1024 * 1024;
+
+/// A result that cannot be stored.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}: {source}", .path.display())]
+pub struct StoreResultError {
+    /// The directory of the result.
+    pub path: PathBuf,
+    /// The cause.
+    pub source: io::Error,
+}
 
 /// Stored results of runs.
 #[derive(Debug, Clone)]
@@ -44,28 +55,27 @@ impl ResultStore {
         Some(record)
     }
 
-    /// Stores the result of a run.
-    pub fn store(&self, key: &str, record: &RunRecord) -> io::Result<()> {
-        prowess_fs::create_dir_all(&self.dir)?;
-        let staging = self.dir.join(format!(".{key}.{}", uuid::Uuid::new_v4().simple()));
-        let write = || -> io::Result<()> {
-            std::fs::create_dir(&staging)?;
-            let paths: Vec<&str> = record.outcome.files.iter().map(|file| file.path.as_str()).collect();
-            std::fs::write(staging.join("files.json"), serde_json::to_vec(&paths)?)?;
-            for (index, file) in record.outcome.files.iter().enumerate() {
-                std::fs::write(staging.join(format!("file-{index}")), &file.bytes)?;
-            }
-            std::fs::write(staging.join("record.json"), serde_json::to_vec(record)?)?;
-            let target = self.dir.join(key);
-            // A result that was stored meanwhile, or is damaged, is replaced.
-            let _ = std::fs::remove_dir_all(&target);
-            std::fs::rename(&staging, &target)
-        };
-        let written = write();
-        if written.is_err() {
-            let _ = std::fs::remove_dir_all(&staging);
+    /// Stores the result of a run. A result that was stored meanwhile, or is damaged, is replaced.
+    pub fn store(&self, key: &str, record: &RunRecord) -> Result<(), StoreResultError> {
+        self.write(key, record).map_err(|source| StoreResultError { path: self.dir.join(key), source })
+    }
+
+    fn write(&self, key: &str, record: &RunRecord) -> io::Result<()> {
+        let staging = StagingDir::create(&self.dir)?;
+        let new = staging.path().join("new");
+        std::fs::create_dir(&new)?;
+        let paths: Vec<&str> = record.outcome.files.iter().map(|file| file.path.as_str()).collect();
+        std::fs::write(new.join("files.json"), serde_json::to_vec(&paths)?)?;
+        for (index, file) in record.outcome.files.iter().enumerate() {
+            std::fs::write(new.join(format!("file-{index}")), &file.bytes)?;
         }
-        written
+        std::fs::write(new.join("record.json"), serde_json::to_vec(record)?)?;
+        let target = self.dir.join(key);
+        // A directory with files cannot be replaced by a rename. The old one is removed together with the staging directory.
+        match std::fs::rename(&target, staging.path().join("old")) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => std::fs::rename(&new, &target),
+        }
     }
 }
 

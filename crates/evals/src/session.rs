@@ -194,7 +194,7 @@ impl TestSession {
         if let Some(results) = self.results.as_ref().filter(|_| is_result)
             && let Err(error) = results.store(&run.key, &record)
         {
-            warnings.push(format!("cannot store the result of {}: {error}", run.name));
+            warnings.push(format!("the result of {} is not stored: {error}", run.name));
         }
         on_event(finished(&record));
         Ok((record, warnings))
@@ -275,6 +275,7 @@ impl TestSession {
             None if cancel.is_cancelled() => return Err(SessionStop::Cancelled),
             None => {}
         }
+        handle.finish_recording().map_err(SessionStop::Replay)?;
         if outcome.end == AgentEnd::Finished && totals.requests == 0 && !totals.triggered {
             outcome.end = AgentEnd::Failed(
                 "the agent sent no request through the gateway, so nothing was counted; check its base URL"

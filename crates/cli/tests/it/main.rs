@@ -69,6 +69,8 @@ mod support;
 mod switch;
 mod terminal;
 mod test_command;
+mod test_command_full_disk;
+mod test_command_killed;
 mod tools;
 mod toolsets;
 mod trust;

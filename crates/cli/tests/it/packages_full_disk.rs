@@ -8,12 +8,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 
 use crate::install_fixture::{InstallFixture, Kind};
+use crate::support::TestEnv;
 
 /// Runs a script with the project on its own file system. `$BIN` is the binary.
-fn mounted(fixture: &InstallFixture, script: &str, size: u32, free: u32) -> Output {
-    let binary = fixture.env.command(&[]);
+pub(crate) fn mounted(env: &TestEnv, script: &str, size: u32, free: u32) -> Output {
+    let binary = env.command(&[]);
     let mut command = Command::new("unshare");
-    command.args(["-rm", "sh", "-c", script]).current_dir(fixture.env.path(".."));
+    command.args(["-rm", "sh", "-c", script]).current_dir(env.path(".."));
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("BIN", binary.get_program());
     command.env("SIZE", size.to_string()).env("FREE", free.to_string());
     command.envs(
@@ -25,7 +26,7 @@ fn mounted(fixture: &InstallFixture, script: &str, size: u32, free: u32) -> Outp
     command.output().unwrap()
 }
 
-fn can_mount() -> bool {
+pub(crate) fn can_mount() -> bool {
     let mount = "mount -t tmpfs -o size=64k tmpfs /mnt";
     Command::new("unshare")
         .args(["-rm", "sh", "-c", mount])
@@ -56,7 +57,7 @@ fn the_disk_fills_up_during_an_update() {
     for free in (0..=80).step_by(4) {
         let fixture = InstallFixture::new(Kind::Project);
         fixture.offer(1);
-        let output = mounted(&fixture, FILL, 400, free);
+        let output = mounted(&fixture.env, FILL, 400, free);
         let (out, err) =
             (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
         match output.status.code() {
@@ -138,7 +139,7 @@ fn read_only_disk() {
     }
     let fixture = InstallFixture::new(Kind::Project);
     fixture.offer(1);
-    let output = mounted(&fixture, READ_ONLY, 0, 0);
+    let output = mounted(&fixture.env, READ_ONLY, 0, 0);
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
     insta::assert_snapshot!(fixture.env.redact(&String::from_utf8(output.stdout).unwrap()));
 }

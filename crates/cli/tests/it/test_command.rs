@@ -23,7 +23,7 @@ const TRIGGERS: &str = r#"[
     {"query": "Tell me a joke", "should_trigger": false}
 ]"#;
 
-fn env(server: &BlockingModelServer) -> TestEnv {
+pub(crate) fn env(server: &BlockingModelServer) -> TestEnv {
     let env = TestEnv::bare();
     let skill = ".agents/skills/totals";
     env.file(&format!("{skill}/SKILL.md"), SKILL)
@@ -65,7 +65,7 @@ fn model(request: &RecordedRequest) -> Vec<ReplyPart> {
     }
 }
 
-fn server() -> BlockingModelServer {
+pub(crate) fn server() -> BlockingModelServer {
     BlockingModelServer::with_handler(|request, _| {
         Reply::events(encode_reply(ChatProvider::OpenAiChat, &model(request)))
     })
@@ -244,4 +244,19 @@ fn checks_run_scripts_only_if_they_are_allowed() {
         "../home/.prowess/state/tests/reports/totals/iteration-2/eval-1/with_skill/run-1/grading.json";
     let grading: Value = serde_json::from_str(&env.text(grading)).unwrap();
     assert!(grading["expectations"][0]["evidence"].as_str().unwrap().contains("reply: hello"), "{grading:#}");
+}
+
+#[test]
+fn the_price_of_a_model_is_added_as_the_hint_says() {
+    let server = server();
+    let env = env(&server);
+    let test = ["test", "totals", "--dry-run", "--max-cost", "1", "--model", "unpriced"];
+    let hint = env.run(&test).err;
+    let (_, value) = hint.trim().split_once("prowess config set test.prices ").unwrap();
+    let value = value.trim_matches('\'').replace("INPUT/OUTPUT", "1/2");
+    assert_eq!(env.run(&["config", "set", "test.prices", &value]).code, 0, "{hint}");
+    for model in ["unpriced", "test-model"] {
+        let result = env.run(&[&test[..6], &[model]].concat());
+        assert_eq!(result.code, 0, "{}", result.transcript());
+    }
 }

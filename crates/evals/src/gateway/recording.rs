@@ -108,10 +108,19 @@ pub(super) enum RunTraffic {
     Replay(Replay),
 }
 
+/// A recording that is written beside its path until the run is over, so that an existing recording is replaced only by a
+/// complete one.
 #[derive(Debug)]
 pub(super) struct RecordingFile {
     path: PathBuf,
     file: Mutex<File>,
+}
+
+impl Drop for RecordingFile {
+    fn drop(&mut self) {
+        // A complete recording was renamed.
+        let _ = std::fs::remove_file(prowess_fs::staging_path(&self.path));
+    }
 }
 
 #[derive(Debug)]
@@ -139,7 +148,7 @@ impl RunTraffic {
                     reason: error.to_string(),
                 };
                 prowess_fs::create_dir_all(dir).map_err(failed)?;
-                let file = File::create(&path).map_err(failed)?;
+                let file = File::create(prowess_fs::staging_path(&path)).map_err(failed)?;
                 Ok(Self::Record(RecordingFile { path, file: Mutex::new(file) }))
             }
             Traffic::Replay(dir) => {
@@ -173,6 +182,12 @@ impl RecordingFile {
         line.push(b'\n');
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(&line).map_err(|error| failed(error.to_string()))
+    }
+
+    /// Gives a complete recording its name.
+    pub(super) fn finish(&self) -> Result<(), ReplayError> {
+        std::fs::rename(prowess_fs::staging_path(&self.path), &self.path)
+            .map_err(|error| ReplayError::Write { path: self.path.clone(), reason: error.to_string() })
     }
 }
 

@@ -140,6 +140,14 @@ impl RunHandle {
         let _ = tokio::time::timeout(RESPONSES_TIMEOUT, in_flight.wait_for(|count| *count == 0)).await;
     }
 
+    /// Completes the recording of the run, if there is one.
+    pub fn finish_recording(&self) -> Result<(), ReplayError> {
+        match &self.scope.traffic {
+            RunTraffic::Record(file) => file.finish(),
+            RunTraffic::Live | RunTraffic::Replay(_) => Ok(()),
+        }
+    }
+
     /// Returns why the gateway ended the run, if it did.
     pub fn stop_reason(&self) -> Option<StopReason> {
         self.scope.stop.lock().unwrap_or_else(PoisonError::into_inner).clone()

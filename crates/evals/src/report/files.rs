@@ -20,6 +20,7 @@ use super::summary::{ReportInfo, SkillReport, VariantSummary};
 use crate::grading::render_transcript;
 use crate::run_record::{RunRecord, RunSubject, Variant};
 use crate::skill_under_test::SkillUnderTest;
+use crate::staging::StagingDir;
 
 /// The maximum size of a report, in bytes.
 const REPORT_MAX: u64 = 64 * 1024 * 1024;
@@ -44,82 +45,106 @@ pub struct StoredReport {
     pub complete: bool,
 }
 
+/// A report that cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write the report to {}: {file}{source}", .dir.display())]
+pub struct WriteReportError {
+    /// The directory of the reports.
+    pub dir: PathBuf,
+    /// The file in the report, followed by a colon, if the error is about one.
+    file: String,
+    /// The cause.
+    pub source: io::Error,
+}
+
+/// Checks that reports can be written to a directory, before anything is paid for.
+pub fn check_report_dir(dir: &Path) -> io::Result<()> {
+    StagingDir::create(dir).map(drop)
+}
+
 /// Writes a report to the next `iteration-N` in a directory. Returns its path. The report appears complete or not at all.
 pub fn write_report(
     dir: &Path,
     skill: &SkillUnderTest,
     report: &SkillReport,
     records: &[RunRecord],
-) -> io::Result<PathBuf> {
-    prowess_fs::create_dir_all(dir)?;
-    let staging = dir.join(format!(".iteration.{}", uuid::Uuid::new_v4().simple()));
-    let written = write_files(&staging, skill, report, records).and_then(|()| {
-        loop {
-            let number = iterations(dir)?.last().map_or(1, |last| last + 1);
-            let target = dir.join(format!("iteration-{number}"));
-            match std::fs::rename(&staging, &target) {
-                Ok(()) => return Ok(target),
-                // Another process took the number.
-                Err(_) if target.exists() => {}
-                Err(error) => return Err(error),
-            }
+) -> Result<PathBuf, WriteReportError> {
+    let failed = |file: String, source| WriteReportError { dir: dir.to_owned(), file, source };
+    let staging = StagingDir::create(dir).map_err(|error| failed(String::new(), error))?;
+    let files = ReportFiles(staging.path());
+    write_files(&files, skill, report, records)
+        .map_err(|(file, error)| failed(format!("{file}: "), error))?;
+    let commit = || loop {
+        let number = iterations(dir)?.last().map_or(1, |last| last + 1);
+        let target = dir.join(format!("iteration-{number}"));
+        match std::fs::rename(staging.path(), &target) {
+            Ok(()) => return Ok(target),
+            // Another process took the number.
+            Err(_) if target.exists() => {}
+            Err(error) => return Err(error),
         }
-    });
-    if written.is_err() {
-        let _ = std::fs::remove_dir_all(&staging);
+    };
+    commit().map_err(|error| failed(String::new(), error))
+}
+
+/// The directory in which the files of a report are written. Errors name the file.
+struct ReportFiles<'a>(&'a Path);
+
+impl ReportFiles<'_> {
+    fn write(&self, path: &str, bytes: impl AsRef<[u8]>) -> Result<(), (String, io::Error)> {
+        let target = self.0.join(path);
+        let parent = target.parent().unwrap_or(self.0);
+        prowess_fs::create_dir_all(parent)
+            .and_then(|()| std::fs::write(&target, bytes))
+            .map_err(|error| (path.to_owned(), error))
     }
-    written
+
+    fn write_json(&self, path: &str, value: &impl Serialize) -> Result<(), (String, io::Error)> {
+        let mut text =
+            serde_json::to_string_pretty(value).map_err(|error| (path.to_owned(), error.into()))?;
+        text.push('\n');
+        self.write(path, text)
+    }
 }
 
 fn write_files(
-    dir: &Path,
+    files: &ReportFiles<'_>,
     skill: &SkillUnderTest,
     report: &SkillReport,
     records: &[RunRecord],
-) -> io::Result<()> {
-    prowess_fs::create_dir_all(dir)?;
-    write_json(&dir.join("benchmark.json"), &Benchmark::new(skill, report, records))?;
-    std::fs::write(dir.join("benchmark.md"), render_markdown(report))?;
+) -> Result<(), (String, io::Error)> {
+    files.write_json("benchmark.json", &Benchmark::new(skill, report, records))?;
+    files.write("benchmark.md", render_markdown(report))?;
     if !report.triggers.is_empty() {
-        write_json(&dir.join("triggers.json"), &trigger_results(skill, report))?;
+        files.write_json("triggers.json", &trigger_results(skill, report))?;
     }
     for record in records {
         let RunSubject::Case { id } = &record.subject else { continue };
         let Some(case) = skill.suite.cases.iter().find(|case| case.id == *id) else { continue };
-        let eval_dir = dir.join(format!("eval-{id}"));
-        let run_dir = eval_dir.join(record.variant.as_str()).join(format!("run-{}", record.repetition));
-        prowess_fs::create_dir_all(&run_dir.join("outputs"))?;
+        let run_dir = format!("eval-{id}/{}/run-{}", record.variant.as_str(), record.repetition);
         let assertions: Vec<&str> = case.expectations.iter().map(|expectation| expectation.text()).collect();
         let name = case.name.as_deref().unwrap_or(id);
         let metadata = json!({"eval_id": id_value(id), "eval_name": name, "prompt": case.prompt, "assertions": assertions});
-        write_json(&eval_dir.join("eval_metadata.json"), &metadata)?;
-        write_json(&run_dir.join("eval_metadata.json"), &metadata)?;
+        files.write_json(&format!("eval-{id}/eval_metadata.json"), &metadata)?;
+        files.write_json(&format!("{run_dir}/eval_metadata.json"), &metadata)?;
         let grading = record.grading.clone().unwrap_or_default();
-        write_json(&run_dir.join("outputs/metrics.json"), &grading.execution_metrics)?;
-        write_json(&run_dir.join("grading.json"), &grading)?;
-        write_json(&run_dir.join("timing.json"), &timing(record))?;
+        files.write_json(&format!("{run_dir}/outputs/metrics.json"), &grading.execution_metrics)?;
+        files.write_json(&format!("{run_dir}/grading.json"), &grading)?;
+        files.write_json(&format!("{run_dir}/timing.json"), &timing(record))?;
         let transcript = format!(
             "## Eval Prompt\n\n{}\n\n## Transcript\n\n{}",
             case.prompt,
             render_transcript(&record.outcome.transcript)
         );
-        std::fs::write(run_dir.join("transcript.md"), transcript)?;
+        files.write(&format!("{run_dir}/transcript.md"), transcript)?;
         for file in &record.outcome.files {
-            write_output(&run_dir.join("outputs"), &file.path, &file.bytes)?;
+            // Names that are not valid everywhere are left out. The directory is new, and only regular files are written
+            // to it, so no link can be followed.
+            let Ok(path) = InnerPath::parse(file.path.as_bytes()) else { continue };
+            files.write(&format!("{run_dir}/outputs/{}", path.as_str()), &file.bytes)?;
         }
     }
     Ok(())
-}
-
-/// Writes a file that an agent created. Names that are not valid everywhere are left out.
-fn write_output(dir: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
-    let Ok(path) = InnerPath::parse(path.as_bytes()) else { return Ok(()) };
-    // The directory is new, and only regular files are written to it, so no link can be followed.
-    let target = dir.join(path.as_str());
-    if let Some(parent) = target.parent() {
-        prowess_fs::create_dir_all(parent)?;
-    }
-    std::fs::write(target, bytes)
 }
 
 fn timing(record: &RunRecord) -> Value {
@@ -158,12 +183,6 @@ fn trigger_results(skill: &SkillUnderTest, report: &SkillReport) -> Value {
         "results": results,
         "summary": {"total": total, "passed": passed, "failed": total - passed},
     })
-}
-
-fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
-    let mut text = serde_json::to_string_pretty(value)?;
-    text.push('\n');
-    std::fs::write(path, text)
 }
 
 /// Returns the numbers of the iterations in a directory, sorted.

@@ -140,6 +140,7 @@ impl TestSession {
             Some(StopReason::Replay(error)) => return Err(SessionStop::Replay(error)),
             Some(StopReason::Triggered | StopReason::Requests(_)) | None => {}
         }
+        handle.finish_recording().map_err(SessionStop::Replay)?;
         Ok(graded.map(|grades| (grades, handle.totals())).map_err(|error| error.to_string()))
     }
 }

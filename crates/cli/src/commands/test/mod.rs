@@ -12,12 +12,14 @@ mod render;
 mod setup;
 mod skills;
 
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use prowess::policy::MentionPolicy;
 use prowess::{Skill, SkillStatus, Snapshot, digest};
+use prowess_evals::gateway::ReplayError;
 use prowess_evals::plan::{Estimate, PlannedRun, plan};
 use prowess_evals::report::{ReportInfo, SkillReport, render_junit, render_markdown, write_report};
 use prowess_evals::{RoutingResult, SessionEvent, SessionStop, SkillUnderTest, TestSession};
@@ -28,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 use super::{CommandResult, SUCCESS, check_failed};
 use crate::args::{GlobalArgs, TestArgs, TestFormat, TestPart};
 use crate::context::CommandContext;
-use crate::failure::Failure;
+use crate::failure::{ErrorCode, Failure};
 use crate::output::{Output, clean, clean_path};
 use crate::{progress, signals};
 use setup::TestSetup;
@@ -65,15 +67,18 @@ pub(super) fn run(
             tested.iter().map(|skill| route(context, skill)).collect()
         }
     };
-    let mut reports = Vec::new();
+    let (mut reports, mut is_written) = (Vec::new(), true);
     if args.only != Some(TestPart::Routing) {
         let setup = TestSetup::new(context, args)?;
         if args.dry_run {
             return dry_run(&setup, &tested, output);
         }
-        reports = run_sessions(context, global, args, setup, tested.as_slice(), output)?;
+        (reports, is_written) = run_sessions(context, global, args, setup, tested.as_slice(), output)?;
     }
     print(&tested, &reports, &routing, format, args, output)?;
+    if !is_written {
+        return Ok(ExitCode::from(2));
+    }
     let routed = args.only != Some(TestPart::Routing)
         || routing.iter().all(|result| result.lost.is_empty() && result.stolen.is_empty());
     Ok(if routed && reports.iter().all(SkillReport::passed) { SUCCESS } else { check_failed() })
@@ -144,6 +149,10 @@ fn dry_run(setup: &TestSetup, tested: &[TestedSkill], output: &mut Output) -> Co
     Ok(SUCCESS)
 }
 
+/// What helps if a file cannot be written.
+const WRITABLE_HINT: &str = "free some disk space, or choose another directory";
+
+/// Runs the plans of all skills. Returns their reports, and whether these are where the user wants them.
 fn run_sessions(
     context: &CommandContext,
     global: &GlobalArgs,
@@ -151,7 +160,7 @@ fn run_sessions(
     setup: TestSetup,
     tested: &[TestedSkill],
     output: &mut Output,
-) -> Result<Vec<SkillReport>, Failure> {
+) -> Result<(Vec<SkillReport>, bool), Failure> {
     let runtime = super::chat::runtime()?;
     let mut reports = Vec::new();
     let plans: Vec<Vec<PlannedRun>> =
@@ -166,7 +175,10 @@ fn run_sessions(
     let spending =
         setup.paths.as_ref().filter(|_| setup.results.is_some()).map(|paths| paths.spending(&plan_digest));
     if let Some(parent) = spending.as_ref().and_then(|file| file.parent()) {
-        prowess_fs::create_dir_all(parent)?;
+        prowess_fs::create_dir_all(parent).map_err(|error| {
+            let message = format!("cannot create {}: {error}", clean_path(parent));
+            Failure::from(error).message(message).hint("make the directory of Prowess's state writable")
+        })?;
     }
     let shared = runtime.block_on(setup.start(spending.clone()))?;
     if shared.budget.spending().requests > 0 {
@@ -177,7 +189,7 @@ fn run_sessions(
         ));
     }
     let cancel = runtime.block_on(async { signals::cancelled_on_termination() });
-    let mut stopped: Option<SessionStop> = None;
+    let (mut stopped, mut is_written): (Option<SessionStop>, bool) = (None, true);
     for (skill, plan) in tested.iter().zip(plans) {
         if plan.is_empty() {
             continue;
@@ -185,10 +197,11 @@ fn run_sessions(
         if stopped.is_some() {
             break;
         }
-        let (report, stop) =
+        let outcome =
             run_session(context, global, args, (&setup, &shared), skill, plan, (&runtime, &cancel), output)?;
-        stopped = stop;
-        reports.push(report);
+        stopped = outcome.stopped;
+        is_written &= outcome.is_written;
+        reports.push(outcome.report);
     }
     shared.budget.record_time();
     // A finished test has nothing to continue.
@@ -200,10 +213,21 @@ fn run_sessions(
     render::spending(&setup, &shared.budget, output);
     runtime.shutdown_timeout(Duration::from_secs(5));
     match stopped {
+        Some(SessionStop::Replay(error @ ReplayError::Write { .. })) => {
+            Err(Failure::new(ErrorCode::ExecutionError, error.to_string()).hint(WRITABLE_HINT))
+        }
         Some(SessionStop::Replay(error)) => Err(Failure::usage(error.to_string())
             .hint("a recording must be made with the same skill, cases and options")),
-        _ => Ok(reports),
+        _ => Ok((reports, is_written)),
     }
+}
+
+/// The result of testing one skill.
+struct SessionOutcome {
+    report: SkillReport,
+    stopped: Option<SessionStop>,
+    /// Whether the report is where the user wants it.
+    is_written: bool,
 }
 
 /// Runs the plan of one skill.
@@ -217,7 +241,7 @@ fn run_session(
     plan: Vec<PlannedRun>,
     (runtime, cancel): (&tokio::runtime::Runtime, &CancellationToken),
     output: &mut Output,
-) -> Result<(SkillReport, Option<SessionStop>), Failure> {
+) -> Result<SessionOutcome, Failure> {
     let session = Arc::new(TestSession {
         skill: skill.under_test.clone(),
         agent: Arc::clone(&setup.agent),
@@ -263,13 +287,28 @@ fn run_session(
         (None, Some(paths)) => Some(paths.reports(&skill.under_test.name)),
         (None, None) => None,
     };
+    let mut is_written = true;
     // Without a usable recording, there is nothing to report.
     let has_results = !matches!(results.stopped, Some(SessionStop::Replay(_)));
     if let Some(dir) = dir.filter(|_| has_results) {
-        let written = write_report(&dir, &skill.under_test, &report, &results.records)?;
-        output.note(format!("report: {}", clean_path(&prowess::short_path(&written, &context.host_env))));
+        match write_report(&dir, &skill.under_test, &report, &results.records) {
+            Ok(written) => {
+                output.note(format!(
+                    "report: {}",
+                    clean_path(&prowess::short_path(&written, &context.host_env))
+                ));
+            }
+            // The results are printed in any case: they were paid for.
+            Err(error) if args.out.is_none() => {
+                output.note(format!("warning: {}", clean(&error.to_string())))
+            }
+            Err(error) => {
+                output.error(&error.to_string(), Some(WRITABLE_HINT));
+                is_written = false;
+            }
+        }
     }
-    Ok((report, results.stopped))
+    Ok(SessionOutcome { report, stopped: results.stopped, is_written })
 }
 
 fn print(

@@ -13,7 +13,7 @@ use prowess_evals::budget::{Budget, Caps, PriceTable, RequestUsage};
 use prowess_evals::gateway::{Gateway, RequestMatching, Traffic};
 use prowess_evals::grading::Judge;
 use prowess_evals::plan::{Selection, TestOptions};
-use prowess_evals::report::ReportInfo;
+use prowess_evals::report::{ReportInfo, check_report_dir};
 use prowess_evals::{ResultStore, TestPaths};
 use serde_json::{Value, json};
 
@@ -22,6 +22,7 @@ use crate::args::{TestAgent, TestArgs, TestPart};
 use crate::commands::chat::split_words;
 use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
+use crate::output::clean_path;
 
 /// Everything that is decided before a test starts.
 pub(super) struct TestSetup {
@@ -63,8 +64,7 @@ impl TestSetup {
         if caps.cost.is_some() && !is_replay {
             for model in std::iter::once(&model).chain(&judge) {
                 if prices.get(model).is_none() {
-                    return Err(Failure::usage(format!("the cost is limited, but the price of {model} is unknown"))
-                        .hint(format!("add it in dollars per million tokens: prowess config set test.prices '[\"{model}=INPUT/OUTPUT\"]'")));
+                    return Err(unknown_price(model, &test.prices));
                 }
             }
         }
@@ -77,11 +77,8 @@ impl TestSetup {
         let traffic = match (&args.record, &args.replay) {
             (Some(dir), _) => Traffic::Record(std::path::absolute(dir)?),
             (None, Some(dir)) if !dir.is_dir() => {
-                return Err(Failure::missing_path(format!(
-                    "there is no directory {}",
-                    crate::output::clean_path(dir)
-                ))
-                .hint("record traffic first: prowess test --record DIR"));
+                return Err(Failure::missing_path(format!("there is no directory {}", clean_path(dir)))
+                    .hint("record traffic first: prowess test --record DIR"));
             }
             (None, Some(dir)) => Traffic::Replay(std::path::absolute(dir)?),
             (None, None) => Traffic::Live,
@@ -89,11 +86,9 @@ impl TestSetup {
         if !args.dry_run {
             // Before anything is paid for.
             for dir in args.out.iter().chain(&args.record) {
-                prowess_fs::create_dir_all(&std::path::absolute(dir)?).map_err(|error| {
-                    Failure::missing_path(format!(
-                        "cannot create {}: {error}",
-                        crate::output::clean_path(dir)
-                    ))
+                check_report_dir(&std::path::absolute(dir)?).map_err(|error| {
+                    Failure::missing_path(format!("cannot write to {}: {error}", clean_path(dir)))
+                        .hint("choose another directory, or make it writable")
                 })?;
             }
         }
@@ -187,6 +182,18 @@ impl TestSetup {
     }
 }
 
+/// Returns the failure for a model without a price. The command keeps the other prices.
+fn unknown_price(model: &str, prices: &[String]) -> Failure {
+    let entry = format!("{model}=INPUT/OUTPUT");
+    let value = match prices.is_empty() {
+        true => entry,
+        false => json!(prices.iter().chain([&entry]).collect::<Vec<_>>()).to_string(),
+    };
+    let value = prowess::shell::quote(&value);
+    Failure::usage(format!("the cost is limited, but the price of {model} is unknown"))
+        .hint(format!("add it in dollars per million tokens: prowess config set test.prices {value}"))
+}
+
 /// The name of the chat loop in reports.
 const CHAT: &str = "prowess chat";
 
@@ -201,7 +208,7 @@ fn agent(
     settings.environment.clone_from(&args.agent_env);
     for path in &args.agent_read {
         if !path.exists() {
-            return Err(Failure::missing_path(format!("{} does not exist", crate::output::clean_path(path))));
+            return Err(Failure::missing_path(format!("{} does not exist", clean_path(path))));
         }
         settings.readable.push(std::path::absolute(path)?);
     }
