@@ -14,6 +14,8 @@ const PDF: &str = "~/.agents/skills/pdf";
 
 const WHY: &[&str] = &["why", "pdf"];
 
+const ROUTING: &[&str] = &["test", "pdf", "--only", "routing"];
+
 const HINTS: &[Hint] = &[
     ("why, modified for the user", modified_in_a_repository, WHY, 2, WHY),
     ("verify, modified in the project", modified_in_the_project, &["verify"], 2, &["verify"]),
@@ -44,6 +46,10 @@ const HINTS: &[Hint] = &[
         &["tools", "--skill", "pdf"],
     ),
     ("update, renamed at the source", renamed_at_the_source, &["update"], 1, &["update"]),
+    ("test, an untrusted skill", evaluated, &["test", "--only", "routing"], 1, ROUTING),
+    ("test, an untrusted skill by its name", evaluated, ROUTING, 1, ROUTING),
+    ("test, changed since it was trusted", evaluated_and_changed, ROUTING, 1, ROUTING),
+    ("test, disabled", evaluated_and_disabled, ROUTING, 1, ROUTING),
     ("install, high findings", high_findings, &["install", "~/shelf/root"], 1, &["why", "root"]),
 ];
 
@@ -242,6 +248,11 @@ const MENTIONS: &[(&str, Setup, &[&str])] = &[
     ("hook install, a new file", |_| {}, &["hook", "install", "--client", "opencode", "--dry-run"]),
     ("mcp install, no client", |_| {}, &["mcp", "install", "--all"]),
     ("mcp install, no project", |_| {}, &["mcp", "install", "--client", "goose", "--project"]),
+    ("test, no model", evaluated_and_trusted, &["test", "pdf"]),
+    ("test, an unknown price", evaluated_with_a_model, &["test", "pdf", "--max-cost", "1"]),
+    ("test, no recording", evaluated_with_a_model, &["test", "pdf", "--replay", "missing"]),
+    ("test, an unknown name", evaluated_with_a_model, &["test", "zzz"]),
+    ("test, an invalid skill", invalid, &["test", ".agents/skills/pdf"]),
     ("enable, disabled by the user", disabled, &["enable", "pdf", "--project"]),
     (
         "enable, its source disabled by the user",
@@ -249,6 +260,35 @@ const MENTIONS: &[(&str, Setup, &[&str])] = &[
         &["enable", "--source", "~/.agents/skills", "--project"],
     ),
 ];
+
+fn evaluated(env: &TestEnv) {
+    let triggers = r#"[{"query": "Do the pdf", "should_trigger": true}]"#;
+    env.skill(".agents/skills/pdf").file(".agents/skills/pdf/evals/triggers.json", triggers);
+}
+
+fn evaluated_and_trusted(env: &TestEnv) {
+    evaluated(env);
+    assert_eq!(env.run(&["trust"]).code, 0);
+}
+
+fn evaluated_and_disabled(env: &TestEnv) {
+    evaluated_and_trusted(env);
+    assert_eq!(env.run(&["disable", "pdf"]).code, 0);
+}
+
+fn evaluated_and_changed(env: &TestEnv) {
+    evaluated(env);
+    assert_eq!(env.run(&["trust", "--pinned"]).code, 0);
+    env.skill_with_description(".agents/skills/pdf", "Does other things with a pdf.");
+}
+
+fn evaluated_with_a_model(env: &TestEnv) {
+    evaluated_and_trusted(env);
+    env.file(
+        "~/.prowess/config.toml",
+        "[chat]\nprovider = \"openai-chat\"\nmodel = \"m\"\nbase-url = \"http://127.0.0.1:9/v1\"\n",
+    );
+}
 
 fn user_skill(env: &TestEnv) {
     env.skill(PDF);
@@ -347,9 +387,6 @@ const UNTESTED: &[(&str, &str)] = &[
     ("mcp install --print", "a client entry that cannot be changed"),
     ("serve", "in messages about its sign-in URL"),
     ("test", "the name of a JUnit suite"),
-    ("test --only routing", "needs a skill with evaluations, see test_command.rs"),
-    ("test --record DIR", "needs a model, see test_command.rs"),
-    ("config set test.prices '[", "see test_command.rs"),
     ("trust --mcp {name}", "skills of servers, see mcp_sources.rs"),
     ("trust --mcp {name} --allow-run", "skills of servers, see mcp_sources.rs"),
     ("trust --mcp {}", "skills of servers, see mcp_sources.rs"),

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prowess::resources::read_skill_files;
+use prowess::resources::{ReadResourceError, read_skill_files};
 use prowess::{Registry, RootSpec, ScanProgress, Scope, Skill, SkillStatus, VisitedEntry, visit_files};
-use prowess_evals::{SkillUnderTest, SkillVersion, staged_files};
+use prowess_evals::{LoadSkillError, SkillUnderTest, SkillVersion, staged_files};
 
 use super::git_version;
 use crate::args::{GlobalArgs, TestArgs};
+use crate::commands::next_step::next_step;
+use crate::commands::status_and_reason;
 use crate::context::CommandContext;
 use crate::failure::{ErrorCode, Failure};
 use crate::output::clean_path;
@@ -40,7 +42,15 @@ pub(super) fn select(
             scope == Scope::Project && *skill.status() == SkillStatus::Enabled && has_evaluations(skill)
         };
         for skill in snapshot.all().iter().filter(is_tested) {
-            tested.push(load(skill, &registry, args)?);
+            tested.push(load(context, skill, &registry, args)?);
+        }
+        // Explains why a skill cannot be tested, if there is only that.
+        let is_unavailable =
+            |skill: &&Skill| skill.root().scope() == Scope::Project && has_evaluations(skill);
+        if tested.is_empty()
+            && let Some(skill) = snapshot.all().iter().find(is_unavailable)
+        {
+            load(context, skill, &registry, args)?;
         }
         return Ok(tested);
     }
@@ -51,7 +61,7 @@ pub(super) fn select(
                 let registry = Arc::new(context.registry_for(global, &[named]));
                 let snapshot = registry.snapshot();
                 let skill = crate::commands::find_active(&snapshot, named)?;
-                load(skill, &registry, args)?
+                load(context, skill, &registry, args)?
             }
         });
     }
@@ -76,7 +86,7 @@ fn from_path(context: &CommandContext, path: &Path, args: &TestArgs) -> Result<T
     let snapshot = registry.snapshot();
     let skill = snapshot.get(&name).filter(|skill| *skill.status() == SkillStatus::Enabled);
     let skill = skill.ok_or_else(|| not_a_skill(path))?;
-    load(skill, &registry, args)
+    load(context, skill, &registry, args)
 }
 
 fn not_a_skill(path: &Path) -> Failure {
@@ -102,10 +112,29 @@ fn open_dir(context: &CommandContext, path: &Path) -> Result<(Arc<Registry>, Str
     Ok((Arc::new(registry), name.ok_or_else(|| not_a_skill(path))?))
 }
 
-fn load(skill: &Skill, registry: &Arc<Registry>, args: &TestArgs) -> Result<TestedSkill, Failure> {
-    let failed = |error: prowess_evals::LoadSkillError| {
-        Failure::usage(format!("cannot test {}: {error}", skill.name()))
-            .hint("see docs/authoring.md for the form of evaluations")
+fn load(
+    context: &CommandContext,
+    skill: &Skill,
+    registry: &Arc<Registry>,
+    args: &TestArgs,
+) -> Result<TestedSkill, Failure> {
+    let failed = |error: LoadSkillError| {
+        let message = format!("cannot test {}: {error}", skill.name());
+        match error {
+            LoadSkillError::Files(ReadResourceError::Unavailable(error)) => {
+                let (status, reason) = status_and_reason(skill).unwrap_or_default();
+                let failure =
+                    Failure::new(error.code(), format!("cannot test {}: {status} {reason}", skill.name()));
+                match next_step(skill, context) {
+                    Some(step) => failure.hint(step),
+                    None => failure,
+                }
+            }
+            LoadSkillError::Files(error) => Failure::new(error.code(), message),
+            // The message contains the command that helps.
+            LoadSkillError::Invalid(_) => Failure::usage(message),
+            _ => Failure::usage(message).hint("see docs/authoring.md for the form of evaluations"),
+        }
     };
     let mut under_test = SkillUnderTest::load(skill).map_err(failed)?;
     let path = skill.skill_md_path();
