@@ -185,7 +185,7 @@ fn calls() -> Vec<Vec<&'static str>> {
 }
 
 /// Returns `true` if the text contains control or hidden characters.
-fn raw(text: &str) -> Option<(usize, char)> {
+pub(crate) fn raw(text: &str) -> Option<(usize, char)> {
     hidden::find_hidden(text).or_else(|| text.char_indices().find(|(_, c)| *c == '\r'))
 }
 
@@ -237,7 +237,7 @@ fn texts_for_models_have_no_escapes() {
 
 /// Removes the styles that Prowess itself uses. Styles from skills are not removed, because those of Prowess
 /// are always adjacent to its own words.
-fn without_styles(text: &str) -> String {
+pub(crate) fn without_styles(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let first = parts.next().unwrap().to_owned();
     parts.fold(first, |plain, part| match part.split_once('m') {

@@ -70,6 +70,7 @@ mod switch;
 mod terminal;
 mod test_command;
 mod test_command_full_disk;
+mod test_command_hostile;
 mod test_command_killed;
 mod tools;
 mod toolsets;

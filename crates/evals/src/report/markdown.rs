@@ -10,10 +10,18 @@ use crate::statistics::{PairedDifference, Proportion};
 /// Renders a report as Markdown, for pull requests.
 pub fn render_markdown(report: &SkillReport) -> String {
     let mut text = format!("## {}\n\n", escape(&report.skill));
-    let judge = report.info.judge.as_deref().map_or_else(String::new, |judge| format!(", judged by {judge}"));
+    let judge = report
+        .info
+        .judge
+        .as_deref()
+        .map_or_else(String::new, |judge| format!(", judged by {}", escape(judge)));
     let runs = if report.info.runs == 1 { "1 run".to_owned() } else { format!("{} runs", report.info.runs) };
-    let _ =
-        writeln!(text, "{} with {}{judge}; {runs} of each.\n", report.info.agent, escape(&report.info.model));
+    let _ = writeln!(
+        text,
+        "{} with {}{judge}; {runs} of each.\n",
+        escape(&report.info.agent),
+        escape(&report.info.model)
+    );
     if let Some(stopped) = &report.info.stopped {
         let _ = writeln!(text, "> **Incomplete:** {}\n", escape(stopped));
     }

@@ -173,10 +173,16 @@ fn normalize(path: &str) -> Result<String, String> {
     }
 }
 
+/// The maximum length of an id, in bytes. Names of files contain it together with the name of the skill.
+const ID_MAX: usize = 80;
+
 /// Returns the text as a file name: lower case letters, digits and hyphens.
 fn file_name(text: &str) -> String {
     let mut name = String::new();
-    for c in text.chars().take(80) {
+    for c in text.chars() {
+        if name.len() + c.len_utf8() > ID_MAX {
+            break;
+        }
         match c {
             c if c.is_alphanumeric() => name.extend(c.to_lowercase()),
             '_' | '.' if !name.is_empty() => name.push(c),

@@ -16,8 +16,16 @@ const MESSAGE_WIDTH: usize = 70;
 /// Prints the report of a skill.
 pub(super) fn report(report: &SkillReport, output: &mut Output) -> std::io::Result<()> {
     let title = output.styled_text(TextStyle::Strong, &clean(&report.skill));
-    let judge = report.info.judge.as_deref().map_or_else(String::new, |judge| format!(", judged by {judge}"));
-    output.line(format!("{title}: {} with {}{judge}", report.info.agent, clean(&report.info.model)))?;
+    let judge = report
+        .info
+        .judge
+        .as_deref()
+        .map_or_else(String::new, |judge| format!(", judged by {}", clean(judge)));
+    output.line(format!(
+        "{title}: {} with {}{judge}",
+        clean(&report.info.agent),
+        clean(&report.info.model)
+    ))?;
     if let Some(stopped) = &report.info.stopped {
         let text = format!("incomplete: {}", clean(stopped));
         let line = output.styled_text(TextStyle::Caution, &text);
