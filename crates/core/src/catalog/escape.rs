@@ -61,20 +61,24 @@ pub fn escape_xml(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Escapes text of any origin for an XML document: hidden characters and those that XML does not allow become `\u{…}`.
+/// Escapes text of any origin for an XML document: hidden characters and those that XML does not allow become `\u{…}`, and
+/// carriage returns become references.
 ///
 /// ```
 /// use prowess::catalog::escape::escape_xml_visibly;
 ///
-/// assert_eq!(escape_xml_visibly("<a>\u{1b}\u{ffff}"), "&lt;a&gt;\\u{1b}\\u{ffff}");
+/// assert_eq!(escape_xml_visibly("<a>\u{1b}\u{ffff}\r"), "&lt;a&gt;\\u{1b}\\u{ffff}&#13;");
 /// ```
 pub fn escape_xml_visibly(text: &str) -> String {
     let visible = hidden::escape_lines_for_display(text);
     let escaped = escape_xml(&visible);
-    match escaped.contains(['\u{fffe}', '\u{ffff}']) {
-        true => escaped.replace('\u{fffe}', "\\u{fffe}").replace('\u{ffff}', "\\u{ffff}"),
-        false => escaped.into_owned(),
-    }
+    replace(&escaped, |c| match c {
+        '\u{fffe}' => Some("\\u{fffe}"),
+        '\u{ffff}' => Some("\\u{ffff}"),
+        '\r' => Some("&#13;"),
+        _ => None,
+    })
+    .into_owned()
 }
 
 /// Escapes text for Markdown, so that it contains no code, links or markup.
