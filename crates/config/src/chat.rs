@@ -1,9 +1,11 @@
 //! The settings of chats: the model, and the limits of a turn. Data only; another crate talks to models.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::chat_store::ChatStore;
+use super::model_settings::{ModelOverrides, ModelSettings};
 
 /// The section `[chat]`.
 ///
@@ -33,12 +35,26 @@ pub struct ChatSettings {
     pub store: Option<ChatStore>,
     /// Whether tools are offered to the model.
     pub tools: ToolCalling,
+    /// What requests ask of all models.
+    pub request: ModelSettings,
+    /// What requests ask of single models, by the provider's name of the model.
+    pub models: BTreeMap<String, ModelOverrides>,
     /// The limits of a turn.
     pub limits: ChatLimits,
     /// The limits of the files of a chat.
     pub files: ChatFileLimits,
     /// The timeouts for requests to the provider.
     pub timeouts: ChatTimeouts,
+}
+
+impl ChatSettings {
+    /// Returns what requests ask of the model with this name.
+    pub fn settings_of(&self, model: &str) -> ModelSettings {
+        match self.models.get(model) {
+            Some(overrides) => self.request.with_overrides(overrides),
+            None => self.request.clone(),
+        }
+    }
 }
 
 prowess_format::named_enum! {

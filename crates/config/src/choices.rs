@@ -2,6 +2,7 @@
 
 use super::chat::{ChatProvider, ToolCalling};
 use super::embeddings::EmbeddingsProvider;
+use super::model_settings::Effort;
 use prowess_format::{KnownKeys, NameRule, Repair, RuleLevel};
 
 use prowess::policy::{
@@ -56,6 +57,8 @@ words! {
         "openai-chat" ChatProvider::OpenAiChat;
     EmbeddingsProvider: "off" EmbeddingsProvider::Off, "openai" EmbeddingsProvider::OpenAi,
         "ollama" EmbeddingsProvider::Ollama;
+    Effort: "auto" Effort::Auto, "none" Effort::None, "minimal" Effort::Minimal, "low" Effort::Low,
+        "medium" Effort::Medium, "high" Effort::High, "xhigh" Effort::XHigh, "max" Effort::Max;
     ToolCalling: "off" ToolCalling::Off, "auto" ToolCalling::Auto;
     RefreshPolicy: "at-start" RefreshPolicy::AtStart, "on-change" RefreshPolicy::OnChange,
         "directory-time" RefreshPolicy::DirectoryTime, "fingerprint" RefreshPolicy::Fingerprint;

@@ -3,6 +3,7 @@
 mod choice;
 mod count;
 mod lists;
+mod request;
 mod sources;
 mod text;
 
@@ -17,6 +18,7 @@ pub(super) use count::NumberField;
 pub(super) use lists::{
     IgnoredCodesField, PathListField, RootListField, TextListField, UrlListField, parse_path,
 };
+pub(super) use request::{BodyField, HeadersField, ModelsField, TemperatureField, ThinkingField};
 pub(super) use sources::McpSourcesField;
 pub(super) use text::{ChatStoreField, PathField, TextField};
 

@@ -2,8 +2,9 @@
 
 use super::chat::{ChatFileLimits, is_base_url, is_index_url, is_model_name, is_variable_name};
 use super::field::{
-    ChatStoreField, ChoiceField, IgnoredCodesField, KeyField, McpSourcesField, NumberField, PathField,
-    PathListField, RootListField, TextField, TextListField, UrlListField,
+    BodyField, ChatStoreField, ChoiceField, HeadersField, IgnoredCodesField, KeyField, McpSourcesField,
+    ModelsField, NumberField, PathField, PathListField, RootListField, TemperatureField, TextField,
+    TextListField, ThinkingField, UrlListField,
 };
 use super::narrow::{self, ProjectRule};
 use super::values::{ValueLens, lens};
@@ -241,6 +242,18 @@ keys! {
         PathField { lens: lens!(chat.key_file) }, MayNot;
     "chat.tools" "whether tools are offered to the model"
         ChoiceField { lens: lens!(chat.tools) }, Narrow;
+    "chat.thinking" "whether the model thinks before it replies, or the number of tokens for it"
+        ThinkingField { lens: lens!(chat.request.thinking) }, MayNot;
+    "chat.effort" "how thorough the model is"
+        ChoiceField { lens: lens!(chat.request.effort) }, MayNot;
+    "chat.temperature" "the sampling temperature, if not the provider's default"
+        TemperatureField { lens: lens!(chat.request.temperature) }, MayNot;
+    "chat.extra-headers" "additional headers of requests to the provider; their values are not printed"
+        HeadersField { lens: lens!(chat.request.extra_headers) }, MayNot;
+    "chat.extra-body" "additional fields of requests to the provider"
+        BodyField { lens: lens!(chat.request.extra_body) }, MayNot;
+    "chat.models" "settings of single models, by name: thinking, effort, temperature, max-output-tokens, extra-headers, extra-body"
+        ModelsField { lens: lens!(chat.models) }, MayNot;
     "chat.max-steps" "the maximum number of requests to the model in one turn"
         NumberField { lens: lens!(chat.limits.steps), range: 1..=1_000, none: &[] }, Narrow;
     "chat.max-output-tokens" "the maximum number of tokens in one response of the model"

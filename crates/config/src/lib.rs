@@ -36,6 +36,7 @@ pub mod keys;
 mod layer_reader;
 mod layers;
 mod mcp_source;
+mod model_settings;
 mod narrow;
 mod origin;
 mod test_settings;
@@ -56,6 +57,10 @@ pub use check::{CheckSettings, IgnoredCode, ParseIgnoredCodeError};
 pub use embeddings::{EmbeddingsProvider, EmbeddingsSettings};
 pub use keys::{ConfigKey, KEYS, find_key};
 pub use mcp_source::{McpSource, McpTransport};
+pub use model_settings::{
+    Effort, ExtraHeaders, ModelOverrides, ModelSettings, RESERVED_BODY_KEYS, RESERVED_HEADERS, Temperature,
+    ThinkingMode,
+};
 pub use origin::{ConfigLayer, SettingOrigin};
 pub use test_settings::TestSettings;
 

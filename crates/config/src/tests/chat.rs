@@ -1,7 +1,7 @@
 //! Only the user selects the chat model, and API keys are never repeated.
 
 use super::TestProject;
-use crate::{ChatProvider, ChatSettings, ToolCalling};
+use crate::{ChatProvider, ChatSettings, Effort, Temperature, ThinkingMode, ToolCalling};
 
 #[test]
 fn the_user_selects_the_model() {
@@ -64,4 +64,65 @@ fn a_misplaced_api_key_is_not_repeated() {
     // The line is not shown either, so there is no location.
     assert!(loaded.diagnostics.iter().all(|found| found.diagnostic.location.is_none()));
     insta::assert_snapshot!(setup.report());
+}
+
+#[test]
+fn requests_have_settings_for_all_models_and_for_single_ones() {
+    let setup = TestProject::new().user(
+        "[chat]\nthinking = \"on\"\neffort = \"high\"\ntemperature = 0.5\n\
+         extra-headers = { \"X-Team\" = \"SECRET blue\" }\nextra-body = { top_k = 5, options = { seed = 1 } }\n\
+         [chat.models.\"qwen3:8b\"]\nthinking = 4000\neffort = \"low\"\nmax-output-tokens = 900\nextra-body = { top_k = 6 }\n",
+    );
+    let loaded = setup.load();
+    assert_eq!(setup.report(), "");
+    let all = loaded.chat.settings_of("other");
+    assert_eq!((all.thinking, all.effort, all.output_tokens), (ThinkingMode::On, Effort::High, None));
+    assert_eq!(all.extra_headers.0["x-team"], "SECRET blue");
+    let single = loaded.chat.settings_of("qwen3:8b");
+    assert_eq!(
+        (single.thinking, single.effort, single.output_tokens),
+        (ThinkingMode::Budget(4_000), Effort::Low, Some(900))
+    );
+    assert_eq!(single.temperature, Temperature::new(0.5));
+    assert_eq!((&single.extra_body["top_k"], &single.extra_body["options"]["seed"]), (&6.into(), &1.into()));
+    assert!(!format!("{loaded:?}").contains("SECRET"), "values of headers are not printed");
+    assert_eq!(loaded.setting("chat.extra-headers").unwrap().value["x-team"], "***");
+}
+
+#[test]
+fn a_project_cannot_change_requests() {
+    let setup = TestProject::new().project(
+        "[chat]\nthinking = \"on\"\neffort = \"max\"\ntemperature = 2\nextra-headers = { x-a = \"SECRET\" }\n\
+         extra-body = { user = \"SECRET\" }\n[chat.models.m.extra-headers]\nx-a = \"SECRET\"\n",
+    );
+    assert_eq!(setup.load().chat, ChatSettings::default());
+    insta::assert_snapshot!(setup.report());
+}
+
+#[test]
+fn invalid_settings_of_requests_are_not_repeated() {
+    let problems: Vec<String> = [
+        "thinking = 100",
+        "effort = \"huge\"",
+        "temperature = 2.5",
+        "extra-headers = \"SECRET\"",
+        "extra-headers = { \"x a\" = \"SECRET\" }",
+        "extra-headers = { Host = \"SECRET\" }",
+        "extra-headers = { x-a = \"SECRET\\nx-b: c\" }",
+        "extra-body = { messages = [] }",
+        "extra-body = { since = 2020-01-01 }",
+        "models = { m = { thinkin = \"on\" } }",
+        "models = { m = { temperature = 3 } }",
+        "models = { m = { extra-body = { model = \"SECRET\" } } }",
+        "models = { \"m m\" = {} }",
+    ]
+    .map(|line| {
+        let setup = TestProject::new().user(&format!("[chat]\n{line}\n"));
+        assert_eq!(setup.load().chat, ChatSettings::default(), "{line}");
+        setup.report()
+    })
+    .to_vec();
+    let report = problems.join("\n");
+    assert!(!report.contains("SECRET"), "{report}");
+    insta::assert_snapshot!(report);
 }

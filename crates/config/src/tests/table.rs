@@ -8,7 +8,7 @@ use crate::tree::parse_toml;
 use crate::values::ConfigValues;
 use crate::{
     ChatFileLimits, ChatLimits, ChatProvider, ChatSettings, ChatTimeouts, CheckSettings, ConfigKey,
-    EmbeddingsProvider, EmbeddingsSettings, KEYS, SettingOrigin, TestSettings, find_key,
+    EmbeddingsProvider, EmbeddingsSettings, KEYS, ModelSettings, SettingOrigin, TestSettings, find_key,
 };
 use prowess::policy::{
     CatalogPolicy, EnvironmentSettings, MentionPolicy, Policy, Preset, ReadLimits, RunLimits, RunPolicy,
@@ -30,13 +30,21 @@ pub(super) fn samples(key: &ConfigKey) -> Vec<Json> {
             {"label": "team", "url": "https://skills.example/mcp", "token-env": "TEAM", "timeout-ms": 100, "enabled": false},
         ]),
     ];
-    let plain = [json!(true), json!(false), json!(1), json!(7), json!(100), json!(5_000), json!(6_000)];
+    let tables = [
+        json!({}),
+        json!({"x-a": "***"}),
+        json!({"top_k": 5, "options": {"seeds": [1, 0.5], "exact": true}}),
+        json!({"model-1": {"thinking": 2_000, "effort": "low", "temperature": 0.25, "max-output-tokens": 9,
+            "extra-headers": {"x-a": "***"}, "extra-body": {"top_k": 5}}}),
+    ];
+    let plain =
+        [json!(0.5), json!(true), json!(false), json!(1), json!(7), json!(100), json!(5_000), json!(6_000)];
     let texts = [json!("https://models.example/v1"), json!("MODEL_KEY"), json!("/opt/key")];
     let words = key.field.words().into_iter().map(|word| match word {
         "true" | "false" => json!(word == "true"),
         word => json!(word),
     });
-    words.chain(plain).chain(texts).chain(lists).filter(|sample| accepts(key, sample)).collect()
+    words.chain(plain).chain(texts).chain(lists).chain(tables).filter(|sample| accepts(key, sample)).collect()
 }
 
 /// Formats a value as TOML on one line.
@@ -223,6 +231,17 @@ fn every_field_of_the_policy_has_a_key() {
         files: ChatFileLimits { file_bytes: _, workspace_bytes: _, workspace_files: _ },
         timeouts: ChatTimeouts { connect: _, first_byte: _, idle: _, request: _ },
         store: _,
+        request:
+            ModelSettings {
+                thinking: _,
+                effort: _,
+                temperature: _,
+                // Only in `chat.models`.
+                output_tokens: _,
+                extra_headers: _,
+                extra_body: _,
+            },
+        models: _,
     } = ChatSettings::default();
     let EmbeddingsSettings {
         provider: _,
@@ -245,7 +264,7 @@ fn every_field_of_the_policy_has_a_key() {
         jobs: _,
     } = TestSettings::default();
     // One each for `activation.max-pushed`, `sources.mcp` and `sources.indexes`.
-    assert_eq!(KEYS.len(), 2 + 10 + 15 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 1 + 1 + 19 + 4 + 22 + 7 + 8);
+    assert_eq!(KEYS.len(), 2 + 10 + 15 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 1 + 1 + 19 + 4 + 28 + 7 + 8);
 }
 
 #[test]
