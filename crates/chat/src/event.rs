@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::message::TokenUsage;
+use crate::thinking::ThinkingSeal;
 
 /// An event of a turn. In streams over HTTP, the tag is the name of the event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,6 +14,26 @@ pub enum TurnEvent {
     Delta {
         /// The text.
         text: String,
+    },
+    /// The model thinks.
+    Thinking {
+        /// The thinking, or a summary of it.
+        text: String,
+        /// What the provider needs to accept the thinking again; it ends a part. It is not shown to clients.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seal: Option<ThinkingSeal>,
+    },
+    /// The provider failed or is busy, and the request is sent again after a delay. Not part of the message.
+    Waiting {
+        /// The reason, for display.
+        reason: String,
+        /// The delay in seconds.
+        seconds: u64,
+    },
+    /// The model cannot call tools, as the provider says, and continues without them. Not part of the message.
+    ToolsDisabled {
+        /// The provider's message, for display.
+        reason: String,
     },
     /// The model called a tool.
     ToolCall {
@@ -56,6 +77,17 @@ pub enum TurnEvent {
         /// What happened, for display.
         message: String,
     },
+}
+
+impl TurnEvent {
+    /// Returns the event for clients: without what only the provider can read.
+    #[must_use]
+    pub fn without_seal(self) -> Self {
+        match self {
+            Self::Thinking { text, .. } => Self::Thinking { text, seal: None },
+            event => event,
+        }
+    }
 }
 
 /// A question whether a script may run.

@@ -11,8 +11,10 @@ mod message;
 mod outcome;
 pub mod provider;
 pub mod store;
+mod thinking;
 pub mod turn;
 
 pub use event::{AccessRow, ConsentQuestion, TurnEvent};
 pub use message::{Message, MessageState, Part, Role, TokenUsage};
 pub use outcome::{EndReason, TurnOutcome};
+pub use thinking::{SealedContent, ThinkingSeal};

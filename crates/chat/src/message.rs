@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::thinking::ThinkingSeal;
+
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -55,6 +57,15 @@ pub enum Part {
         /// The digest of the content when the message was sent.
         digest: String,
     },
+    /// The thinking of the model, before or between its texts and tool calls.
+    Thinking {
+        /// The thinking, or a summary of it; empty if the provider only returns it encrypted.
+        text: String,
+        /// What the provider needs to accept the thinking again. It is not shown to clients.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(ignore))]
+        seal: Option<ThinkingSeal>,
+    },
     /// A tool call of the model.
     ToolCall {
         /// The id that the result refers to.
@@ -75,6 +86,33 @@ pub enum Part {
         /// `success`, `partial` or `error`.
         status: String,
     },
+}
+
+impl Message {
+    /// Returns the message for clients: without what only the provider can read.
+    #[must_use]
+    pub fn without_seals(mut self) -> Self {
+        for part in &mut self.parts {
+            if let Part::Thinking { seal, .. } = part {
+                *seal = None;
+            }
+        }
+        self.parts.retain(|part| !matches!(part, Part::Thinking { text, .. } if text.is_empty()));
+        self
+    }
+}
+
+/// Adds a part. Consecutive texts become one part, and so does thinking up to its seal.
+pub(crate) fn push_part(parts: &mut Vec<Part>, part: Part) {
+    match (parts.last_mut(), part) {
+        (Some(Part::Text { text }), Part::Text { text: delta }) => text.push_str(&delta),
+        (Some(Part::Thinking { text, seal: open @ None }), Part::Thinking { text: delta, seal }) => {
+            text.push_str(&delta);
+            *open = seal;
+        }
+        (_, Part::Text { text } | Part::Thinking { text, seal: None }) if text.is_empty() => {}
+        (_, part) => parts.push(part),
+    }
 }
 
 /// Whether a message is complete.
@@ -105,6 +143,19 @@ pub struct TokenUsage {
     /// Input tokens that were read from the provider's cache.
     #[serde(default)]
     pub cached: u64,
+    /// Input tokens that were written to the provider's cache.
+    #[serde(default)]
+    pub cache_writes: u64,
+}
+
+impl TokenUsage {
+    /// Adds other costs. A provider may report any number.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cached = self.cached.saturating_add(other.cached);
+        self.cache_writes = self.cache_writes.saturating_add(other.cache_writes);
+    }
 }
 
 /// The prefix of call ids that distinguishes mentions from calls of the model.

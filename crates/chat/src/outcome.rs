@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn outcomes_as_events_and_states() {
-        let usage = Some(TokenUsage { input: 10, output: 2, cached: 0 });
+        let usage = Some(TokenUsage { input: 10, output: 2, cached: 0, cache_writes: 0 });
         let outcomes = [
             TurnOutcome::finished(EndReason::Steps, usage),
             TurnOutcome::finished(EndReason::Cancelled, usage),

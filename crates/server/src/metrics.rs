@@ -35,9 +35,13 @@ pub(crate) struct Metrics {
     pub(crate) started: SystemTime,
     routes: Mutex<HashMap<String, RouteMetrics>>,
     pub(crate) turns: [AtomicU64; ENDS],
-    /// Input tokens, output tokens, and input tokens from the provider's cache.
-    pub(crate) tokens: [AtomicU64; 3],
+    /// Input tokens, output tokens, and input tokens from and for the provider's cache.
+    pub(crate) tokens: [AtomicU64; 4],
     pub(crate) tools: [[AtomicU64; STATUSES.len()]; TOOLS.len()],
+    /// Requests to a provider that were sent again.
+    pub(crate) retries: AtomicU64,
+    /// Turns that continued without tools, because the model cannot call them.
+    pub(crate) tools_disabled: AtomicU64,
     /// Requests and connections rejected by a rate limit.
     pub(crate) rate_limited: AtomicU64,
     /// Requests rejected because of their host, their origin or missing authentication.
@@ -62,6 +66,8 @@ impl Default for Metrics {
             turns: Default::default(),
             tokens: Default::default(),
             tools: Default::default(),
+            retries: AtomicU64::new(0),
+            tools_disabled: AtomicU64::new(0),
             rate_limited: AtomicU64::new(0),
             unauthorized: AtomicU64::new(0),
         }
@@ -87,7 +93,18 @@ impl Metrics {
 
     /// Counts an event of a turn.
     pub(crate) fn record_event(&self, event: &TurnEvent) {
-        let TurnEvent::ToolResult { name, status, .. } = event else { return };
+        let (name, status) = match event {
+            TurnEvent::ToolResult { name, status, .. } => (name, status),
+            TurnEvent::Waiting { .. } => {
+                self.retries.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            TurnEvent::ToolsDisabled { .. } => {
+                self.tools_disabled.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            _ => return,
+        };
         let name = name.replace('_', ".");
         let tool = TOOLS.iter().position(|tool| *tool == name).unwrap_or(TOOLS.len() - 1);
         let status = STATUSES.iter().position(|label| label == status).unwrap_or(STATUSES.len() - 1);
@@ -106,7 +123,8 @@ impl Metrics {
             count.fetch_add(1, Ordering::Relaxed);
         }
         if let Some(usage) = outcome.usage {
-            for (count, added) in self.tokens.iter().zip([usage.input, usage.output, usage.cached]) {
+            let added = [usage.input, usage.output, usage.cached, usage.cache_writes];
+            for (count, added) in self.tokens.iter().zip(added) {
                 count.fetch_add(added, Ordering::Relaxed);
             }
         }

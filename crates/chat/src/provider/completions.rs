@@ -6,8 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::error::ModelError;
-use super::remote::ProviderApi;
+use super::inline_thinking::InlineThinking;
+use super::remote::{Adaptation, ProviderApi, RequestContext, is_unsupported};
 use super::request::{Chunk, ConversationEntry, ModelRequest, StopReason, ToolInvocation};
+use super::responses::effort;
 use super::sse::SseEvent;
 use super::streaming::{ReplyParser, stream_error};
 use super::tool_names::{ToolNames, without_dots};
@@ -48,7 +50,7 @@ impl RequestVariant {
     /// something else.
     fn fallback(self, message: &str) -> Option<Self> {
         let message = message.to_lowercase();
-        let is_unsupported = UNSUPPORTED.iter().any(|unknown| message.contains(unknown));
+        let is_unsupported = is_unsupported(&message);
         let mentions = |key: &str| {
             message
                 .match_indices(key)
@@ -62,30 +64,18 @@ impl RequestVariant {
     }
 }
 
-/// Phrases of servers that reject a parameter.
-const UNSUPPORTED: [&str; 9] = [
-    "unsupported",
-    "not supported",
-    "does not support",
-    "unknown",
-    "unrecognized",
-    "unexpected",
-    "not permitted",
-    "not allowed",
-    "extra inputs",
-];
-
 impl ProviderApi for ChatCompletions {
     const NAME: &'static str = "openai-chat";
     type Parser = ChatCompletionsParser;
 
-    fn body(&self, model: &str, request: &ModelRequest<'_>, names: &ToolNames) -> Value {
+    fn body(&self, request: &ModelRequest<'_>, context: &RequestContext<'_>) -> Value {
+        let names = context.names;
         let system =
             (!request.system.is_empty()).then(|| json!({"role": "system", "content": request.system}));
         let messages =
             system.into_iter().chain(request.entries.iter().flat_map(|entry| messages(entry, names)));
         let mut body = json!({
-            "model": model,
+            "model": context.model,
             "stream": true,
             "messages": messages.collect::<Vec<_>>(),
         });
@@ -93,7 +83,13 @@ impl ProviderApi for ChatCompletions {
         if variant.stream_options {
             body["stream_options"] = json!({"include_usage": true});
         }
-        body[variant.max_tokens()] = request.max_output_tokens.into();
+        body[variant.max_tokens()] = context.max_output_tokens.into();
+        if let Some(effort) = effort(context.settings.effort) {
+            body["reasoning_effort"] = effort.into();
+        }
+        if let Some(temperature) = context.settings.temperature {
+            body["temperature"] = temperature.value().into();
+        }
         if !request.tools.is_empty() {
             let tool = |tool: &prowess_tools::ToolDefinition| {
                 json!({"type": "function", "function": {
@@ -107,14 +103,14 @@ impl ProviderApi for ChatCompletions {
         body
     }
 
-    fn adapt(&self, request: &Value, message: &str) -> bool {
+    fn adapt(&self, request: &Value, message: &str) -> Adaptation {
         let rejected = RequestVariant {
             completion_tokens: request.get("max_completion_tokens").is_some(),
             stream_options: request.get("stream_options").is_some(),
         };
-        let Some(variant) = rejected.fallback(message) else { return false };
+        let Some(variant) = rejected.fallback(message) else { return Adaptation::None };
         *self.variant.lock().unwrap_or_else(PoisonError::into_inner) = variant;
-        true
+        Adaptation::Rewrite
     }
 
     fn new_parser(names: ToolNames) -> ChatCompletionsParser {
@@ -125,7 +121,7 @@ impl ProviderApi for ChatCompletions {
 fn messages(entry: &ConversationEntry, names: &ToolNames) -> Vec<Value> {
     match entry {
         ConversationEntry::User(text) => vec![json!({"role": "user", "content": text})],
-        ConversationEntry::Assistant { text, calls } => {
+        ConversationEntry::Assistant { text, calls, .. } => {
             let mut message = json!({"role": "assistant", "content": text});
             if !calls.is_empty() {
                 let call = |call: &ToolInvocation| {
@@ -153,6 +149,7 @@ pub(super) struct ChatCompletionsParser {
     names: ToolNames,
     calls: Vec<PartialCall>,
     stop: Option<StopReason>,
+    content: InlineThinking,
     /// The model refused in text; it stops as if it had replied normally.
     refused: bool,
 }
@@ -184,14 +181,21 @@ impl ReplyParser for ChatCompletionsParser {
                 input: count(&usage["prompt_tokens"]),
                 output: count(&usage["completion_tokens"]),
                 cached: count(&usage["prompt_tokens_details"]["cached_tokens"]),
+                cache_writes: 0,
             }));
         }
         let choice = &value["choices"][0];
-        for key in ["content", "refusal"] {
-            if let Some(text) = choice["delta"][key].as_str().filter(|text| !text.is_empty()) {
-                self.refused |= key == "refusal";
-                out.push_back(Chunk::Text(text.to_owned()));
-            }
+        let text = |key: &str| choice["delta"][key].as_str().filter(|text| !text.is_empty());
+        // Servers use either name for thinking; a few send both.
+        if let Some(thinking) = text("reasoning_content").or_else(|| text("reasoning")) {
+            out.push_back(Chunk::Thinking(thinking.to_owned()));
+        }
+        if let Some(content) = text("content") {
+            self.content.push(content, out);
+        }
+        if let Some(refusal) = text("refusal") {
+            self.refused = true;
+            out.push_back(Chunk::Text(refusal.to_owned()));
         }
         for call in choice["delta"]["tool_calls"].as_array().into_iter().flatten() {
             self.add_call_delta(call);
@@ -256,6 +260,7 @@ impl ChatCompletionsParser {
     }
 
     fn finish(&mut self, out: &mut VecDeque<Chunk>) {
+        self.content.finish(out);
         for (number, call) in std::mem::take(&mut self.calls).into_iter().enumerate() {
             let id = if call.id.is_empty() { format!("call_{number}") } else { call.id };
             out.push_back(Chunk::Call {

@@ -8,6 +8,7 @@
 //! | `streaming`, `retry` | one request: timeouts, limits and retries |
 //! | `sse` | parses server-sent events |
 //! | `anthropic`, `responses`, `completions` | the three provider APIs |
+//! | `inline_thinking` | separates thinking from the text of a reply |
 //! | [`rehearsal`] | a scripted model, used if no provider is configured |
 //! | `tool_names` | tool names in the form that provider APIs accept |
 //!
@@ -18,6 +19,7 @@ mod anthropic;
 mod completions;
 mod endpoint;
 mod error;
+mod inline_thinking;
 pub mod rehearsal;
 mod remote;
 mod request;
@@ -35,7 +37,9 @@ use async_trait::async_trait;
 
 pub use endpoint::ProviderEndpoint;
 pub use error::{ModelError, TimeoutPhase};
-pub use request::{Chunk, ConversationEntry, ModelRequest, StopReason, ToolInvocation, ToolOutput};
+pub use request::{
+    Chunk, ConversationEntry, ModelRequest, StopReason, ThinkingBlock, ToolInvocation, ToolOutput,
+};
 pub use retry::Backoff;
 pub use secret::{Secret, SecretError};
 pub use setup::{ModelSetupError, connect, connect_with};
@@ -45,6 +49,12 @@ pub use tool_names::without_dots;
 pub trait Model: Send + Sync + fmt::Debug {
     /// Returns the provider and the model's name.
     fn name(&self) -> String;
+
+    /// Returns the provider and the name of the model that a request is for; see [`ModelRequest::model`].
+    fn name_for(&self, model: Option<&str>) -> String {
+        let _ = model;
+        self.name()
+    }
 
     /// Returns `true` if tools are offered to the model. Becomes `false` after the server reports that the model cannot
     /// call tools.

@@ -12,7 +12,7 @@ use super::anthropic::Anthropic;
 use super::completions::ChatCompletions;
 use super::endpoint::ProviderEndpoint;
 use super::rehearsal::Rehearsal;
-use super::remote::RemoteModel;
+use super::remote::{RemoteModel, RequestSettings};
 use super::responses::Responses;
 use super::retry::Backoff;
 use super::secret::SecretError;
@@ -108,17 +108,19 @@ pub fn connect_with(
         ProviderClient::new(setup).map_err(ModelSetupError::Client)
     };
     let tools = chat.tools == ToolCalling::Auto;
+    let settings = RequestSettings { all: chat.request.clone(), models: chat.models.clone() };
     Ok(match chat.provider {
         ChatProvider::Anthropic => {
             let http = http("messages", &[("anthropic-version", "2023-06-01")])?;
-            Arc::new(RemoteModel { http, model, tools, api: Anthropic })
+            Arc::new(RemoteModel { http, model, tools, settings, api: Anthropic::default() })
         }
         ChatProvider::OpenAi => {
-            Arc::new(RemoteModel { http: http("responses", &[])?, model, tools, api: Responses })
+            let (http, api) = (http("responses", &[])?, Responses::default());
+            Arc::new(RemoteModel { http, model, tools, settings, api })
         }
         ChatProvider::OpenAiChat | ChatProvider::Rehearsal => {
             let api = ChatCompletions::new(endpoint.base.host() == "api.openai.com");
-            Arc::new(RemoteModel { http: http("chat/completions", &[])?, model, tools, api })
+            Arc::new(RemoteModel { http: http("chat/completions", &[])?, model, tools, settings, api })
         }
     })
 }

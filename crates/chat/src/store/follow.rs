@@ -49,7 +49,7 @@ impl ChatFollower {
         loop {
             if let Some(next) = self.buffered.pop_front() {
                 self.after = next.seq;
-                return Ok(FollowedEvent::Event(next));
+                return Ok(FollowedEvent::Event(next.without_seal()));
             }
             let page = self.store.events_after(&self.chat, self.after).await?;
             let is_behind = self.ahead && page.last < self.after;

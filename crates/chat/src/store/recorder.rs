@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::{Chat, NumberedEvent, Store, StoreError, StoredTurn, TurnWriter, UserMessage};
 use crate::turn::{RecordError, TurnMessages, TurnRecorder, is_reminder, loaded_skill_name};
-use crate::{Message, Part, TurnEvent, TurnOutcome};
+use crate::{Message, Part, ThinkingSeal, TurnEvent, TurnOutcome};
 
 /// How many messages of a chat are loaded for a turn.
 const HISTORY_MAX: usize = 1_000;
@@ -68,7 +68,7 @@ pub(super) fn without_skills_activated_in(active: &[String], messages: &[Message
                 let loaded = loaded_skill_name(tool, summary).is_some_and(|loaded| is_same(loaded, key));
                 loaded && status != "error" && !is_reminder(summary)
             }
-            Part::Text { .. } | Part::File { .. } | Part::ToolCall { .. } => false,
+            Part::Text { .. } | Part::File { .. } | Part::Thinking { .. } | Part::ToolCall { .. } => false,
         })
     };
     active.iter().filter(|key| !was_activated(key)).cloned().collect()
@@ -165,7 +165,7 @@ impl<F: FnMut(NumberedEvent) + Send> StoreRecorder<F> {
     async fn push(&mut self, event: TurnEvent) -> Result<(), RecordError> {
         let writer = self.writer.as_mut().ok_or_else(|| to_record_error(StoreError::TurnEnded))?;
         let numbered = writer.push(event).await.map_err(to_record_error)?;
-        (self.on_event)(numbered);
+        (self.on_event)(numbered.without_seal());
         Ok(())
     }
 
@@ -189,6 +189,10 @@ impl<F: FnMut(NumberedEvent) + Send> TurnRecorder for StoreRecorder<F> {
         self.push(TurnEvent::Delta { text: text.to_owned() }).await
     }
 
+    async fn thinking(&mut self, text: &str, seal: Option<ThinkingSeal>) -> Result<(), RecordError> {
+        self.push(TurnEvent::Thinking { text: text.to_owned(), seal }).await
+    }
+
     async fn call(&mut self, call: &Part) -> Result<(), RecordError> {
         let Part::ToolCall { id, name, arguments } = call.clone() else { return Ok(()) };
         self.push(TurnEvent::ToolCall { id, name, arguments }).await?;
@@ -199,8 +203,8 @@ impl<F: FnMut(NumberedEvent) + Send> TurnRecorder for StoreRecorder<F> {
         }
     }
 
-    async fn consent(&mut self, question: TurnEvent) -> Result<(), RecordError> {
-        self.push(question).await
+    async fn notice(&mut self, event: TurnEvent) -> Result<(), RecordError> {
+        self.push(event).await
     }
 
     async fn result(&mut self, result: &Part, activated: &[String]) -> Result<(), RecordError> {

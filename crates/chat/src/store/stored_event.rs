@@ -33,6 +33,11 @@ pub fn to_stored_event(event: TurnEvent) -> TurnEvent {
     match event {
         // PostgreSQL cannot store U+0000, and a model that sends it must not fail its turn.
         TurnEvent::Delta { text } => TurnEvent::Delta { text: without_nul(text) },
+        TurnEvent::Thinking { text, seal } => {
+            // A seal belongs to the exact text.
+            let seal = seal.filter(|_| !text.contains('\0'));
+            TurnEvent::Thinking { text: without_nul(text), seal }
+        }
         TurnEvent::ToolCall { id, name, arguments } => TurnEvent::ToolCall {
             id: without_nul(id),
             name: without_nul(name),
@@ -44,6 +49,8 @@ pub fn to_stored_event(event: TurnEvent) -> TurnEvent {
             data: stored_result(&name, data),
             name: without_nul(name),
         },
+        TurnEvent::Waiting { reason, seconds } => TurnEvent::Waiting { reason: without_nul(reason), seconds },
+        TurnEvent::ToolsDisabled { reason } => TurnEvent::ToolsDisabled { reason: without_nul(reason) },
         // All of its texts are escaped.
         TurnEvent::Consent { .. } | TurnEvent::Done { .. } | TurnEvent::Error { .. } => event,
     }

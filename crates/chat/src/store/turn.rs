@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::message::push_part;
 use crate::{Part, TurnEvent};
 
 /// A reply that this process is writing.
@@ -26,6 +27,14 @@ pub struct NumberedEvent {
     pub event: TurnEvent,
 }
 
+impl NumberedEvent {
+    /// [`TurnEvent::without_seal`].
+    #[must_use]
+    pub fn without_seal(self) -> Self {
+        Self { seq: self.seq, event: self.event.without_seal() }
+    }
+}
+
 /// A list of events of a chat.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventPage {
@@ -42,16 +51,17 @@ pub(crate) fn to_parts(events: impl IntoIterator<Item = TurnEvent>) -> Vec<Part>
     let mut parts = Vec::new();
     for event in events {
         match event {
-            TurnEvent::Delta { text: delta } => match parts.last_mut() {
-                Some(Part::Text { text }) => text.push_str(&delta),
-                _ if delta.is_empty() => {}
-                _ => parts.push(Part::Text { text: delta }),
-            },
+            TurnEvent::Delta { text } => push_part(&mut parts, Part::Text { text }),
+            TurnEvent::Thinking { text, seal } => push_part(&mut parts, Part::Thinking { text, seal }),
             TurnEvent::ToolCall { id, name, arguments } => parts.push(Part::ToolCall { id, name, arguments }),
             TurnEvent::ToolResult { id, name, status, data } => {
                 parts.push(Part::ToolResult { id, name, summary: data, status });
             }
-            TurnEvent::Consent { .. } | TurnEvent::Done { .. } | TurnEvent::Error { .. } => {}
+            TurnEvent::Waiting { .. }
+            | TurnEvent::ToolsDisabled { .. }
+            | TurnEvent::Consent { .. }
+            | TurnEvent::Done { .. }
+            | TurnEvent::Error { .. } => {}
         }
     }
     parts

@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{NumberedEvent, Store, StoreError, StoredTurn, to_stored_event};
-use crate::{TurnEvent, TurnOutcome};
+use crate::{ThinkingSeal, TurnEvent, TurnOutcome};
 
 /// How long text waits for more before it is written.
 const BATCH_DELAY: Duration = Duration::from_millis(40);
@@ -174,7 +174,12 @@ impl WriterTask {
             // Events other than text are rare and important, so they are written at once.
             let text_len = match &event {
                 TurnEvent::Delta { text } => Some(text.len()),
+                TurnEvent::Thinking { text, seal } => {
+                    Some(text.len() + seal.as_ref().map_or(0, ThinkingSeal::size))
+                }
                 TurnEvent::ToolCall { .. }
+                | TurnEvent::Waiting { .. }
+                | TurnEvent::ToolsDisabled { .. }
                 | TurnEvent::Consent { .. }
                 | TurnEvent::ToolResult { .. }
                 | TurnEvent::Done { .. }

@@ -93,7 +93,7 @@ impl ActiveTurn<'_> {
         let (id, name) = (call.id.clone(), call.name.clone());
         let result = ToolOutput { id, name, text: envelope.text.clone(), failed };
         self.context.add(
-            ConversationEntry::Assistant { text: String::new(), calls: vec![call] },
+            ConversationEntry::Assistant { text: String::new(), thinking: vec![], calls: vec![call] },
             Retention::Required,
         );
         self.context.add(ConversationEntry::Results(vec![result]), Retention::Required);
@@ -184,11 +184,16 @@ fn without_calls(entries: Vec<ConversationEntry>) -> Vec<ConversationEntry> {
             ConversationEntry::User(text) => remaining.push(ConversationEntry::User(text)),
             ConversationEntry::Results(_) => {}
             ConversationEntry::Assistant { text, .. } if text.trim().is_empty() => {}
-            ConversationEntry::Assistant { text, .. } => match remaining.last_mut() {
+            ConversationEntry::Assistant { text, thinking, calls } => match remaining.last_mut() {
                 Some(ConversationEntry::Assistant { text: previous, .. }) => {
                     previous.push_str(&format!("\n{text}"))
                 }
-                _ => remaining.push(ConversationEntry::Assistant { text, calls: Vec::new() }),
+                _ => remaining.push(ConversationEntry::Assistant {
+                    text,
+                    // Thinking about a call would have nothing that follows it.
+                    thinking: if calls.is_empty() { thinking } else { Vec::new() },
+                    calls: Vec::new(),
+                }),
             },
         }
     }

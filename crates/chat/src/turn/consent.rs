@@ -1,6 +1,6 @@
 //! Asks the user about scripts during a turn.
 //!
-//! A tool call runs on its own thread, which waits for the answer. The question is recorded first, so that every client that
+//! A tool call runs on its own thread, which waits for the answer. Questions of calls that run side by side are asked one at a time. The question is recorded first, so that every client that
 //! follows the chat can show it.
 
 use std::sync::Arc;
@@ -32,12 +32,15 @@ pub trait ConsentSource: Send + Sync {
 
 /// A question of a tool call.
 struct Question {
+    /// The id of the tool call.
+    call: String,
     access: AccessSummary,
     reply: SyncSender<ConsentAnswer>,
 }
 
 /// The questions of the tool calls of a turn.
 pub(super) struct Questions {
+    sender: mpsc::UnboundedSender<Question>,
     receiver: mpsc::UnboundedReceiver<Question>,
     source: Arc<dyn ConsentSource>,
 }
@@ -46,19 +49,25 @@ impl Questions {
     /// Connects a session to the user.
     pub(super) fn connect(session: &mut Session, source: &Arc<dyn ConsentSource>) -> Self {
         let (sender, receiver) = mpsc::unbounded_channel();
+        let questions = Self { sender, receiver, source: Arc::clone(source) };
+        questions.bind(session, "");
+        questions
+    }
+
+    /// Lets the questions of a session name this tool call.
+    pub(super) fn bind(&self, session: &mut Session, call: &str) {
+        let (sender, call) = (self.sender.clone(), call.to_owned());
         session.call_options.ask_consent = Some(Arc::new(move |access: &AccessSummary| {
             let (reply, answer) = sync_channel(1);
             // Without a receiver, the turn is over.
-            let _ = sender.send(Question { access: access.clone(), reply });
+            let _ = sender.send(Question { call: call.clone(), access: access.clone(), reply });
             answer.recv().unwrap_or(ConsentAnswer::NotNow)
         }));
-        Self { receiver, source: Arc::clone(source) }
     }
 
-    /// Waits for a result. Meanwhile, records the questions of the tool call and gets the answers.
+    /// Waits for a result. Meanwhile, records the questions of the tool calls and gets the answers, one at a time.
     pub(super) async fn answer_during<T>(
         &mut self,
-        call: &str,
         work: impl Future<Output = T>,
         journal: &mut TurnJournal<'_>,
         cancel: &CancellationToken,
@@ -70,14 +79,14 @@ impl Questions {
                 result = &mut work => return (result, recorded),
                 Some(question) = self.receiver.recv() => question,
             };
-            let Question { access, reply } = question;
+            let Question { call, access, reply } = question;
             let answer = match &recorded {
                 // An earlier question was not recorded: the turn ends.
                 Err(_) => ConsentAnswer::NotNow,
                 Ok(()) => {
-                    let mut question = to_question(call, &access);
+                    let mut question = to_question(&call, &access);
                     question.question = self.source.open(&question).await;
-                    recorded = journal.consent(TurnEvent::Consent(question.clone())).await;
+                    recorded = journal.notice(TurnEvent::Consent(question.clone())).await;
                     match &recorded {
                         // No client shows the question.
                         Err(_) => ConsentAnswer::NotNow,

@@ -67,11 +67,17 @@ pub(super) fn entry_cost(entry: &ConversationEntry) -> usize {
     OVERHEAD
         + match entry {
             ConversationEntry::User(text) => tokens::count(text),
-            ConversationEntry::Assistant { text, calls } => {
+            ConversationEntry::Assistant { text, thinking, calls } => {
                 let call = |call: &crate::provider::ToolInvocation| {
                     OVERHEAD + tokens::count(&call.name) + tokens::count(&call.arguments.to_string())
                 };
-                tokens::count(text) + calls.iter().map(call).sum::<usize>()
+                // Encrypted thinking has about four characters per token.
+                let block = |block: &crate::provider::ThinkingBlock| {
+                    OVERHEAD + tokens::count(&block.text) + block.seal.size() / 4
+                };
+                tokens::count(text)
+                    + thinking.iter().map(block).sum::<usize>()
+                    + calls.iter().map(call).sum::<usize>()
             }
             ConversationEntry::Results(results) => {
                 results.iter().map(|result| OVERHEAD + tokens::count(&result.text)).sum::<usize>()

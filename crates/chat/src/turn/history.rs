@@ -14,7 +14,7 @@ use super::files::{attached_files, with_attachments};
 use super::mention::{is_forked, without_mention};
 use super::summary::{command_outputs, is_reminder, loaded_skill_name, returns_skill_text, safe_id};
 use crate::message::{Message, MessageState, Part, Role, is_mention};
-use crate::provider::{ConversationEntry, ToolInvocation, ToolOutput};
+use crate::provider::{ConversationEntry, ThinkingBlock, ToolInvocation, ToolOutput};
 
 /// The text of a reply without content.
 const EMPTY_REPLY: &str = "[no reply]";
@@ -75,7 +75,7 @@ pub(super) fn skill_arguments(messages: &[Message]) -> BTreeMap<String, String> 
         Part::ToolCall { name, arguments, .. } => {
             loaded_skill_name(name, arguments).zip(arguments["args"].as_str().filter(|args| !args.is_empty()))
         }
-        Part::Text { .. } | Part::File { .. } | Part::ToolResult { .. } => None,
+        Part::Text { .. } | Part::File { .. } | Part::Thinking { .. } | Part::ToolResult { .. } => None,
     });
     loads.map(|(name, args)| (name.to_owned(), args.to_owned())).collect()
 }
@@ -83,7 +83,7 @@ pub(super) fn skill_arguments(messages: &[Message]) -> BTreeMap<String, String> 
 fn message_text(message: &Message) -> String {
     let texts = message.parts.iter().filter_map(|part| match part {
         Part::Text { text } => Some(text.as_str()),
-        Part::File { .. } | Part::ToolCall { .. } | Part::ToolResult { .. } => None,
+        Part::File { .. } | Part::Thinking { .. } | Part::ToolCall { .. } | Part::ToolResult { .. } => None,
     });
     texts.collect()
 }
@@ -97,7 +97,7 @@ fn exchange(
     let parts = || replies.iter().flat_map(|reply| &reply.parts);
     let first = parts().find_map(|part| match part {
         Part::ToolCall { id, arguments, .. } => Some((id.as_str(), arguments)),
-        Part::Text { .. } | Part::File { .. } | Part::ToolResult { .. } => None,
+        Part::Text { .. } | Part::File { .. } | Part::Thinking { .. } | Part::ToolResult { .. } => None,
     });
     let user = without_mention(&message_text(message), first);
     let user = with_attachments(&user, &attached_files(&message.parts));
@@ -108,7 +108,11 @@ fn exchange(
         Part::ToolCall { id, arguments, .. } if is_mention(id) => {
             arguments["name"].as_str().is_some_and(|name| is_forked(&restorer.toolbox.snapshot(), name))
         }
-        Part::ToolCall { .. } | Part::Text { .. } | Part::File { .. } | Part::ToolResult { .. } => false,
+        Part::ToolCall { .. }
+        | Part::Text { .. }
+        | Part::File { .. }
+        | Part::Thinking { .. }
+        | Part::ToolResult { .. } => false,
     });
     for reply in replies {
         match is_fork {
@@ -117,7 +121,7 @@ fn exchange(
         }
     }
     if !matches!(entries.last(), Some(ConversationEntry::Assistant { .. })) {
-        entries.push(ConversationEntry::Assistant { text: EMPTY_REPLY.to_owned(), calls: Vec::new() });
+        entries.push(text_entry(EMPTY_REPLY.to_owned()));
     }
     let cost = tokens::count(&user) + entries.iter().map(entry_cost).sum::<usize>();
     Exchange { user, entries, skills, cost }
@@ -131,25 +135,21 @@ fn final_answer(reply: &Message) -> Message {
     Message { parts, ..reply.clone() }
 }
 
-/// Returns the entries of a reply: text and calls, then the results, and so on.
-fn reply_entries(
-    reply: &Message,
-    restorer: &mut ResultRestorer<'_>,
-    skills: &mut Vec<String>,
-    tools: bool,
-) -> Vec<ConversationEntry> {
-    let mut entries = Vec::new();
-    let (mut text, mut calls, mut results) =
-        (String::new(), Vec::<ToolInvocation>::new(), Vec::<ToolOutput>::new());
-    let flush = |text: &mut String,
-                 calls: &mut Vec<ToolInvocation>,
-                 results: &mut Vec<ToolOutput>,
-                 entries: &mut Vec<ConversationEntry>| {
-        let (pending, calls) = (std::mem::take(text), std::mem::take(calls));
-        if pending.trim().is_empty() && calls.is_empty() {
+/// A request to the model in a stored reply: what the model wrote, and the results of its calls.
+#[derive(Default)]
+struct ReplyStep {
+    text: String,
+    thinking: Vec<ThinkingBlock>,
+    calls: Vec<ToolInvocation>,
+    results: Vec<ToolOutput>,
+}
+
+impl ReplyStep {
+    fn add_to(self, entries: &mut Vec<ConversationEntry>) {
+        let Self { text, thinking, calls, mut results } = self;
+        if text.trim().is_empty() && calls.is_empty() {
             return;
         }
-        let mut results = std::mem::take(results);
         // Providers require exactly one result for each call.
         results.retain(|result| calls.iter().any(|call| call.id == result.id));
         for call in &calls {
@@ -158,27 +158,52 @@ fn reply_entries(
                 results.push(ToolOutput { id: call.id.clone(), name: call.name.clone(), text, failed: true });
             }
         }
-        entries.push(ConversationEntry::Assistant { text: pending, calls });
+        entries.push(ConversationEntry::Assistant { text, thinking, calls });
         if !results.is_empty() {
             entries.push(ConversationEntry::Results(results));
         }
-    };
+    }
+}
+
+fn text_entry(text: String) -> ConversationEntry {
+    ConversationEntry::Assistant { text, thinking: Vec::new(), calls: Vec::new() }
+}
+
+/// Returns the entries of a reply: text and calls, then the results, and so on.
+fn reply_entries(
+    reply: &Message,
+    restorer: &mut ResultRestorer<'_>,
+    skills: &mut Vec<String>,
+    tools: bool,
+) -> Vec<ConversationEntry> {
+    let mut entries = Vec::new();
+    let mut step = ReplyStep::default();
     for part in &reply.parts {
         match part {
-            Part::Text { text: part_text } => {
-                if !calls.is_empty() {
-                    flush(&mut text, &mut calls, &mut results, &mut entries);
+            Part::Text { text } => {
+                if !step.calls.is_empty() {
+                    std::mem::take(&mut step).add_to(&mut entries);
                 }
-                text.push_str(part_text);
+                step.text.push_str(text);
+            }
+            // Thinking without a seal is only for display.
+            Part::Thinking { seal: None, .. } => {}
+            Part::Thinking { .. } if !tools => {}
+            Part::Thinking { text, seal: Some(seal) } => {
+                if !step.calls.is_empty() {
+                    std::mem::take(&mut step).add_to(&mut entries);
+                }
+                let (text, offset, seal) = (text.clone(), step.text.len(), seal.clone());
+                step.thinking.push(ThinkingBlock { text, offset, seal });
             }
             // Only messages of the user have files.
             Part::File { .. } => {}
             Part::ToolCall { .. } | Part::ToolResult { .. } if !tools => {}
             Part::ToolCall { id, name, arguments } => {
-                if !results.is_empty() {
-                    flush(&mut text, &mut calls, &mut results, &mut entries);
+                if !step.results.is_empty() {
+                    std::mem::take(&mut step).add_to(&mut entries);
                 }
-                calls.push(ToolInvocation {
+                step.calls.push(ToolInvocation {
                     id: safe_id(id),
                     name: name.clone(),
                     arguments: arguments.clone(),
@@ -186,23 +211,23 @@ fn reply_entries(
             }
             Part::ToolResult { id, name, summary, status } => {
                 let id = safe_id(id);
-                let arguments = calls.iter().find(|call| call.id == id).map(|call| &call.arguments);
+                let arguments = step.calls.iter().find(|call| call.id == id).map(|call| &call.arguments);
                 let text = restorer.restore(name, arguments.unwrap_or(&Value::Null), summary, skills);
-                results.push(ToolOutput { id, name: name.clone(), text, failed: status == "error" });
+                step.results.push(ToolOutput { id, name: name.clone(), text, failed: status == "error" });
             }
         }
     }
-    flush(&mut text, &mut calls, &mut results, &mut entries);
+    step.add_to(&mut entries);
     let note = match &reply.state {
         MessageState::Complete => return entries,
         MessageState::Writing => "[The reply was interrupted.]".to_owned(),
         MessageState::Interrupted { reason } => format!("[The reply was interrupted: {reason}.]"),
     };
     match entries.last_mut() {
-        Some(ConversationEntry::Assistant { text, calls }) if calls.is_empty() => {
+        Some(ConversationEntry::Assistant { text, calls, .. }) if calls.is_empty() => {
             text.push_str(&format!("\n{note}"))
         }
-        _ => entries.push(ConversationEntry::Assistant { text: note, calls: Vec::new() }),
+        _ => entries.push(text_entry(note)),
     }
     entries
 }

@@ -8,6 +8,7 @@ use super::summary;
 use crate::event::TurnEvent;
 use crate::message::Part;
 use crate::provider::ToolInvocation;
+use crate::thinking::ThinkingSeal;
 
 /// Records events, then reports them.
 pub(super) struct TurnJournal<'a> {
@@ -22,6 +23,15 @@ impl TurnJournal<'_> {
         Ok(())
     }
 
+    /// Adds thinking. A seal is recorded, but not reported.
+    pub(super) async fn thinking(&mut self, text: &str, seal: Option<ThinkingSeal>) -> Result<(), TurnError> {
+        self.record.thinking(text, seal).await?;
+        if !text.is_empty() {
+            (self.on_event)(TurnEvent::Thinking { text: text.to_owned(), seal: None });
+        }
+        Ok(())
+    }
+
     pub(super) async fn call(&mut self, call: &ToolInvocation) -> Result<(), TurnError> {
         let ToolInvocation { id, name, arguments } = call.clone();
         let part = Part::ToolCall { id: id.clone(), name: name.clone(), arguments: arguments.clone() };
@@ -30,9 +40,10 @@ impl TurnJournal<'_> {
         Ok(())
     }
 
-    pub(super) async fn consent(&mut self, question: TurnEvent) -> Result<(), TurnError> {
-        self.record.consent(question.clone()).await?;
-        (self.on_event)(question);
+    /// Adds an event that is not part of the message.
+    pub(super) async fn notice(&mut self, event: TurnEvent) -> Result<(), TurnError> {
+        self.record.notice(event.clone()).await?;
+        (self.on_event)(event);
         Ok(())
     }
 

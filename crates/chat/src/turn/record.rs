@@ -4,8 +4,9 @@ use async_trait::async_trait;
 use prowess::ErrorCode;
 
 use crate::event::TurnEvent;
-use crate::message::{Message, MessageState, Part, Role};
+use crate::message::{Message, MessageState, Part, Role, push_part};
 use crate::outcome::TurnOutcome;
+use crate::thinking::ThinkingSeal;
 
 /// Why a turn cannot be recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,13 +37,19 @@ pub trait TurnRecorder: Send {
     /// Adds text of the model.
     async fn delta(&mut self, text: &str) -> Result<(), RecordError>;
 
+    /// Adds thinking of the model. A seal ends it.
+    async fn thinking(&mut self, text: &str, seal: Option<ThinkingSeal>) -> Result<(), RecordError> {
+        let _ = (text, seal);
+        Ok(())
+    }
+
     /// Adds a tool call: a [`Part::ToolCall`].
     async fn call(&mut self, call: &Part) -> Result<(), RecordError>;
 
-    /// Adds a question about a script: a [`TurnEvent::Consent`]. Chats that are not followed by other clients need not keep
-    /// it.
-    async fn consent(&mut self, question: TurnEvent) -> Result<(), RecordError> {
-        let _ = question;
+    /// Adds an event that is not part of the message: a question about a script ([`TurnEvent::Consent`]), or why the turn
+    /// waits. Chats that are not followed by other clients need not keep it.
+    async fn notice(&mut self, event: TurnEvent) -> Result<(), RecordError> {
+        let _ = event;
         Ok(())
     }
 
@@ -82,10 +89,8 @@ impl MemoryRecorder {
     }
 
     fn add_part(&mut self, part: &Part) {
-        let Some(last) = self.messages.last_mut() else { return };
-        match (last.parts.last_mut(), part) {
-            (Some(Part::Text { text }), Part::Text { text: delta }) => text.push_str(delta),
-            _ => last.parts.push(part.clone()),
+        if let Some(last) = self.messages.last_mut() {
+            push_part(&mut last.parts, part.clone());
         }
     }
 }
@@ -101,6 +106,11 @@ impl TurnRecorder for MemoryRecorder {
 
     async fn delta(&mut self, text: &str) -> Result<(), RecordError> {
         self.add_part(&Part::Text { text: text.to_owned() });
+        Ok(())
+    }
+
+    async fn thinking(&mut self, text: &str, seal: Option<ThinkingSeal>) -> Result<(), RecordError> {
+        self.add_part(&Part::Thinking { text: text.to_owned(), seal });
         Ok(())
     }
 

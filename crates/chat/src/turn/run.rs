@@ -7,7 +7,7 @@ use prowess_tools::{ConversationWorkspace, Session, ToolDefinition};
 use tokio_util::sync::CancellationToken;
 
 use super::consent::Questions;
-use super::context::ConversationContext;
+use super::context::{ConversationContext, Retention};
 use super::dispatch::CancelOnDrop;
 use super::end::{TurnError, TurnReport};
 use super::journal::TurnJournal;
@@ -208,31 +208,41 @@ impl<'a> ActiveTurn<'a> {
         match result {
             Ok(()) => {}
             Err(RequestError::Cancelled) => return Ok(StepResult::End(EndReason::Cancelled)),
-            Err(RequestError::Model(error)) => return self.recover(error, &reply, !tools.is_empty()),
+            Err(RequestError::Model(error)) => {
+                let next = self.recover(error.clone(), &reply, !tools.is_empty())?;
+                if let ModelError::NoTools(reason) = error {
+                    journal.notice(TurnEvent::ToolsDisabled { reason }).await?;
+                }
+                return Ok(next);
+            }
             Err(RequestError::Turn(error)) => return Err(error),
         }
         let end = match reply.stop {
             Some(StopReason::Length) => Some(EndReason::Length),
             Some(StopReason::Declined) => Some(EndReason::Declined),
-            Some(StopReason::Finished | StopReason::Other(_)) | None => None,
+            Some(StopReason::Finished | StopReason::Paused | StopReason::Other(_)) | None => None,
         };
-        if reply.calls.is_empty() {
+        let paused = reply.stop == Some(StopReason::Paused);
+        if reply.calls.is_empty() && !paused {
             return Ok(StepResult::End(end.unwrap_or(EndReason::Finished)));
         }
         let exhausted = self.agent.limits.turn_tokens.is_some_and(|max| self.tokens_spent >= u64::from(max));
         let last = step == self.agent.limits.steps;
         let end = end.or(exhausted.then_some(EndReason::Tokens)).or(last.then_some(EndReason::Steps));
+        if reply.calls.is_empty() {
+            // The provider continues a reply that it gets back.
+            let ModelReply { text, thinking, .. } = reply;
+            self.context
+                .add(ConversationEntry::Assistant { text, thinking, calls: Vec::new() }, Retention::Required);
+            return Ok(end.map_or(StepResult::Continue, StepResult::End));
+        }
         self.call_tools(journal, reply, end).await
     }
 
     /// Adds the usage of a request, estimated if the provider does not report it.
     fn add_usage(&mut self, reply: &ModelReply, entries: &[ConversationEntry], tools: &[ToolDefinition]) {
         if let Some(usage) = reply.usage {
-            let sum = self.usage.get_or_insert_default();
-            // A provider may report any number.
-            sum.input = sum.input.saturating_add(usage.input);
-            sum.output = sum.output.saturating_add(usage.output);
-            sum.cached = sum.cached.saturating_add(usage.cached);
+            self.usage.get_or_insert_default().add(usage);
             self.tokens_spent = self.tokens_spent.saturating_add(usage.input).saturating_add(usage.output);
             return;
         }

@@ -60,17 +60,8 @@ async fn run_turn_with(answer: Option<ConsentAnswer>, inputs: Value) -> Outcome 
         vec![text("Done.")],
     ];
     let server = ModelServer::scripted(ChatProvider::OpenAiChat, &steps).await;
-    let env = TestEnv::new(Preset::Standard).with_provider(ChatProvider::OpenAiChat, &server.base);
-    env.skill("a", "Run scripts/copy.sh.");
-    env.file("~/.prowess/skills/b/SKILL.md", "---\nname: b\ndescription: B.\n---\n");
-    let dir = env.toolbox().snapshot().get("a").unwrap().dir();
-    std::fs::create_dir_all(dir.join("scripts")).unwrap();
-    std::fs::write(dir.join("scripts/copy.sh"), "#!/bin/sh\ntr a-z A-Z < \"$1\" > \"$2\"; echo copied\n")
-        .unwrap();
-    let runner = ScriptRunner { helper: helper(), ..ScriptRunner::default() };
-    let toolbox = Arc::new(env.toolbox_with_commands().with_runner(runner));
-    let model = env.model(&toolbox);
-    let agent = Agent::new(toolbox, model, env.chat.limits);
+    let script = "#!/bin/sh\ntr a-z A-Z < \"$1\" > \"$2\"; echo copied\n";
+    let (_env, agent) = agent_with_script(&server, script);
     let workspace: Arc<dyn WorkspaceFiles> = Arc::new(MemoryWorkspace::default());
     workspace.apply(WorkspaceChanges::write("in.txt", b"text", "")).unwrap();
     let answers = Arc::new(Answers { answer, asked: Mutex::default() });
@@ -99,9 +90,27 @@ async fn run_turn_with(answer: Option<ConsentAnswer>, inputs: Value) -> Outcome 
     Outcome { end, events, asked, workspace, requests }
 }
 
+/// Returns an agent with a skill that has the script `scripts/copy.sh`.
+fn agent_with_script(server: &ModelServer, script: &str) -> (TestEnv, Agent) {
+    let env = TestEnv::new(Preset::Standard).with_provider(ChatProvider::OpenAiChat, &server.base);
+    env.skill("a", "Run scripts/copy.sh.");
+    env.file("~/.prowess/skills/b/SKILL.md", "---\nname: b\ndescription: B.\n---\n");
+    let dir = env.toolbox().snapshot().get("a").unwrap().dir();
+    std::fs::create_dir_all(dir.join("scripts")).unwrap();
+    std::fs::write(dir.join("scripts/copy.sh"), script).unwrap();
+    let runner = ScriptRunner { helper: helper(), ..ScriptRunner::default() };
+    let toolbox = Arc::new(env.toolbox_with_commands().with_runner(runner));
+    let model = env.model(&toolbox);
+    let agent = Agent::new(toolbox, model, env.chat.limits);
+    (env, agent)
+}
+
 fn kinds(events: &[TurnEvent]) -> Vec<String> {
     let kind = |event: &TurnEvent| match event {
-        TurnEvent::Delta { .. } => None,
+        TurnEvent::Delta { .. }
+        | TurnEvent::Thinking { .. }
+        | TurnEvent::Waiting { .. }
+        | TurnEvent::ToolsDisabled { .. } => None,
         TurnEvent::ToolCall { .. } => Some("call".to_owned()),
         TurnEvent::Consent { .. } => Some("consent".to_owned()),
         TurnEvent::ToolResult { status, data, .. } => {
@@ -171,4 +180,37 @@ async fn a_turn_can_be_cancelled_while_it_waits_for_an_answer() {
     let outcome = run_turn(None).await;
     assert_eq!(outcome.end, Ok(EndReason::Cancelled));
     assert!(outcome.workspace.read("out.txt").is_err());
+}
+
+/// The first script does not end by itself, so that the second question can only be asked while it runs.
+#[tokio::test]
+async fn scripts_without_shared_files_run_side_by_side_and_cancelling_ends_them_all() {
+    let arguments = json!({"name": "a", "script": "scripts/copy.sh"});
+    let calls = ["c1", "c2"].map(|id| call(id, "skills_run", arguments.clone())).to_vec();
+    let server = ModelServer::scripted(ChatProvider::OpenAiChat, &[calls]).await;
+    let (_env, agent) = agent_with_script(&server, "#!/bin/sh\nsleep 3000\n");
+    let answers = Arc::new(Answers { answer: Some(ConsentAnswer::Once), asked: Mutex::default() });
+    let consent: Arc<dyn ConsentSource> = Arc::clone(&answers) as Arc<dyn ConsentSource>;
+    let cancel = CancellationToken::new();
+    let input = TurnInput { chat: "c", text: "Run both.", consent: Some(&consent), ..TurnInput::default() };
+    let (mut record, mut events, stop) = (MemoryRecorder::default(), Vec::new(), cancel.clone());
+    let mut on_event = |event: TurnEvent| {
+        events.push(event);
+        let questions = events.iter().filter(|event| matches!(event, TurnEvent::Consent { .. }));
+        if questions.count() == 2 {
+            stop.cancel();
+        }
+    };
+    let report = agent.turn(input, &mut record, &mut on_event, &cancel).await;
+    assert_eq!(report.end, Ok(EndReason::Cancelled));
+    let ids = |wanted: &str| -> Vec<String> {
+        let json = events.iter().map(|event| serde_json::to_value(event).unwrap());
+        json.filter(|event| event["type"] == wanted)
+            .map(|event| event["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let mut asked = ids("consent");
+    asked.sort();
+    assert_eq!(asked, ["c1", "c2"], "each question names its call");
+    assert_eq!(ids("tool_result"), ["c1", "c2"], "results are in the order of the calls");
 }

@@ -14,6 +14,7 @@ mod requests;
 mod store;
 mod streams;
 mod support;
+mod thinking;
 mod tls;
 mod turn;
 mod workspace;

@@ -36,7 +36,7 @@ async fn events_are_reported_in_order() {
     ];
     let (env, mut conversation, _server) = start_conversation(&steps, |_| {}).await;
     let outcome = conversation.send("do a").await;
-    assert_eq!(outcome.usage, Some(TokenUsage { input: 200, output: 40, cached: 20 }));
+    assert_eq!(outcome.usage, Some(TokenUsage { input: 200, output: 40, cached: 20, cache_writes: 0 }));
     let mut events: Vec<Value> =
         conversation.events.iter().map(|event| serde_json::to_value(event).unwrap()).collect();
     events.dedup_by(|next, before| match (next["type"] == "delta", before["type"] == "delta") {

@@ -206,7 +206,13 @@ impl TurnTranscript {
                 }
                 self.builder.set_result(&id, &data.to_string(), status == "error");
             }
-            TurnEvent::Consent(_) | TurnEvent::Done { .. } | TurnEvent::Error { .. } => {}
+            // The judge sees what a user sees of the reply, and not how the model came to it.
+            TurnEvent::Thinking { .. }
+            | TurnEvent::Waiting { .. }
+            | TurnEvent::ToolsDisabled { .. }
+            | TurnEvent::Consent(_)
+            | TurnEvent::Done { .. }
+            | TurnEvent::Error { .. } => {}
         }
     }
 

@@ -148,10 +148,11 @@ fn render_message(message: &Message) -> Value {
     message
 }
 
-/// Reads a chat and its messages consistently. They are two reads, and a turn may end in between; then both are read again.
+/// Reads a chat and its messages for clients, consistently. They are two reads, and a turn may end in between; then both are read again.
 async fn read_chat(app: &App, id: &str, before: Option<u64>, limit: usize) -> ApiResult<(Chat, MessagePage)> {
     loop {
-        let page = app.store.messages(id, before, limit).await?;
+        let mut page = app.store.messages(id, before, limit).await?;
+        page.messages = page.messages.into_iter().map(Message::without_seals).collect();
         let chat = app.store.chat(id).await?;
         let unfinished = page.messages.last().filter(|last| last.state == MessageState::Writing);
         if before.is_some() || chat.writing.as_ref() == unfinished.map(|last| &last.id) {

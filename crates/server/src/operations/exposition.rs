@@ -81,9 +81,17 @@ fn text(metrics: &Metrics, now: &GaugeValues) -> String {
         out.sample("prowess_turns_total", &[("end", end)], count(counter));
     }
     out.family("prowess_tokens_total", "counter", "Tokens reported by providers.");
-    for (kind, counter) in ["input", "output", "cached"].into_iter().zip(&metrics.tokens) {
+    for (kind, counter) in ["input", "output", "cached", "cache-writes"].into_iter().zip(&metrics.tokens) {
         out.sample("prowess_tokens_total", &[("kind", kind)], count(counter));
     }
+    out.family("prowess_provider_retries_total", "counter", "Requests to the provider that were sent again.");
+    out.sample("prowess_provider_retries_total", &[], count(&metrics.retries));
+    out.family(
+        "prowess_tools_disabled_total",
+        "counter",
+        "Turns without tools, because the model cannot call them.",
+    );
+    out.sample("prowess_tools_disabled_total", &[], count(&metrics.tools_disabled));
     out.family("prowess_tool_calls_total", "counter", "Tool calls; tools of toolsets share one label.");
     for (tool, counters) in TOOLS.iter().zip(&metrics.tools) {
         for (status, counter) in STATUSES.iter().zip(counters) {
@@ -169,7 +177,7 @@ mod tests {
             let (id, name, status) = ("1".to_owned(), name.to_owned(), status.to_owned());
             metrics.record_event(&TurnEvent::ToolResult { id, name, status, data: json!({}) });
         }
-        let usage = Some(TokenUsage { input: 10, output: 2, cached: 1 });
+        let usage = Some(TokenUsage { input: 10, output: 2, cached: 1, cache_writes: 3 });
         metrics.record_turn(&TurnReport {
             message_id: None,
             end: Ok(EndReason::Finished),

@@ -211,7 +211,7 @@ fn split_around<'s>(system: &'s str, catalog: &str) -> Option<[&'s str; 3]> {
 fn render_entries(entries: &[ConversationEntry]) -> String {
     let lines = entries.iter().map(|entry| match entry {
         ConversationEntry::User(text) => format!("user: {text}"),
-        ConversationEntry::Assistant { text, calls } => {
+        ConversationEntry::Assistant { text, calls, .. } => {
             let calls = calls.iter().map(|call| format!("\n[calls {} {}]", call.name, call.arguments));
             format!("assistant: {text}{}", calls.collect::<String>())
         }

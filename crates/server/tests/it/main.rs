@@ -21,3 +21,4 @@ mod skills_views;
 mod streams;
 mod support;
 mod test_reports;
+mod thinking;

@@ -1,6 +1,7 @@
 //! A model server with scripted replies over HTTP/1.1, including invalid and interrupted ones.
 
 mod blocking;
+mod validate;
 pub mod wire_format;
 
 use std::sync::{Arc, Mutex};
@@ -11,6 +12,7 @@ use prowess_config::ChatProvider;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+pub use validate::validate_request;
 use wire_format::{ReplyPart, encode_reply};
 
 /// A request that the server received.
@@ -94,7 +96,8 @@ impl Reply {
     }
 }
 
-/// A server on a free local port. It sends the replies in order and repeats the last one.
+/// A server on a free local port. It sends the replies in order and repeats the last one. Requests that the provider would reject get
+/// an error; see [`validate_request`].
 pub struct ModelServer {
     /// The base URL, without a path.
     pub base: String,
@@ -158,7 +161,10 @@ async fn serve(
         recorded.push(request.clone());
         recorded.len() - 1
     };
-    let reply = handler(&request, number);
+    let reply = match validate_request(&request) {
+        Ok(()) => handler(&request, number),
+        Err(problem) => Reply::failure(400, &validate::rejection(&problem)),
+    };
     if matches!(reply.pieces.first(), Some(ReplyPiece::Reset)) {
         return reset(stream);
     }

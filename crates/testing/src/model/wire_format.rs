@@ -4,12 +4,17 @@ use prowess_config::ChatProvider;
 use serde_json::{Value, json};
 
 use super::RecordedRequest;
+use super::validate::{encrypted_content, signature};
 
 /// A part of a reply.
 #[derive(Debug, Clone)]
 pub enum ReplyPart {
     /// Text.
     Text(&'static str),
+    /// Thinking that the provider expects again, except in the Chat Completions API.
+    Thinking(&'static str),
+    /// Thinking without a text (Anthropic and Responses).
+    Redacted,
     /// A tool call: its id, the tool, and the arguments as JSON.
     Call(&'static str, &'static str, String),
 }
@@ -17,6 +22,11 @@ pub enum ReplyPart {
 /// Returns a text.
 pub fn text(text: &'static str) -> ReplyPart {
     ReplyPart::Text(text)
+}
+
+/// Returns thinking.
+pub fn thinking(text: &'static str) -> ReplyPart {
+    ReplyPart::Thinking(text)
 }
 
 /// Returns a tool call.
@@ -53,7 +63,7 @@ fn anthropic(parts: &[ReplyPart]) -> Vec<u8> {
     let mut out = event(
         "message_start",
         &json!({"type": "message_start", "message": {"id": "msg_1", "role": "assistant", "content": [],
-            "usage": {"input_tokens": 90, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 0, "output_tokens": 1}}}),
+            "usage": {"input_tokens": 85, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 5, "output_tokens": 1}}}),
     );
     out.push_str("event: ping\ndata: {\"type\": \"ping\"}\n\n");
     let start = |index: usize, block: Value| {
@@ -65,10 +75,26 @@ fn anthropic(parts: &[ReplyPart]) -> Vec<u8> {
     let delta = |index: usize, delta: Value| {
         event("content_block_delta", &json!({"type": "content_block_delta", "index": index, "delta": delta}))
     };
+    let stop =
+        |index: usize| event("content_block_stop", &json!({"type": "content_block_stop", "index": index}));
     // All blocks are started before any is continued, because a client must not expect one block at a time.
     for (index, part) in parts.iter().enumerate() {
         out.push_str(&match part {
             ReplyPart::Text(_) => start(index, json!({"type": "text", "text": ""})),
+            // Thinking is complete before anything else starts.
+            ReplyPart::Thinking(text) => {
+                let mut block = start(index, json!({"type": "thinking", "thinking": "", "signature": ""}));
+                for piece in pieces(text) {
+                    block.push_str(&delta(index, json!({"type": "thinking_delta", "thinking": piece})));
+                }
+                for piece in pieces(&signature(text)) {
+                    block.push_str(&delta(index, json!({"type": "signature_delta", "signature": piece})));
+                }
+                block + &stop(index)
+            }
+            ReplyPart::Redacted => {
+                start(index, json!({"type": "redacted_thinking", "data": "red_1"})) + &stop(index)
+            }
             ReplyPart::Call(id, name, _) => {
                 start(index, json!({"type": "tool_use", "id": id, "name": name, "input": {}}))
             }
@@ -78,10 +104,12 @@ fn anthropic(parts: &[ReplyPart]) -> Vec<u8> {
         out.push_str(&match &parts[index] {
             ReplyPart::Text(_) => delta(index, json!({"type": "text_delta", "text": piece})),
             ReplyPart::Call(..) => delta(index, json!({"type": "input_json_delta", "partial_json": piece})),
+            ReplyPart::Thinking(_) | ReplyPart::Redacted => continue,
         });
     }
-    for index in 0..parts.len() {
-        out.push_str(&event("content_block_stop", &json!({"type": "content_block_stop", "index": index})));
+    let is_open = |part: &ReplyPart| !matches!(part, ReplyPart::Thinking(_) | ReplyPart::Redacted);
+    for (index, _) in parts.iter().enumerate().filter(|(_, part)| is_open(part)) {
+        out.push_str(&stop(index));
     }
     let reason = if has_calls(parts) { "tool_use" } else { "end_turn" };
     let last =
@@ -102,23 +130,50 @@ fn responses(parts: &[ReplyPart]) -> Vec<u8> {
     };
     let item = |part: &ReplyPart, arguments: &str| match part {
         ReplyPart::Text(_) => json!({"type": "message", "role": "assistant", "content": []}),
+        ReplyPart::Thinking(_) | ReplyPart::Redacted => Value::Null,
         ReplyPart::Call(id, name, _) => {
             json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": name, "arguments": arguments})
         }
     };
     for (index, part) in parts.iter().enumerate() {
-        put("response.output_item.added", json!({"output_index": index, "item": item(part, "")}));
+        let thinking = match part {
+            ReplyPart::Thinking(text) => Some(*text),
+            ReplyPart::Redacted => Some(""),
+            ReplyPart::Text(_) | ReplyPart::Call(..) => None,
+        };
+        let Some(thinking) = thinking else {
+            put("response.output_item.added", json!({"output_index": index, "item": item(part, "")}));
+            continue;
+        };
+        // Thinking is complete before anything else starts.
+        let id = format!("rs_{index}");
+        let added = json!({"type": "reasoning", "id": id, "summary": []});
+        put("response.output_item.added", json!({"output_index": index, "item": added}));
+        let paragraphs: Vec<&str> = thinking.split("\n\n").filter(|text| !text.is_empty()).collect();
+        for (number, paragraph) in paragraphs.iter().enumerate() {
+            for piece in pieces(paragraph) {
+                let delta = json!({"output_index": index, "summary_index": number, "delta": piece});
+                put("response.reasoning_summary_text.delta", delta);
+            }
+        }
+        let summary =
+            paragraphs.iter().map(|text| json!({"type": "summary_text", "text": text})).collect::<Vec<_>>();
+        let done = json!({"type": "reasoning", "id": id, "summary": summary, "encrypted_content": encrypted_content(&id)});
+        put("response.output_item.done", json!({"output_index": index, "item": done}));
     }
     for (index, piece) in interleaved(parts) {
         let kind = match &parts[index] {
             ReplyPart::Text(_) => "response.output_text.delta",
             ReplyPart::Call(..) => "response.function_call_arguments.delta",
+            ReplyPart::Thinking(_) | ReplyPart::Redacted => continue,
         };
         put(kind, json!({"output_index": index, "delta": piece}));
     }
     for (index, part) in parts.iter().enumerate() {
         let full = if let ReplyPart::Call(_, _, arguments) = part { arguments } else { "" };
-        put("response.output_item.done", json!({"output_index": index, "item": item(part, full)}));
+        if !matches!(part, ReplyPart::Thinking(_) | ReplyPart::Redacted) {
+            put("response.output_item.done", json!({"output_index": index, "item": item(part, full)}));
+        }
     }
     let usage =
         json!({"input_tokens": 100, "input_tokens_details": {"cached_tokens": 10}, "output_tokens": 20});
@@ -134,6 +189,13 @@ fn completions(parts: &[ReplyPart]) -> Vec<u8> {
         )
     };
     let mut out = chunk(json!({"role": "assistant", "content": ""}), Value::Null);
+    for part in parts {
+        if let ReplyPart::Thinking(text) = part {
+            for piece in pieces(text) {
+                out.push_str(&chunk(json!({"reasoning_content": piece}), Value::Null));
+            }
+        }
+    }
     let call_index =
         |index: usize| parts[..index].iter().filter(|part| matches!(part, ReplyPart::Call(..))).count();
     for (index, part) in parts.iter().enumerate() {
@@ -149,6 +211,7 @@ fn completions(parts: &[ReplyPart]) -> Vec<u8> {
                 let call = json!({"index": call_index(index), "function": {"arguments": piece}});
                 chunk(json!({"tool_calls": [call]}), Value::Null)
             }
+            ReplyPart::Thinking(_) | ReplyPart::Redacted => continue,
         });
     }
     out.push_str(&chunk(json!({}), if has_calls(parts) { "tool_calls" } else { "stop" }.into()));
@@ -168,6 +231,8 @@ fn interleaved(parts: &[ReplyPart]) -> Vec<(usize, String)> {
         .map(|part| match part {
             ReplyPart::Text(text) => pieces(text),
             ReplyPart::Call(_, _, arguments) => pieces(arguments),
+            // It is sent before all other parts.
+            ReplyPart::Thinking(_) | ReplyPart::Redacted => Vec::new(),
         })
         .collect();
     let longest = all.iter().map(Vec::len).max().unwrap_or_default();

@@ -113,7 +113,7 @@ fn token_counts(input: &ModelInput) -> (usize, usize, usize) {
     let schemas = serde_json::to_string(&input.tools).unwrap_or_default();
     let conversation = input.entries.iter().map(|entry| match entry {
         ConversationEntry::User(text) => tokens::count(text),
-        ConversationEntry::Assistant { text, calls } => {
+        ConversationEntry::Assistant { text, calls, .. } => {
             tokens::count(text)
                 + calls.iter().map(|call| tokens::count(&call.arguments.to_string())).sum::<usize>()
         }
@@ -133,5 +133,6 @@ pub(super) fn usage(input: &ModelInput, text: &str) -> TokenUsage {
         input: (system + tools + conversation) as u64,
         output: tokens::count(text) as u64,
         cached: 0,
+        cache_writes: 0,
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use prowess_config::ChatTimeouts;
+use prowess_config::{ChatTimeouts, ExtraHeaders};
 use reqwest::header::{
     ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
 };
@@ -13,6 +13,7 @@ use super::super::endpoint::ProviderEndpoint;
 use super::super::error::{ModelError, TimeoutPhase};
 use super::super::retry::{Backoff, parse_retry_after};
 use super::super::secret::Secret;
+use super::OutgoingRequest;
 use super::failure::{FailedResponse, sanitize_message};
 
 /// The maximum size of a response, in bytes.
@@ -97,12 +98,15 @@ impl ProviderClient {
     }
 
     /// Sends a request and waits for the start of the response.
-    pub(super) async fn send(&self, body: Vec<u8>, tools: bool) -> Result<ResponseBody, ModelError> {
+    pub(super) async fn send(&self, request: &OutgoingRequest) -> Result<ResponseBody, ModelError> {
         let started = Instant::now();
         let first = (started + self.timeouts.first_byte, TimeoutPhase::FirstByte(self.timeouts.first_byte));
         let end = (started + self.timeouts.request, TimeoutPhase::End(self.timeouts.request));
-        let request = self.client.post(&self.url).headers(self.headers.clone()).body(body);
-        let response = match with_deadlines(first, end, request.send()).await? {
+        let mut headers = self.headers.clone();
+        headers.extend(to_header_map(&request.extra_headers)?);
+        let body = request.body.to_string().into_bytes();
+        let sent = self.client.post(&self.url).headers(headers).body(body).send();
+        let response = match with_deadlines(first, end, sent).await? {
             Ok(response) => response,
             Err(error) if error.is_connect() && error.is_timeout() => {
                 return Err(ModelError::Timeout(TimeoutPhase::Connection(self.timeouts.connect)));
@@ -114,7 +118,7 @@ impl ProviderClient {
             return Err(ModelError::Redirect(status.as_u16()));
         }
         if !status.is_success() {
-            return Err(self.read_failure(response, tools).await);
+            return Err(self.read_failure(response, request).await);
         }
         let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
         if let Some(encoding) = header(CONTENT_ENCODING).filter(|encoding| *encoding != "identity") {
@@ -132,7 +136,7 @@ impl ProviderClient {
     }
 
     /// Reads an error response, up to a limit.
-    async fn read_failure(&self, mut response: reqwest::Response, tools: bool) -> ModelError {
+    async fn read_failure(&self, mut response: reqwest::Response, request: &OutgoingRequest) -> ModelError {
         let now = prowess_fs::unix_millis() / 1_000;
         let header = |name: HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
         let millis = header(HeaderName::from_static("retry-after-ms"));
@@ -149,8 +153,8 @@ impl ProviderClient {
             }
         }
         body.truncate(FAILURE_MAX);
-        let body = self.scrub(&String::from_utf8_lossy(&body));
-        FailedResponse { status, body: &body, retry_after, tools }.into_error()
+        let body = scrub_headers(&request.extra_headers, &self.scrub(&String::from_utf8_lossy(&body)));
+        FailedResponse { status, body: &body, retry_after, tools: request.tools }.into_error()
     }
 
     /// Removes the key from a text.
@@ -164,6 +168,33 @@ impl ProviderClient {
     pub(super) fn scrub(&self, text: &str) -> String {
         self.secret.as_ref().map_or_else(|| text.to_owned(), |secret| secret.scrub(text))
     }
+}
+
+/// Returns the additional headers of a request. They may replace the header with the key.
+fn to_header_map(extra: &ExtraHeaders) -> Result<HeaderMap, ModelError> {
+    let header = |(name, value): (&String, &String)| {
+        let header = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
+        let (name, mut value) = header.ok_or_else(|| {
+            // The value may be a secret.
+            ModelError::Connect(format!(
+                "the header {} of chat.extra-headers is invalid",
+                sanitize_message(name)
+            ))
+        })?;
+        value.set_sensitive(true);
+        Ok((name, value))
+    };
+    extra.0.iter().map(header).collect()
+}
+
+/// The minimum length of words in headers that are removed from errors: shorter ones could be ordinary words.
+const SCRUBBED_MIN: usize = 8;
+
+/// Returns the text of an error without values of additional headers: some servers repeat them.
+pub(super) fn scrub_headers(extra: &ExtraHeaders, text: &str) -> String {
+    let words = extra.0.values().flat_map(|value| value.split_whitespace());
+    let secrets = words.filter(|word| word.len() >= SCRUBBED_MIN);
+    secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "[header]"))
 }
 
 /// The body of a streamed response.

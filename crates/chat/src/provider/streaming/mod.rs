@@ -4,8 +4,10 @@ mod failure;
 mod http;
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use async_trait::async_trait;
+use prowess_config::ExtraHeaders;
 use serde_json::Value;
 
 use super::ReplyStream;
@@ -14,8 +16,8 @@ use super::request::Chunk;
 use super::retry::random_jitter;
 use super::sse::{SseEvent, SseParser};
 pub(super) use failure::stream_error;
-use http::ResponseBody;
 pub(super) use http::{ProviderClient, ProviderClientOptions};
+use http::{ResponseBody, scrub_headers};
 
 /// Parses the events of a provider API. A new parser is created for each attempt.
 pub(super) trait ReplyParser: Send {
@@ -31,26 +33,34 @@ pub(super) struct StreamingReply<'a, P> {
     client: &'a ProviderClient,
     new_parser: Box<dyn Fn() -> P + Send + 'a>,
     adapt: Box<AdaptRequest<'a>>,
-    body: Value,
+    request: OutgoingRequest,
     /// How often the request was rewritten.
     adaptations: u32,
-    /// Whether the request contains tools.
-    tools: bool,
     attempt: u32,
     open: Option<OpenReply<P>>,
     ready: VecDeque<Chunk>,
     /// Whether chunks were returned that cannot be taken back.
     delivered: bool,
+    /// How long to wait before the next attempt.
+    delay: Option<Duration>,
     /// An error to return after the chunks that precede it.
     failure: Option<ModelError>,
     finished: bool,
 }
 
+/// A request to send.
+pub(super) struct OutgoingRequest {
+    pub(super) body: Value,
+    pub(super) extra_headers: ExtraHeaders,
+    /// Whether the request contains tools.
+    pub(super) tools: bool,
+}
+
 /// Rewrites a request after it was rejected with this message.
 type AdaptRequest<'a> = dyn Fn(&Value, &str) -> Option<Value> + Send + 'a;
 
-/// How often a request may be rewritten: each of two parameters may be unknown.
-const ADAPTATIONS_MAX: u32 = 2;
+/// How often a request may be rewritten: each of a few parameters may be unknown.
+const ADAPTATIONS_MAX: u32 = 4;
 
 struct OpenReply<P> {
     body: ResponseBody,
@@ -59,11 +69,10 @@ struct OpenReply<P> {
 }
 
 impl<'a, P: ReplyParser + 'a> StreamingReply<'a, P> {
-    /// Creates the reply to a request with this body. `new_parser` creates its parser.
+    /// Creates the reply to a request. `new_parser` creates its parser.
     pub(super) fn boxed(
         client: &'a ProviderClient,
-        body: Value,
-        tools: bool,
+        request: OutgoingRequest,
         adapt: impl Fn(&Value, &str) -> Option<Value> + Send + 'a,
         new_parser: impl Fn() -> P + Send + 'a,
     ) -> Box<dyn ReplyStream + 'a> {
@@ -71,13 +80,13 @@ impl<'a, P: ReplyParser + 'a> StreamingReply<'a, P> {
             client,
             new_parser: Box::new(new_parser),
             adapt: Box::new(adapt),
-            body,
+            request,
             adaptations: 0,
-            tools,
             attempt: 0,
             open: None,
             ready: VecDeque::new(),
             delivered: false,
+            delay: None,
             failure: None,
             finished: false,
         })
@@ -88,10 +97,15 @@ impl<'a, P: ReplyParser + 'a> StreamingReply<'a, P> {
             if let Some(chunk) = self.ready.pop_front() {
                 match chunk {
                     Chunk::End(_) => self.finished = true,
-                    Chunk::Text(_) | Chunk::Call { .. } => self.delivered = true,
-                    Chunk::Usage(_) => {}
+                    Chunk::Text(_) | Chunk::Thinking(_) | Chunk::Sealed(_) | Chunk::Call { .. } => {
+                        self.delivered = true;
+                    }
+                    Chunk::Usage(_) | Chunk::Waiting { .. } => {}
                 }
                 return Ok(Some(chunk));
+            }
+            if let Some(delay) = self.delay.take() {
+                tokio::time::sleep(delay).await;
             }
             if let Some(error) = self.failure.take() {
                 self.finished = true;
@@ -101,7 +115,7 @@ impl<'a, P: ReplyParser + 'a> StreamingReply<'a, P> {
                 return Ok(None);
             }
             if let Err(error) = self.step().await {
-                self.recover(error.map_message(|text| self.client.scrub(text))).await;
+                self.recover(error.map_message(|text| self.scrub(text)));
             }
         }
     }
@@ -109,7 +123,7 @@ impl<'a, P: ReplyParser + 'a> StreamingReply<'a, P> {
     /// Sends the request, or reads the next part of the reply.
     async fn step(&mut self) -> Result<(), ModelError> {
         let Some(open) = &mut self.open else {
-            let body = self.client.send(self.body.to_string().into_bytes(), self.tools).await?;
+            let body = self.client.send(&self.request).await?;
             self.open = Some(OpenReply { body, sse: SseParser::default(), protocol: (self.new_parser)() });
             return Ok(());
         };
@@ -130,21 +144,26 @@ impl<'a, P: ReplyParser + 'a> StreamingReply<'a, P> {
         Ok(())
     }
 
-    /// Waits and retries if that can help and nothing was returned yet; otherwise records the error.
-    async fn recover(&mut self, error: ModelError) {
+    /// Returns the text of an error without secrets.
+    fn scrub(&self, text: &str) -> String {
+        scrub_headers(&self.request.extra_headers, &self.client.scrub(text))
+    }
+
+    /// Prepares another attempt if that can help and nothing was returned yet; otherwise records the error.
+    fn recover(&mut self, error: ModelError) {
         if let ModelError::NoTools(reason) = &error {
             self.client.note_no_tools(reason);
         }
         if let ModelError::Rejected { status: 400 | 422, message } = &error
             && !self.delivered
             && self.adaptations < ADAPTATIONS_MAX
-            && let Some(body) = (self.adapt)(&self.body, message)
+            && let Some(body) = (self.adapt)(&self.request.body, message)
         {
-            (self.body, self.adaptations, self.open) = (body, self.adaptations + 1, None);
+            (self.request.body, self.adaptations, self.open) = (body, self.adaptations + 1, None);
             return;
         }
         // Chunks that arrived before the failure are returned, which makes a retry impossible.
-        let has_content = self.ready.iter().any(|chunk| matches!(chunk, Chunk::Text(_) | Chunk::Call { .. }));
+        let has_content = self.ready.iter().any(|chunk| !matches!(chunk, Chunk::Usage(_)));
         let retry =
             error.is_retryable() && !self.delivered && !has_content && self.attempt < self.client.retries;
         let delay = match retry {
@@ -158,7 +177,8 @@ impl<'a, P: ReplyParser + 'a> StreamingReply<'a, P> {
         };
         self.ready.clear();
         self.attempt += 1;
-        tokio::time::sleep(delay).await;
+        self.delay = Some(delay);
+        self.ready.push_back(Chunk::Waiting { reason: error.to_string(), delay });
     }
 }
 

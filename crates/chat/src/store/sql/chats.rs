@@ -9,7 +9,7 @@ use crate::TokenUsage;
 /// The columns of a [`Chat`], in the order of [`chat_from_row`].
 macro_rules! columns {
     () => {
-        "id, title, preset, created, updated, messages, skills, input, output, cached, turn, seq"
+        "id, title, preset, created, updated, messages, skills, input, output, cached, cache_writes, turn, seq"
     };
 }
 
@@ -22,7 +22,12 @@ fn chat_from_row(mut row: SqlRow) -> Result<Chat, StoreError> {
         updated: row.int()?,
         messages: row.int()?,
         activated_skill_names: from_json(&row.text()?)?,
-        usage: TokenUsage { input: row.int()?, output: row.int()?, cached: row.int()? },
+        usage: TokenUsage {
+            input: row.int()?,
+            output: row.int()?,
+            cached: row.int()?,
+            cache_writes: row.int()?,
+        },
         writing: row.maybe_text()?,
         seq: row.int()?,
     })

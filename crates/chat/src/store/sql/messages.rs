@@ -16,11 +16,11 @@ pub(super) async fn insert(
     message: &Message,
 ) -> Result<bool, StoreError> {
     let sql = "INSERT INTO prowess_messages
-        (id, chat, position, role, state, reason, input, output, cached, at, bytes, parts)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING";
+        (id, chat, position, role, state, reason, input, output, cached, cache_writes, at, bytes, parts)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (id) DO NOTHING";
     let parts = to_json(&message.parts)?;
     let (state, reason) = state_columns(&message.state);
-    let [input, output, cached] = usage_columns(message.usage);
+    let [input, output, cached, cache_writes] = usage_columns(message.usage);
     let values = values![
         message.id.as_str(),
         chat,
@@ -31,6 +31,7 @@ pub(super) async fn insert(
         input,
         output,
         cached,
+        cache_writes,
         message.at,
         parts.len() as u64,
         parts,
@@ -70,7 +71,7 @@ pub(super) async fn delete_last_exchange(
     // Locks the chat, and fails while a reply is being written.
     turns::claim(tx, chat, limits::now_millis()).await?;
     let sql =
-        "SELECT id, position, role, state, reason, input, output, cached, at, parts FROM prowess_messages
+        "SELECT id, position, role, state, reason, input, output, cached, cache_writes, at, parts FROM prowess_messages
         WHERE chat = $1 AND position >=
             (SELECT MAX(position) FROM prowess_messages WHERE chat = $2 AND role = 'user')
         ORDER BY position";
@@ -98,8 +99,9 @@ pub(super) async fn page(
     let info = chats::get(tx, chat.clone()).await?;
     let limit = limit.clamp(1, MESSAGES_MAX) as u64;
     let before = before.unwrap_or(info.messages).min(info.messages);
-    let sql = "SELECT id, position, role, state, reason, input, output, cached, at, parts FROM (
-            SELECT id, position, role, state, reason, input, output, cached, at, parts, bytes,
+    let sql =
+        "SELECT id, position, role, state, reason, input, output, cached, cache_writes, at, parts FROM (
+            SELECT id, position, role, state, reason, input, output, cached, cache_writes, at, parts, bytes,
                 CAST(SUM(bytes) OVER (ORDER BY position DESC) AS BIGINT) AS total
             FROM prowess_messages WHERE chat = $1 AND position < $2 AND position >= $3) AS latest
         WHERE total - bytes < $4 ORDER BY position";
@@ -129,8 +131,12 @@ fn message_from_row(mut row: SqlRow) -> Result<(u64, Message), StoreError> {
         "writing" => MessageState::Writing,
         _ => MessageState::Interrupted { reason: reason.unwrap_or_default() },
     };
-    let usage = match (row.maybe_int()?, row.maybe_int()?, row.maybe_int()?) {
-        (Some(input), Some(output), Some(cached)) => Some(TokenUsage { input, output, cached }),
+    let (counts, cache_writes) = ((row.maybe_int()?, row.maybe_int()?, row.maybe_int()?), row.maybe_int()?);
+    let usage = match counts {
+        (Some(input), Some(output), Some(cached)) => {
+            // Messages of earlier versions have no count.
+            Some(TokenUsage { input, output, cached, cache_writes: cache_writes.unwrap_or_default() })
+        }
         _ => None,
     };
     let at = row.int()?;
@@ -153,11 +159,16 @@ pub(super) fn state_columns(state: &MessageState) -> (&'static str, Option<Strin
     }
 }
 
-pub(super) fn usage_columns(usage: Option<TokenUsage>) -> [SqlValue; 3] {
+pub(super) fn usage_columns(usage: Option<TokenUsage>) -> [SqlValue; 4] {
     let count = |field: fn(TokenUsage) -> u64| {
         SqlValue::from(usage.map(field).map(|count| count.min(limits::TOKENS_MAX)))
     };
-    [count(|usage| usage.input), count(|usage| usage.output), count(|usage| usage.cached)]
+    [
+        count(|usage| usage.input),
+        count(|usage| usage.output),
+        count(|usage| usage.cached),
+        count(|usage| usage.cache_writes),
+    ]
 }
 
 /// Adds a whole chat from elsewhere and returns its id. If the id is taken, the chat gets a new one, even if the content
@@ -186,13 +197,14 @@ pub(super) async fn add_exported_chat(
             message.id = limits::new_id();
             insert(tx, &id, position, &message).await?;
         }
-        let usage = message.usage.unwrap_or_default();
-        total.input = (total.input + usage.input).min(limits::TOKENS_MAX);
-        total.output = (total.output + usage.output).min(limits::TOKENS_MAX);
-        total.cached = (total.cached + usage.cached).min(limits::TOKENS_MAX);
+        total.add(message.usage.unwrap_or_default());
     }
-    let sql = "UPDATE prowess_chats SET messages = $1, input = $2, output = $3, cached = $4 WHERE id = $5";
-    tx.execute(sql, values![count, total.input, total.output, total.cached, id.as_str()]).await?;
+    let [input, output, cached, cache_writes] = usage_columns(Some(total));
+    let sql =
+        "UPDATE prowess_chats SET messages = $1, input = $2, output = $3, cached = $4, cache_writes = $5
+        WHERE id = $6";
+    let values = vec![count.into(), input, output, cached, cache_writes, id.as_str().into()];
+    tx.execute(sql, values).await?;
     for file in exported_files {
         files::insert(tx, &id, &file.entry, &file.content).await?;
     }

@@ -4,7 +4,7 @@ use super::super::StoreError;
 use super::{SqlTransaction, values};
 
 /// The statements of each version. A released version must never change.
-pub(crate) const VERSIONS: [&[&str]; 3] = [TABLES, FILES, QUESTIONS];
+pub(crate) const VERSIONS: [&[&str]; 4] = [TABLES, FILES, QUESTIONS, CACHE_WRITES];
 
 const TABLES: &[&str] = &[
     // `messages` is the number of messages and so the position of the next one; `seq` is the number of the last event;
@@ -90,6 +90,12 @@ const QUESTIONS: &[&str] = &[
         message TEXT NOT NULL,
         body TEXT NOT NULL,
         answer TEXT)",
+];
+
+/// Version 4: the input tokens that were written to the provider's cache.
+const CACHE_WRITES: &[&str] = &[
+    "ALTER TABLE prowess_chats ADD COLUMN cache_writes BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE prowess_messages ADD COLUMN cache_writes BIGINT",
 ];
 
 /// Migrates the tables. The caller holds an exclusive lock, and the version table exists.

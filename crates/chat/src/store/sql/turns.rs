@@ -133,12 +133,13 @@ pub(super) async fn end_if_current(
     outcome: &TurnOutcome,
     ended_by: EndedBy,
 ) -> Result<Option<NumberedEvent>, StoreError> {
-    let [input, output, cached] = messages::usage_columns(outcome.usage());
+    let [input, output, cached, cache_writes] = messages::usage_columns(outcome.usage());
     let sql = "UPDATE prowess_chats SET seq = CASE WHEN seq + $1 < $2 THEN $3 ELSE seq + $4 END,
             turn = NULL, turn_owner = NULL, turn_bytes = 0, updated = $5,
             input = input + COALESCE(CAST($6 AS BIGINT), 0), output = output + COALESCE(CAST($7 AS BIGINT), 0),
-            cached = cached + COALESCE(CAST($8 AS BIGINT), 0)
-        WHERE id = $9 AND turn = $10 RETURNING seq, skills";
+            cached = cached + COALESCE(CAST($8 AS BIGINT), 0),
+            cache_writes = cache_writes + COALESCE(CAST($9 AS BIGINT), 0)
+        WHERE id = $10 AND turn = $11 RETURNING seq, skills";
     let (step, min_seq) = match ended_by {
         EndedBy::Writer(from) => (1, from),
         EndedBy::Others => (1 + UNSTORED_MAX, 0),
@@ -152,6 +153,7 @@ pub(super) async fn end_if_current(
         input.clone(),
         output.clone(),
         cached.clone(),
+        cache_writes.clone(),
         chat.into(),
         message.into(),
     ];
@@ -162,13 +164,15 @@ pub(super) async fn end_if_current(
     events::insert_end(tx, chat, message, seq, to_json(&[&event])?).await?;
     let (state, reason) = messages::state_columns(&outcome.message_state());
     let sql = "UPDATE prowess_messages
-        SET state = $1, reason = $2, input = $3, output = $4, cached = $5, bytes = $6, parts = $7 WHERE id = $8";
+        SET state = $1, reason = $2, input = $3, output = $4, cached = $5, cache_writes = $6, bytes = $7, parts = $8
+        WHERE id = $9";
     let values: Vec<SqlValue> = vec![
         state.into(),
         reason.into(),
         input,
         output,
         cached,
+        cache_writes,
         (parts.len() as u64).into(),
         parts.into(),
         message.into(),

@@ -8,6 +8,7 @@ use crate::store::files::parse_path;
 use crate::store::limits::{TIME_MAX, TOKENS_MAX, check_name, check_names, check_text, check_title, is_id};
 use crate::store::stored_event::stored_result;
 use crate::store::{STORED_MESSAGE_MAX, Store, StoreError};
+use crate::thinking::{SEAL_MAX, ThinkingSeal};
 use crate::{Message, MessageState, Part};
 
 /// The maximum size of an import, in bytes.
@@ -47,7 +48,7 @@ struct ChatsFile {
 /// use prowess_chat::store::transfer::parse_export;
 ///
 /// let error = parse_export(br#"{"format": "prowess-chats", "version": 9, "chats": []}"#).unwrap_err();
-/// assert_eq!(error.to_string(), "the file has format version 9; this program supports up to 2");
+/// assert_eq!(error.to_string(), "the file has format version 9; this program supports up to 3");
 /// ```
 pub fn parse_export(bytes: &[u8]) -> Result<Vec<ExportedChat>, StoreError> {
     let size = bytes.len() as u64;
@@ -117,7 +118,9 @@ fn check_message(mut message: Message) -> Result<Message, StoreError> {
         });
     }
     if let Some(usage) = message.usage
-        && [usage.input, usage.output, usage.cached].iter().any(|count| *count > TOKENS_MAX)
+        && [usage.input, usage.output, usage.cached, usage.cache_writes]
+            .iter()
+            .any(|count| *count > TOKENS_MAX)
     {
         return Err(invalid("the token usage of a message is out of range".into()));
     }
@@ -142,6 +145,12 @@ fn check_part(part: Part) -> Result<Part, StoreError> {
             parse_path(path)?;
             [media_type, digest].into_iter().try_for_each(|text| check_name("a property of a file", text))?;
         }
+        Part::Thinking { text, seal } => {
+            check_text(text)?;
+            if let Some(seal) = seal {
+                check_seal(seal)?;
+            }
+        }
         Part::ToolCall { id, name, .. } => [id, name].into_iter().try_for_each(|text| check_text(text))?,
         Part::ToolResult { id, name, status, .. } => {
             [id, name, status].into_iter().try_for_each(|text| check_text(text))?
@@ -153,6 +162,15 @@ fn check_part(part: Part) -> Result<Part, StoreError> {
         }
         part => part,
     })
+}
+
+/// Checks a seal. It is sent to the provider, so its size is limited as if the provider had just sent it.
+fn check_seal(seal: &ThinkingSeal) -> Result<(), StoreError> {
+    let (bytes, max) = (seal.size() as u64, SEAL_MAX as u64);
+    if bytes > max {
+        return Err(StoreError::TooLarge { subject: "the seal of thinking", bytes, max });
+    }
+    seal.texts().into_iter().try_for_each(check_text)
 }
 
 fn check_id(id: &str) -> Result<(), StoreError> {

@@ -1,7 +1,7 @@
 //! Chats as JSON, for export, import and backup.
 //!
 //! ```json
-//! {"format": "prowess-chats", "version": 2, "exported": 1700000000000,
+//! {"format": "prowess-chats", "version": 3, "exported": 1700000000000,
 //!  "chats": [{"id": "…", "title": "…", "preset": "standard", "created": 1, "updated": 2,
 //!             "activated_skill_names": ["pdf"],
 //!             "messages": [{"id": "…", "role": "user", "parts": [{"type": "text", "text": "…"}],
@@ -10,7 +10,7 @@
 //!                        "origin": "uploaded", "created": 1, "changed": 1, "content": "YSxi"}]}]}
 //! ```
 //!
-//! Version 1 has no files. The content of a file is Base64.
+//! Version 1 has no files, and version 2 no thinking of models. The content of a file is Base64.
 
 mod export;
 mod exported_file;
@@ -30,7 +30,7 @@ use crate::Message;
 pub const FORMAT: &str = "prowess-chats";
 
 /// The current version of the format.
-pub const VERSION: u64 = 2;
+pub const VERSION: u64 = 3;
 
 /// A whole chat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

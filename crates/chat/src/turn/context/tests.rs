@@ -8,7 +8,11 @@ use crate::provider::{ToolInvocation, ToolOutput};
 
 fn exchange(words: usize, skills: &[&str]) -> Exchange {
     let user = "a question ".repeat(words);
-    let entries = vec![ConversationEntry::Assistant { text: "an answer ".repeat(words), calls: Vec::new() }];
+    let entries = vec![ConversationEntry::Assistant {
+        text: "an answer ".repeat(words),
+        thinking: Vec::new(),
+        calls: Vec::new(),
+    }];
     let cost = tokens::count(&user) + entries.iter().map(entry_cost).sum::<usize>();
     Exchange { user, entries, skills: skills.iter().map(|name| (*name).to_owned()).collect(), cost }
 }
@@ -16,8 +20,10 @@ fn exchange(words: usize, skills: &[&str]) -> Exchange {
 fn step(context: &mut ConversationContext, number: usize, words: usize) {
     let (id, name) = (format!("c{number}"), "t".to_owned());
     let call = ToolInvocation { id: id.clone(), name: name.clone(), arguments: json!({"n": number}) };
-    context
-        .add(ConversationEntry::Assistant { text: String::new(), calls: vec![call] }, Retention::Shortenable);
+    context.add(
+        ConversationEntry::Assistant { text: String::new(), thinking: Vec::new(), calls: vec![call] },
+        Retention::Shortenable,
+    );
     let result = ToolOutput { id, name, text: "a result ".repeat(words), failed: false };
     context.add(ConversationEntry::Results(vec![result]), Retention::Shortenable);
 }

@@ -186,7 +186,7 @@ async fn active_skills_are_stored_by_name_in_order(fixture: &mut TestStore) {
     assert_eq!(store.chat(&chat.id).await.unwrap().activated_skill_names, ["pdf", "翻译", "a"]);
     let turn = store.begin_turn(&chat.id).await.unwrap();
     store.append_events(&turn, turn.first, &[call("1"), result("1")]).await.unwrap();
-    let usage = TokenUsage { input: 7, output: 3, cached: 1 };
+    let usage = TokenUsage { input: 7, output: 3, cached: 1, cache_writes: 0 };
     let outcome = TurnOutcome::finished(EndReason::Finished, Some(usage));
     let last = store.end(&turn, turn.first + 2, &outcome).await.unwrap();
     let text = serde_json::to_string(&last).unwrap();

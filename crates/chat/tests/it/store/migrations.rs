@@ -24,7 +24,7 @@ async fn many_processes_open_at_once(fixture: &mut TestStore) {
         assert!(process.wait());
         assert_eq!(process.notes(), ["open"]);
     }
-    assert_eq!(versions(fixture).await, [1, 2, 3]);
+    assert_eq!(versions(fixture).await, [1, 2, 3, 4]);
 }
 
 async fn versions(fixture: &TestStore) -> Vec<i64> {
@@ -64,9 +64,9 @@ async fn a_newer_store_is_not_changed(fixture: &mut TestStore) {
     )
     .await;
     let refused = fixture.try_open().await.err().unwrap();
-    assert_eq!(refused, StoreError::NewerVersion { version: 7, supported: 3 });
+    assert_eq!(refused, StoreError::NewerVersion { version: 7, supported: 4 });
     assert_eq!(refused.code(), ErrorCode::Unavailable);
-    assert_eq!(versions(fixture).await, [1, 2, 3, 7]);
+    assert_eq!(versions(fixture).await, [1, 2, 3, 4, 7]);
 }
 
 async fn reopening_changes_nothing(fixture: &mut TestStore) {
@@ -75,7 +75,7 @@ async fn reopening_changes_nothing(fixture: &mut TestStore) {
     assert_eq!(reopened.chat(&chat.id).await.unwrap(), chat);
     drop((store, reopened));
     assert_eq!(fixture.open().await.chat(&chat.id).await.unwrap(), chat);
-    assert_eq!(versions(fixture).await, [1, 2, 3]);
+    assert_eq!(versions(fixture).await, [1, 2, 3, 4]);
 }
 
 async fn a_store_without_files_is_migrated(fixture: &mut TestStore) {
@@ -86,12 +86,13 @@ async fn a_store_without_files_is_migrated(fixture: &mut TestStore) {
     // As version 1 left it.
     change(
         fixture,
-        "DROP TABLE prowess_questions; DROP TABLE prowess_file_chunks; DROP TABLE prowess_files;
+        "ALTER TABLE prowess_chats DROP COLUMN cache_writes; ALTER TABLE prowess_messages DROP COLUMN cache_writes;
+        DROP TABLE prowess_questions; DROP TABLE prowess_file_chunks; DROP TABLE prowess_files;
         DELETE FROM prowess_schema WHERE version > 1",
     )
     .await;
     let store = fixture.open().await;
-    assert_eq!(versions(fixture).await, [1, 2, 3]);
+    assert_eq!(versions(fixture).await, [1, 2, 3, 4]);
     assert_eq!(messages(&store, &chat.id).await, before);
     assert_eq!(store.files(&chat.id).await.unwrap(), []);
     let file = NewFile::new("a.csv", b"a,b".to_vec(), FileOrigin::Uploaded).unwrap();

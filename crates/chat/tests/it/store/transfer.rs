@@ -2,8 +2,8 @@
 
 use prowess::ErrorCode;
 use prowess_chat::store::transfer::{ExportSelection, export, import, parse_export};
-use prowess_chat::store::{Store, StoreError};
-use prowess_chat::{EndReason, TurnOutcome};
+use prowess_chat::store::{ChatFollower, FollowedEvent, Store, StoreError};
+use prowess_chat::{EndReason, Part, SealedContent, ThinkingSeal, TurnEvent, TurnOutcome};
 use prowess_chat::{MessageState, TokenUsage};
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ both![
     an_unfinished_message_is_marked_in_the_export,
     an_invalid_file_changes_nothing,
     many_messages_are_exported_in_order,
+    thinking_keeps_its_seal_but_clients_do_not_see_it,
 ];
 
 async fn exported(store: &Arc<dyn Store>, selection: ExportSelection<'_>) -> Vec<u8> {
@@ -30,7 +31,7 @@ async fn a_chat_is_exported_and_imported(fixture: &mut TestStore) {
     exchange(&store, &chat.id, "a \"question\"", "an\nanswer").await;
     let turn = store.begin_turn(&chat.id).await.unwrap();
     store.append_events(&turn, turn.first, &[call("1"), result("1"), delta("done")]).await.unwrap();
-    let usage = Some(TokenUsage { input: 9, output: 8, cached: 7 });
+    let usage = Some(TokenUsage { input: 9, output: 8, cached: 7, cache_writes: 0 });
     store.end(&turn, turn.first + 3, &TurnOutcome::finished(EndReason::Finished, usage)).await.unwrap();
     store.set_skills(&chat.id, &["pdf".to_owned()]).await.unwrap();
     let before = (store.chat(&chat.id).await.unwrap(), messages(&store, &chat.id).await);
@@ -57,6 +58,53 @@ async fn a_chat_is_exported_and_imported(fixture: &mut TestStore) {
     assert_eq!(after, before);
     exchange(&store, &chat.id, "and it", "goes on").await;
     assert_eq!(store.chat(&chat.id).await.unwrap().messages, 5);
+}
+
+async fn thinking_keeps_its_seal_but_clients_do_not_see_it(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
+    let content = SealedContent::Reasoning {
+        id: "rs_1".into(),
+        summary: vec!["I look.".into()],
+        encrypted: "SEALED".into(),
+    };
+    let seal = ThinkingSeal { model: "openai: m".into(), calls: 1, content };
+    let thinking = |text: &str, seal: Option<&ThinkingSeal>| TurnEvent::Thinking {
+        text: text.to_owned(),
+        seal: seal.cloned(),
+    };
+    let events = [
+        thinking("I ", None),
+        thinking("look.", None),
+        thinking("", Some(&seal)),
+        thinking("b", None),
+        delta("done"),
+    ];
+    let mut follower = ChatFollower::new(store.clone(), &chat.id, chat.seq);
+    let turn = store.begin_turn(&chat.id).await.unwrap();
+    store.append_events(&turn, turn.first, &events).await.unwrap();
+    let usage = Some(TokenUsage { input: 9, output: 8, cached: 7, cache_writes: 6 });
+    store.end(&turn, turn.first + 5, &TurnOutcome::finished(EndReason::Finished, usage)).await.unwrap();
+    let stored = messages(&store, &chat.id).await;
+    let parts = [
+        Part::Thinking { text: "I look.".into(), seal: Some(seal) },
+        Part::Thinking { text: "b".into(), seal: None },
+        Part::Text { text: "done".into() },
+    ];
+    assert_eq!((stored[0].parts.as_slice(), stored[0].usage), (parts.as_slice(), usage));
+    assert_eq!(store.chat(&chat.id).await.unwrap().usage, usage.unwrap());
+    for _ in 0..6 {
+        let FollowedEvent::Event(event) = follower.next().await.unwrap() else { panic!("missed") };
+        assert!(!serde_json::to_string(&event).unwrap().contains("SEALED"));
+    }
+    let shown = serde_json::to_string(&stored[0].clone().without_seals()).unwrap();
+    assert!(shown.contains("I look.") && !shown.contains("SEALED"), "{shown}");
+
+    let file = exported(&store, ExportSelection::One(&chat.id)).await;
+    let copies = import(&*store, &file).await.unwrap();
+    assert_eq!(messages(&store, &copies[0].to).await[0].parts, parts);
+    let large = String::from_utf8(file).unwrap().replace("SEALED", &"x".repeat(2 * 1024 * 1024));
+    let error = parse_export(large.as_bytes()).unwrap_err();
+    assert_eq!(error.to_string(), "the seal of thinking has 2097172 bytes; the maximum is 1048576");
 }
 
 async fn all_chats_are_moved_to_another_kind_of_store(fixture: &mut TestStore) {

@@ -43,7 +43,7 @@ async fn a_turn_is_stored_as_it_is_written(fixture: &mut TestStore) {
         (MessageState::Writing, "Let me look.A form.".to_owned())
     );
 
-    let usage = TokenUsage { input: 5, output: 2, cached: 1 };
+    let usage = TokenUsage { input: 5, output: 2, cached: 1, cache_writes: 0 };
     let last = writer.end(TurnOutcome::finished(EndReason::Finished, Some(usage))).await.unwrap();
     assert_eq!(last.seq, 6);
     let stored = messages(&store, &chat.id).await.remove(1);

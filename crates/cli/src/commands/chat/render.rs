@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::files::{SaveHint, note_artifacts};
 use super::sanitize::StreamSanitizer;
 use super::tool_calls::ToolCallLog;
-use crate::output::{Output, TextStyle};
+use crate::output::{Output, TextStyle, clean};
 
 /// The maximum width of a tool call in a pipe.
 const LINE_MAX: usize = 300;
@@ -22,6 +22,8 @@ pub(super) struct TurnRenderer<'a> {
     save_hint: SaveHint,
     /// Whether a tool was called since the last text.
     called_tool: bool,
+    /// Whether the last text was thinking.
+    thinks: bool,
     write_error: Option<io::Error>,
     stop: CancellationToken,
 }
@@ -34,7 +36,16 @@ impl<'a> TurnRenderer<'a> {
         stop: CancellationToken,
     ) -> Self {
         let sanitizer = StreamSanitizer::new(output.is_terminal());
-        Self { output, calls, sanitizer, save_hint, called_tool: false, write_error: None, stop }
+        Self {
+            output,
+            calls,
+            sanitizer,
+            save_hint,
+            called_tool: false,
+            thinks: false,
+            write_error: None,
+            stop,
+        }
     }
 
     pub(super) fn print_event(&mut self, numbered: &NumberedEvent) {
@@ -54,6 +65,13 @@ impl<'a> TurnRenderer<'a> {
     fn show(&mut self, event: &TurnEvent) -> io::Result<()> {
         match event {
             TurnEvent::Delta { text } => self.write_text(text),
+            TurnEvent::Thinking { text, .. } => self.write_thinking(text),
+            TurnEvent::Waiting { reason, seconds } => {
+                self.write_note(&format!("[retrying in {seconds} s: {}]", clean(reason)))
+            }
+            TurnEvent::ToolsDisabled { reason } => {
+                self.write_note(&format!("[continuing without tools: {}]", clean(reason)))
+            }
             TurnEvent::ToolCall { id, name, arguments } => {
                 self.calls.record_call(id, name, arguments);
                 Ok(())
@@ -82,6 +100,32 @@ impl<'a> TurnRenderer<'a> {
         }
     }
 
+    /// Writes a line about the turn on standard error.
+    fn write_note(&mut self, line: &str) -> io::Result<()> {
+        if self.output.is_terminal() && !self.sanitizer.at_line_start() {
+            self.write_text("\n")?;
+        }
+        self.output.finish()?;
+        self.output.styled_note(TextStyle::Faint, line);
+        Ok(())
+    }
+
+    /// Shows thinking on a terminal. In a pipe, only the reply is written.
+    fn write_thinking(&mut self, text: &str) -> io::Result<()> {
+        if !self.output.is_terminal() || text.is_empty() {
+            return Ok(());
+        }
+        if !self.thinks && !self.sanitizer.at_line_start() {
+            self.write_text("\n")?;
+        }
+        // The text that follows is separated from the thinking as from a tool call.
+        (self.thinks, self.called_tool) = (true, true);
+        let sanitized = self.sanitizer.sanitize(text);
+        let styled = self.output.styled_text(TextStyle::Faint, &sanitized);
+        self.output.out().write_all(styled.as_bytes())?;
+        self.output.finish()
+    }
+
     /// Returns the maximum width of a tool call, which is larger in a pipe.
     fn width(&self) -> usize {
         if self.output.is_terminal() { self.output.width() } else { LINE_MAX }
@@ -96,7 +140,7 @@ impl<'a> TurnRenderer<'a> {
             let separator = self.sanitizer.sanitize("\n\n");
             self.output.out().write_all(separator.as_bytes())?;
         }
-        self.called_tool = false;
+        (self.called_tool, self.thinks) = (false, false);
         let sanitized = self.sanitizer.sanitize(text);
         self.output.out().write_all(sanitized.as_bytes())?;
         self.output.finish()

@@ -16,7 +16,7 @@ pub(super) async fn show(store: &dyn Store, id: &str, output: &mut Output) -> Re
     let (mut messages, mut before): (Vec<Message>, Option<u64>) = (Vec::new(), None);
     loop {
         let page = store.messages(id, before, MESSAGES_MAX).await.map_err(chat_failure(id))?;
-        messages.splice(0..0, page.messages);
+        messages.splice(0..0, page.messages.into_iter().map(Message::without_seals));
         before = page.before;
         if before.is_none() {
             break;
@@ -74,6 +74,8 @@ fn print_message(
                     output.line("")?;
                 }
             }
+            // The answer counts here; `--json` has the thinking.
+            Part::Thinking { .. } => {}
             Part::File { path, size, media_type, .. } => {
                 let line = format!("[file {}, {}, {}]", clean(path), format_size(*size), clean(media_type));
                 output.line(output.styled_text(TextStyle::Faint, &line))?;
