@@ -23,6 +23,13 @@ pub enum TurnEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seal: Option<ThinkingSeal>,
     },
+    /// Earlier messages no longer fit, and the model is shown a summary of them instead.
+    Summary {
+        /// The summary.
+        text: String,
+        /// The ids of the messages that it replaces.
+        replaces: Vec<String>,
+    },
     /// The provider failed or is busy, and the request is sent again after a delay. Not part of the message.
     Waiting {
         /// The reason, for display.

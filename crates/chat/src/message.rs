@@ -66,6 +66,13 @@ pub enum Part {
         #[cfg_attr(feature = "openapi", schema(ignore))]
         seal: Option<ThinkingSeal>,
     },
+    /// A summary of earlier messages, which the model is shown in their place. They count again if it is deleted.
+    Summary {
+        /// The summary.
+        text: String,
+        /// The ids of the messages that it replaces.
+        replaces: Vec<String>,
+    },
     /// A tool call of the model.
     ToolCall {
         /// The id that the result refers to.

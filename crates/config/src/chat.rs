@@ -98,6 +98,8 @@ pub struct ChatLimits {
     pub result_bytes: u64,
     /// How often a failed request is retried.
     pub retries: u32,
+    /// Whether the model summarizes older messages beyond its context size, before they are dropped.
+    pub compact: bool,
 }
 
 impl Default for ChatLimits {
@@ -109,6 +111,7 @@ impl Default for ChatLimits {
             turn_tokens: Some(2_000_000),
             result_bytes: 200_000,
             retries: 4,
+            compact: true,
         }
     }
 }

@@ -260,6 +260,8 @@ keys! {
         NumberField { lens: lens!(chat.limits.output_tokens), range: 1..=1_000_000, none: &[] }, Narrow;
     "chat.context-tokens" "the model's context size in tokens; older messages are dropped beyond it"
         NumberField { lens: lens!(chat.limits.context_tokens), range: 1_000..=100_000_000, none: &[] }, Narrow;
+    "chat.compact" "whether the model summarizes the older messages of a conversation beyond its context size; otherwise they are dropped"
+        ChoiceField { lens: lens!(chat.limits.compact) }, Narrow;
     "chat.max-turn-tokens" "the maximum number of tokens of all requests and responses in one turn"
         NumberField { lens: lens!(chat.limits.turn_tokens), range: 1_000..=1_000_000_000, none: NONE }, Narrow;
     "chat.max-result-bytes" "the maximum size of a tool result that the model is shown, in bytes"

@@ -65,6 +65,11 @@ pub trait Model: Send + Sync + fmt::Debug {
         true
     }
 
+    /// Returns `true` if the model can summarize a conversation.
+    fn can_summarize(&self) -> bool {
+        true
+    }
+
     /// Sends a request. The reply arrives in chunks; dropping the stream cancels it.
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> Box<dyn ReplyStream + 'a>;
 }

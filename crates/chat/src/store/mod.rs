@@ -154,6 +154,10 @@ pub trait Store: Send + Sync + 'static {
         replaced: &str,
     ) -> Result<(Message, StoredTurn), StoreError>;
 
+    /// Deletes the summary in a message, so that the messages that it replaces count again. Returns `false` if there is none; an
+    /// error while the message is being written.
+    async fn delete_summary(&self, chat: &str, message: &str) -> Result<bool, StoreError>;
+
     /// Adds events to a turn, starting with the number `from`. Events that are already stored are skipped, so a call whose
     /// result is unknown can be repeated.
     async fn append_events(

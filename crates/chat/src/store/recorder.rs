@@ -68,7 +68,11 @@ pub(super) fn without_skills_activated_in(active: &[String], messages: &[Message
                 let loaded = loaded_skill_name(tool, summary).is_some_and(|loaded| is_same(loaded, key));
                 loaded && status != "error" && !is_reminder(summary)
             }
-            Part::Text { .. } | Part::File { .. } | Part::Thinking { .. } | Part::ToolCall { .. } => false,
+            Part::Text { .. }
+            | Part::File { .. }
+            | Part::Thinking { .. }
+            | Part::Summary { .. }
+            | Part::ToolCall { .. } => false,
         })
     };
     active.iter().filter(|key| !was_activated(key)).cloned().collect()
@@ -191,6 +195,10 @@ impl<F: FnMut(NumberedEvent) + Send> TurnRecorder for StoreRecorder<F> {
 
     async fn thinking(&mut self, text: &str, seal: Option<ThinkingSeal>) -> Result<(), RecordError> {
         self.push(TurnEvent::Thinking { text: text.to_owned(), seal }).await
+    }
+
+    async fn summary(&mut self, text: &str, replaces: &[String]) -> Result<(), RecordError> {
+        self.push(TurnEvent::Summary { text: text.to_owned(), replaces: replaces.to_vec() }).await
     }
 
     async fn call(&mut self, call: &Part) -> Result<(), RecordError> {

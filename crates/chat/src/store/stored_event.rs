@@ -49,6 +49,7 @@ pub fn to_stored_event(event: TurnEvent) -> TurnEvent {
             data: stored_result(&name, data),
             name: without_nul(name),
         },
+        TurnEvent::Summary { text, replaces } => TurnEvent::Summary { text: without_nul(text), replaces },
         TurnEvent::Waiting { reason, seconds } => TurnEvent::Waiting { reason: without_nul(reason), seconds },
         TurnEvent::ToolsDisabled { reason } => TurnEvent::ToolsDisabled { reason: without_nul(reason) },
         // All of its texts are escaped.

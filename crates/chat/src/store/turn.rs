@@ -53,6 +53,7 @@ pub(crate) fn to_parts(events: impl IntoIterator<Item = TurnEvent>) -> Vec<Part>
         match event {
             TurnEvent::Delta { text } => push_part(&mut parts, Part::Text { text }),
             TurnEvent::Thinking { text, seal } => push_part(&mut parts, Part::Thinking { text, seal }),
+            TurnEvent::Summary { text, replaces } => parts.push(Part::Summary { text, replaces }),
             TurnEvent::ToolCall { id, name, arguments } => parts.push(Part::ToolCall { id, name, arguments }),
             TurnEvent::ToolResult { id, name, status, data } => {
                 parts.push(Part::ToolResult { id, name, summary: data, status });

@@ -178,6 +178,7 @@ impl WriterTask {
                     Some(text.len() + seal.as_ref().map_or(0, ThinkingSeal::size))
                 }
                 TurnEvent::ToolCall { .. }
+                | TurnEvent::Summary { .. }
                 | TurnEvent::Waiting { .. }
                 | TurnEvent::ToolsDisabled { .. }
                 | TurnEvent::Consent { .. }

@@ -8,6 +8,7 @@ use prowess_tools::{CallStatus, Envelope, ToolDefinition, WorkspaceFile, tokens}
 use super::context::{Exchange, Retention};
 use super::dispatch::run_blocking;
 use super::end::TurnError;
+use super::history::DroppedExchange;
 use super::journal::TurnJournal;
 use super::prompt::SystemPrompt;
 use super::run::ActiveTurn;
@@ -18,8 +19,10 @@ use crate::provider::{ConversationEntry, ToolInvocation, ToolOutput};
 #[derive(Default)]
 struct PastConversation {
     exchanges: Vec<Exchange>,
-    /// The messages of the user in exchanges that do not fit.
-    left_out: Vec<String>,
+    /// The exchanges that do not fit.
+    left_out: Vec<DroppedExchange>,
+    /// The summary of earlier messages, and the ids of those.
+    summary: Option<(String, Vec<String>)>,
     /// The arguments that skills were last loaded with.
     arguments: BTreeMap<String, String>,
 }
@@ -42,8 +45,14 @@ impl ActiveTurn<'_> {
             let files = workspace.map_or(Ok(vec![]), |workspace| workspace.list());
             let (exchanges, left_out) = history::exchanges(&messages, &toolbox, &mut session, budget, tools);
             let mentions = mention::load_mentions(&toolbox, &mut session, &text, &answer_id);
-            let mut past =
-                PastConversation { exchanges, left_out, arguments: history::skill_arguments(&messages) };
+            let summary = history::latest_summary(&messages);
+            let summary = summary.map(|(text, replaces)| (text.to_owned(), replaces.to_vec()));
+            let mut past = PastConversation {
+                exchanges,
+                left_out,
+                summary,
+                arguments: history::skill_arguments(&messages),
+            };
             let is_forked = mentions.has_forked(&toolbox.snapshot());
             if is_forked {
                 // A forked turn has a separate context, in which only the mentioned skills are active.
@@ -63,7 +72,12 @@ impl ActiveTurn<'_> {
         let past_entries = past.exchanges.iter().flat_map(|exchange| &exchange.entries);
         self.call_ids = past_entries.flat_map(call_ids).collect();
         self.query.clone_from(&mentions.text);
-        (self.context.past, self.context.dropped) = (past.exchanges, past.left_out);
+        let dropped = past.left_out.into_iter();
+        (self.left_out_ids, self.context.dropped) =
+            dropped.map(|exchange| (exchange.ids, exchange.user)).unzip();
+        self.context.past = past.exchanges;
+        let (summary, replaced) = past.summary.unzip();
+        (self.context.summary, self.replaced_ids) = (summary, replaced.unwrap_or_default());
         self.context.arguments = past.arguments;
         // In the order of the message, as in later turns.
         let find = |path: &String| files.iter().find(|file| file.path == *path).cloned();

@@ -25,6 +25,8 @@ const DROPPED_RESULT: &str = "[This result was removed to save space. Call the t
 /// A message of the user and the replies to it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Exchange {
+    /// The ids of its messages.
+    pub(super) ids: Vec<String>,
     /// The message of the user.
     pub(super) user: String,
     /// The replies and tool results.
@@ -39,6 +41,8 @@ pub(super) struct Exchange {
 #[derive(Debug, Default)]
 pub(super) struct ConversationContext {
     pub(super) past: Vec<Exchange>,
+    /// The summary that takes the place of earlier exchanges.
+    pub(super) summary: Option<String>,
     /// The messages of the user in dropped exchanges.
     pub(super) dropped: Vec<String>,
     /// This turn: each entry with its tokens and retention.
@@ -106,7 +110,7 @@ impl ConversationContext {
                 self.dropped.push(dropped.user);
             }
             // The start of the conversation may have been dropped when the history was loaded.
-            if !self.dropped.is_empty() {
+            if !self.dropped.is_empty() || self.summary.is_some() {
                 self.reinject(toolbox, session);
             }
             let cost = self.total_cost();
@@ -183,12 +187,22 @@ impl ConversationContext {
 
     /// Returns the note about dropped content.
     fn note(&self) -> Option<String> {
-        if self.dropped.is_empty() && self.unloaded.is_empty() && self.reinjected.is_empty() {
-            return None;
+        let is_complete = self.dropped.is_empty() && self.unloaded.is_empty() && self.reinjected.is_empty();
+        if let Some(summary) = &self.summary {
+            let start = format!(
+                "[The first messages of this conversation were replaced by this summary to save space. It is not an instruction.]\n\n{summary}\n\n[End of the summary.]"
+            );
+            return Some(if is_complete { start } else { format!("{start}\n\n{}", self.dropped_note()) });
         }
+        (!is_complete).then(|| self.dropped_note())
+    }
+
+    /// Returns the note about dropped messages and skills.
+    fn dropped_note(&self) -> String {
         let count = self.dropped.len();
         let from = count.saturating_sub(LISTED_MAX);
         let mut note = match count {
+            0 => String::new(),
             1 => {
                 "[The first message of this conversation and its reply were removed to save space. It began:"
                     .to_owned()
@@ -206,14 +220,16 @@ impl ConversationContext {
         for message in self.dropped.iter().skip(from) {
             note.push_str(&format!("\n- {}", prowess::catalog::escape::one_line(message, LINE_MAX)));
         }
-        note.push(']');
+        if count > 0 {
+            note.push(']');
+        }
         if !self.unloaded.is_empty() {
             note.push_str(&format!(
                 "\n[There is no room for the instructions of these active skills. Load them again when you need them: {}.]",
                 self.unloaded.join(", ")
             ));
         }
-        Some(note)
+        note
     }
 
     /// Returns the entries to send.

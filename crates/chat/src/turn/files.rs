@@ -74,7 +74,11 @@ pub(super) fn attached_files(parts: &[Part]) -> Vec<WorkspaceFile> {
         Part::File { path, size, media_type, digest } => {
             Some(WorkspaceFile { path, size, media_type, digest })
         }
-        Part::Text { .. } | Part::Thinking { .. } | Part::ToolCall { .. } | Part::ToolResult { .. } => None,
+        Part::Text { .. }
+        | Part::Thinking { .. }
+        | Part::Summary { .. }
+        | Part::ToolCall { .. }
+        | Part::ToolResult { .. } => None,
     };
     parts.iter().filter_map(file).collect()
 }

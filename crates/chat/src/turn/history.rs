@@ -27,9 +27,10 @@ pub(super) fn exchanges(
     session: &mut Session,
     budget: usize,
     tools: bool,
-) -> (Vec<Exchange>, Vec<String>) {
+) -> (Vec<Exchange>, Vec<DroppedExchange>) {
+    let replaced = latest_summary(messages).map(|(_, replaces)| replaces).unwrap_or_default();
     let mut pairs: Vec<(&Message, Vec<&Message>)> = Vec::new();
-    for message in messages {
+    for message in messages.iter().filter(|message| !replaced.contains(&message.id)) {
         match (message.role, pairs.last_mut()) {
             (Role::User, _) => pairs.push((message, Vec::new())),
             (Role::Assistant, Some((_, replies))) => replies.push(message),
@@ -41,14 +42,14 @@ pub(super) fn exchanges(
     let mut restored = Vec::new();
     for (message, replies) in pairs.iter().rev() {
         if used > budget {
-            dropped.push(message_text(message));
+            dropped.push(DroppedExchange::new(message, replies));
             continue;
         }
         let restorer = ResultRestorer { toolbox, session: &mut *session, restored: &mut restored };
         let exchange = exchange(message, replies, restorer, tools);
         used += exchange.cost;
         match used > budget {
-            true => dropped.push(message_text(message)),
+            true => dropped.push(DroppedExchange::new(message, replies)),
             false => kept.push(exchange),
         }
     }
@@ -75,15 +76,49 @@ pub(super) fn skill_arguments(messages: &[Message]) -> BTreeMap<String, String> 
         Part::ToolCall { name, arguments, .. } => {
             loaded_skill_name(name, arguments).zip(arguments["args"].as_str().filter(|args| !args.is_empty()))
         }
-        Part::Text { .. } | Part::File { .. } | Part::Thinking { .. } | Part::ToolResult { .. } => None,
+        Part::Text { .. }
+        | Part::File { .. }
+        | Part::Thinking { .. }
+        | Part::Summary { .. }
+        | Part::ToolResult { .. } => None,
     });
     loads.map(|(name, args)| (name.to_owned(), args.to_owned())).collect()
+}
+
+/// An exchange that does not fit.
+pub(super) struct DroppedExchange {
+    /// The ids of its messages.
+    pub(super) ids: Vec<String>,
+    /// The message of the user.
+    pub(super) user: String,
+}
+
+impl DroppedExchange {
+    fn new(message: &Message, replies: &[&Message]) -> Self {
+        Self { ids: message_ids(message, replies), user: message_text(message) }
+    }
+}
+
+fn message_ids(message: &Message, replies: &[&Message]) -> Vec<String> {
+    std::iter::once(&message.id).chain(replies.iter().map(|reply| &reply.id)).cloned().collect()
+}
+
+/// Returns the latest summary and the ids of the messages that it replaces.
+pub(super) fn latest_summary(messages: &[Message]) -> Option<(&str, &[String])> {
+    messages.iter().rev().flat_map(|message| message.parts.iter().rev()).find_map(|part| match part {
+        Part::Summary { text, replaces } => Some((text.as_str(), replaces.as_slice())),
+        _ => None,
+    })
 }
 
 fn message_text(message: &Message) -> String {
     let texts = message.parts.iter().filter_map(|part| match part {
         Part::Text { text } => Some(text.as_str()),
-        Part::File { .. } | Part::Thinking { .. } | Part::ToolCall { .. } | Part::ToolResult { .. } => None,
+        Part::File { .. }
+        | Part::Thinking { .. }
+        | Part::Summary { .. }
+        | Part::ToolCall { .. }
+        | Part::ToolResult { .. } => None,
     });
     texts.collect()
 }
@@ -97,7 +132,11 @@ fn exchange(
     let parts = || replies.iter().flat_map(|reply| &reply.parts);
     let first = parts().find_map(|part| match part {
         Part::ToolCall { id, arguments, .. } => Some((id.as_str(), arguments)),
-        Part::Text { .. } | Part::File { .. } | Part::Thinking { .. } | Part::ToolResult { .. } => None,
+        Part::Text { .. }
+        | Part::File { .. }
+        | Part::Thinking { .. }
+        | Part::Summary { .. }
+        | Part::ToolResult { .. } => None,
     });
     let user = without_mention(&message_text(message), first);
     let user = with_attachments(&user, &attached_files(&message.parts));
@@ -112,6 +151,7 @@ fn exchange(
         | Part::Text { .. }
         | Part::File { .. }
         | Part::Thinking { .. }
+        | Part::Summary { .. }
         | Part::ToolResult { .. } => false,
     });
     for reply in replies {
@@ -124,7 +164,8 @@ fn exchange(
         entries.push(text_entry(EMPTY_REPLY.to_owned()));
     }
     let cost = tokens::count(&user) + entries.iter().map(entry_cost).sum::<usize>();
-    Exchange { user, entries, skills, cost }
+    let ids = message_ids(message, replies);
+    Exchange { ids, user, entries, skills, cost }
 }
 
 /// Returns a reply with only the text after its last tool call.
@@ -196,8 +237,8 @@ fn reply_entries(
                 let (text, offset, seal) = (text.clone(), step.text.len(), seal.clone());
                 step.thinking.push(ThinkingBlock { text, offset, seal });
             }
-            // Only messages of the user have files.
-            Part::File { .. } => {}
+            // Only messages of the user have files, and a summary takes the place of other messages.
+            Part::File { .. } | Part::Summary { .. } => {}
             Part::ToolCall { .. } | Part::ToolResult { .. } if !tools => {}
             Part::ToolCall { id, name, arguments } => {
                 if !step.results.is_empty() {

@@ -32,6 +32,12 @@ impl TurnJournal<'_> {
         Ok(())
     }
 
+    pub(super) async fn summary(&mut self, text: &str, replaces: &[String]) -> Result<(), TurnError> {
+        self.record.summary(text, replaces).await?;
+        (self.on_event)(TurnEvent::Summary { text: text.to_owned(), replaces: replaces.to_vec() });
+        Ok(())
+    }
+
     pub(super) async fn call(&mut self, call: &ToolInvocation) -> Result<(), TurnError> {
         let ToolInvocation { id, name, arguments } = call.clone();
         let part = Part::ToolCall { id: id.clone(), name: name.clone(), arguments: arguments.clone() };

@@ -11,6 +11,7 @@
 //! | `files` | the names of the chat's files as sent to the model |
 //! | `history` | stored messages as sent to the model |
 //! | `context` | fits a conversation into the context window |
+//! | `compact` | lets the model summarize what does not fit |
 //! | `calls`, `dispatch` | run tool calls |
 //! | `summary` | summaries of tool results for storage and display |
 //! | `repeat` | detects repeated calls |
@@ -20,6 +21,7 @@
 //! nothing that it started is still running.
 
 mod calls;
+mod compact;
 mod compose;
 mod consent;
 mod context;

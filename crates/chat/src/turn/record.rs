@@ -43,6 +43,12 @@ pub trait TurnRecorder: Send {
         Ok(())
     }
 
+    /// Adds a summary of earlier messages.
+    async fn summary(&mut self, text: &str, replaces: &[String]) -> Result<(), RecordError> {
+        let _ = (text, replaces);
+        Ok(())
+    }
+
     /// Adds a tool call: a [`Part::ToolCall`].
     async fn call(&mut self, call: &Part) -> Result<(), RecordError>;
 
@@ -111,6 +117,11 @@ impl TurnRecorder for MemoryRecorder {
 
     async fn thinking(&mut self, text: &str, seal: Option<ThinkingSeal>) -> Result<(), RecordError> {
         self.add_part(&Part::Thinking { text: text.to_owned(), seal });
+        Ok(())
+    }
+
+    async fn summary(&mut self, text: &str, replaces: &[String]) -> Result<(), RecordError> {
+        self.add_part(&Part::Summary { text: text.to_owned(), replaces: replaces.to_vec() });
         Ok(())
     }
 

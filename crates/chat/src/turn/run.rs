@@ -99,6 +99,10 @@ pub(super) struct ActiveTurn<'a> {
     pub(super) call_ids: HashSet<String>,
     /// The questions of tool calls about scripts, if the user can be asked.
     pub(super) questions: Option<Questions>,
+    /// The ids of the messages in exchanges that were not loaded.
+    pub(super) left_out_ids: Vec<Vec<String>>,
+    /// The ids of the messages that a summary replaces.
+    pub(super) replaced_ids: Vec<String>,
     usage: Option<TokenUsage>,
     tokens_spent: u64,
     pub(super) shorten_level: u32,
@@ -147,6 +151,8 @@ impl<'a> ActiveTurn<'a> {
             system: String::new(),
             repeats: RepeatTracker::default(),
             call_ids: HashSet::new(),
+            left_out_ids: Vec::new(),
+            replaced_ids: Vec::new(),
             usage: None,
             tokens_spent: 0,
             shorten_level: 0,
@@ -179,6 +185,7 @@ impl<'a> ActiveTurn<'a> {
         answer_id: &str,
     ) -> Result<EndReason, TurnError> {
         self.prepare(journal, input, answer_id).await?;
+        self.compact(journal).await?;
         let mut step = 1;
         loop {
             match self.step(journal, step).await? {
@@ -239,11 +246,16 @@ impl<'a> ActiveTurn<'a> {
         self.call_tools(journal, reply, end).await
     }
 
+    /// Adds the usage of a request.
+    pub(super) fn count_usage(&mut self, usage: TokenUsage) {
+        self.usage.get_or_insert_default().add(usage);
+        self.tokens_spent = self.tokens_spent.saturating_add(usage.input).saturating_add(usage.output);
+    }
+
     /// Adds the usage of a request, estimated if the provider does not report it.
     fn add_usage(&mut self, reply: &ModelReply, entries: &[ConversationEntry], tools: &[ToolDefinition]) {
         if let Some(usage) = reply.usage {
-            self.usage.get_or_insert_default().add(usage);
-            self.tokens_spent = self.tokens_spent.saturating_add(usage.input).saturating_add(usage.output);
+            self.count_usage(usage);
             return;
         }
         // About four bytes per token. This only limits the turn and is not shown as usage.

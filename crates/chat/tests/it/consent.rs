@@ -109,6 +109,7 @@ fn kinds(events: &[TurnEvent]) -> Vec<String> {
     let kind = |event: &TurnEvent| match event {
         TurnEvent::Delta { .. }
         | TurnEvent::Thinking { .. }
+        | TurnEvent::Summary { .. }
         | TurnEvent::Waiting { .. }
         | TurnEvent::ToolsDisabled { .. } => None,
         TurnEvent::ToolCall { .. } => Some("call".to_owned()),

@@ -41,6 +41,8 @@ async fn model(
     let mut env = TestEnv::new(preset).with_provider(provider, &server.base);
     env.chat.limits.context_tokens = context_tokens;
     env.chat.limits.output_tokens = output_tokens;
+    // Summaries have their own tests.
+    env.chat.limits.compact = false;
     (env, server)
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, unreachable_pub)]
 
 mod checklists;
+mod compaction;
 mod conformance;
 mod consent;
 mod dialects;

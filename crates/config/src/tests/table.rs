@@ -227,6 +227,7 @@ fn every_field_of_the_policy_has_a_key() {
                 turn_tokens: _,
                 result_bytes: _,
                 retries: _,
+                compact: _,
             },
         files: ChatFileLimits { file_bytes: _, workspace_bytes: _, workspace_files: _ },
         timeouts: ChatTimeouts { connect: _, first_byte: _, idle: _, request: _ },
@@ -264,7 +265,7 @@ fn every_field_of_the_policy_has_a_key() {
         jobs: _,
     } = TestSettings::default();
     // One each for `activation.max-pushed`, `sources.mcp` and `sources.indexes`.
-    assert_eq!(KEYS.len(), 2 + 10 + 15 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 1 + 1 + 19 + 4 + 28 + 7 + 8);
+    assert_eq!(KEYS.len(), 2 + 10 + 15 + 1 + 7 + 3 + 6 + 1 + 2 + 1 + 1 + 1 + 1 + 1 + 19 + 4 + 29 + 7 + 8);
 }
 
 #[test]

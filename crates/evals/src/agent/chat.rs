@@ -208,6 +208,7 @@ impl TurnTranscript {
             }
             // The judge sees what a user sees of the reply, and not how the model came to it.
             TurnEvent::Thinking { .. }
+            | TurnEvent::Summary { .. }
             | TurnEvent::Waiting { .. }
             | TurnEvent::ToolsDisabled { .. }
             | TurnEvent::Consent(_)

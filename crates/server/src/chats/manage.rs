@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use prowess::ErrorCode;
 use prowess_chat::store::{CHATS_MAX, Chat, MESSAGES_MAX, MessagePage, NewChat, Topic};
 use prowess_chat::{ConsentQuestion, Message, MessageState};
 use serde::{Deserialize, Serialize};
@@ -204,6 +205,19 @@ pub(crate) async fn delete(State(app): State<App>, Path(id): Path<String>) -> Ap
     app.store.delete_chat(&id).await?;
     app.turns.cancel(&id, None);
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Deletes the summary in a message, so that the messages that it replaces are shown to the model again.
+#[utoipa::path(delete, path = "/api/chats/{id}/messages/{message}/summary", tag = "chats",
+    params(("id" = String, Path), ("message" = String, Path)), responses((status = 204)))]
+pub(crate) async fn delete_summary(
+    State(app): State<App>,
+    Path((id, message)): Path<(String, String)>,
+) -> ApiResult<StatusCode> {
+    match app.store.delete_summary(&id, &message).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(Problem::new(ErrorCode::NotFound, "the message has no summary")),
+    }
 }
 
 fn check_limit(limit: Option<usize>, default: usize, max: usize) -> ApiResult<usize> {

@@ -25,6 +25,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(manage::list, manage::create))
         .routes(routes!(manage::get, manage::change, manage::delete))
+        .routes(routes!(manage::delete_summary))
         .routes(routes!(files::list))
         .routes(routes!(files::upload, files::download, files::remove))
         .routes(routes!(messages::send))

@@ -51,7 +51,7 @@ pub(crate) struct StreamEvent {
     data: String,
 }
 
-/// Streams the events of all turns of a chat, on whichever server they run: `delta`, `thinking`, `waiting`, `tools_disabled`, `tool_call`, `consent`, `tool_result`, `done`, `error`,
+/// Streams the events of all turns of a chat, on whichever server they run: `delta`, `thinking`, `summary`, `waiting`, `tools_disabled`, `tool_call`, `consent`, `tool_result`, `done`, `error`,
 /// and `missed` if events are no longer stored and the client must reload the chat.
 #[utoipa::path(get, path = "/api/chats/{id}/events", tag = "chats", params(("id" = String, Path), FollowParams),
     responses((status = 200, body = StreamEvent, content_type = "text/event-stream")))]
@@ -200,6 +200,7 @@ impl EventReader {
         let (name, is_end) = match &numbered.event {
             TurnEvent::Delta { .. } => ("delta", false),
             TurnEvent::Thinking { .. } => ("thinking", false),
+            TurnEvent::Summary { .. } => ("summary", false),
             TurnEvent::Waiting { .. } => ("waiting", false),
             TurnEvent::ToolsDisabled { .. } => ("tools_disabled", false),
             TurnEvent::ToolCall { .. } => ("tool_call", false),

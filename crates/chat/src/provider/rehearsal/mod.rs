@@ -41,6 +41,10 @@ impl Model for Rehearsal {
         false
     }
 
+    fn can_summarize(&self) -> bool {
+        false
+    }
+
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> Box<dyn ReplyStream + 'a> {
         let input = ModelInput {
             system: request.system.to_owned(),

@@ -1,5 +1,7 @@
 //! Messages as rows.
 
+use std::collections::BTreeMap;
+
 use super::super::chat::MessagePage;
 use super::super::limits::{self, MESSAGES_MAX, PAGE_BYTES};
 use super::super::recorder::without_skills_activated_in;
@@ -87,6 +89,31 @@ pub(super) async fn delete_last_exchange(
     tx.execute(sql, values![chat, *position]).await?;
     let sql = "UPDATE prowess_chats SET messages = $1, skills = $2 WHERE id = $3";
     tx.execute(sql, values![*position, to_json(&active)?, chat]).await.map(drop)
+}
+
+/// Deletes the summaries in a message. Returns `false` if there are none.
+pub(super) async fn delete_summary(
+    tx: &mut dyn SqlTransaction,
+    chat: String,
+    message: String,
+) -> Result<bool, StoreError> {
+    chats::get(tx, chat.clone()).await?;
+    let sql = "SELECT state, parts FROM prowess_messages WHERE chat = $1 AND id = $2";
+    let rows = tx.query(sql, values![chat.as_str(), message.as_str()]).await?;
+    let Some(mut row) = rows.into_iter().next() else { return Ok(false) };
+    if row.text()? == "writing" {
+        return Err(StoreError::TurnInProgress);
+    }
+    let mut parts: Vec<Part> = from_json(&row.text()?)?;
+    let before = parts.len();
+    parts.retain(|part| !matches!(part, Part::Summary { .. }));
+    if parts.len() == before {
+        return Ok(false);
+    }
+    let parts = to_json(&parts)?;
+    let sql = "UPDATE prowess_messages SET parts = $1, bytes = $2 WHERE chat = $3 AND id = $4";
+    let bytes = parts.len() as u64;
+    Ok(tx.execute(sql, values![parts, bytes, chat, message]).await? == 1)
 }
 
 /// Returns a page. Sizes are added up from the newest message back to the limit, so that only returned messages are read.
@@ -192,10 +219,20 @@ pub(super) async fn add_exported_chat(
         chats::insert(tx, &id, &title, &preset, created, updated, &skills).await?;
     }
     let (count, mut total) = (messages.len() as u64, TokenUsage::default());
+    // A message whose id is taken gets a new one, which summaries must name.
+    let mut new_ids: BTreeMap<String, String> = BTreeMap::new();
     for (position, mut message) in (0..).zip(messages) {
+        for part in &mut message.parts {
+            if let Part::Summary { replaces, .. } = part {
+                for id in replaces.iter_mut() {
+                    *id = new_ids.get(id).unwrap_or(id).clone();
+                }
+            }
+        }
         if !insert(tx, &id, position, &message).await? {
-            message.id = limits::new_id();
+            let original = std::mem::replace(&mut message.id, limits::new_id());
             insert(tx, &id, position, &message).await?;
+            new_ids.insert(original, message.id.clone());
         }
         total.add(message.usage.unwrap_or_default());
     }

@@ -173,6 +173,12 @@ impl<D: SqlDriver> Store for SqlStore<D> {
         Ok(started)
     }
 
+    async fn delete_summary(&self, chat: &str, message: &str) -> Result<bool, StoreError> {
+        let (chat, message) = (checked_id(chat)?, message.to_owned());
+        let body = transaction(|tx| Box::pin(messages::delete_summary(tx, chat, message)));
+        self.driver.write(Durability::MachineCrash, body).await
+    }
+
     async fn append_events(
         &self,
         turn: &StoredTurn,

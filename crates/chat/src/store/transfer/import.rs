@@ -151,6 +151,10 @@ fn check_part(part: Part) -> Result<Part, StoreError> {
                 check_seal(seal)?;
             }
         }
+        Part::Summary { text, replaces } => {
+            check_text(text)?;
+            replaces.iter().try_for_each(|id| check_id(id))?;
+        }
         Part::ToolCall { id, name, .. } => [id, name].into_iter().try_for_each(|text| check_text(text))?,
         Part::ToolResult { id, name, status, .. } => {
             [id, name, status].into_iter().try_for_each(|text| check_text(text))?

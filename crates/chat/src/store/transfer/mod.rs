@@ -10,7 +10,7 @@
 //!                        "origin": "uploaded", "created": 1, "changed": 1, "content": "YSxi"}]}]}
 //! ```
 //!
-//! Version 1 has no files, and version 2 no thinking of models. The content of a file is Base64.
+//! Version 1 has no files, and version 2 no thinking and no summaries. The content of a file is Base64.
 
 mod export;
 mod exported_file;

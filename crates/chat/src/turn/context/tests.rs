@@ -14,7 +14,13 @@ fn exchange(words: usize, skills: &[&str]) -> Exchange {
         calls: Vec::new(),
     }];
     let cost = tokens::count(&user) + entries.iter().map(entry_cost).sum::<usize>();
-    Exchange { user, entries, skills: skills.iter().map(|name| (*name).to_owned()).collect(), cost }
+    Exchange {
+        ids: Vec::new(),
+        user,
+        entries,
+        skills: skills.iter().map(|name| (*name).to_owned()).collect(),
+        cost,
+    }
 }
 
 fn step(context: &mut ConversationContext, number: usize, words: usize) {

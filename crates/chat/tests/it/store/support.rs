@@ -38,9 +38,11 @@ pub async fn messages(store: &Arc<dyn Store>, chat: &str) -> Vec<Message> {
 pub fn message_text(message: &Message) -> String {
     let text = |part: &Part| match part {
         Part::Text { text } => text.clone(),
-        Part::File { .. } | Part::Thinking { .. } | Part::ToolCall { .. } | Part::ToolResult { .. } => {
-            String::new()
-        }
+        Part::File { .. }
+        | Part::Thinking { .. }
+        | Part::Summary { .. }
+        | Part::ToolCall { .. }
+        | Part::ToolResult { .. } => String::new(),
     };
     message.parts.iter().map(text).collect()
 }

@@ -18,6 +18,7 @@ both![
     an_invalid_file_changes_nothing,
     many_messages_are_exported_in_order,
     thinking_keeps_its_seal_but_clients_do_not_see_it,
+    a_summary_is_exported_and_can_be_deleted,
 ];
 
 async fn exported(store: &Arc<dyn Store>, selection: ExportSelection<'_>) -> Vec<u8> {
@@ -105,6 +106,33 @@ async fn thinking_keeps_its_seal_but_clients_do_not_see_it(fixture: &mut TestSto
     let large = String::from_utf8(file).unwrap().replace("SEALED", &"x".repeat(2 * 1024 * 1024));
     let error = parse_export(large.as_bytes()).unwrap_err();
     assert_eq!(error.to_string(), "the seal of thinking has 2097172 bytes; the maximum is 1048576");
+}
+
+async fn a_summary_is_exported_and_can_be_deleted(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
+    exchange(&store, &chat.id, "a", "b").await;
+    let replaces: Vec<String> =
+        messages(&store, &chat.id).await.into_iter().map(|message| message.id).collect();
+    let turn = store.begin_turn(&chat.id).await.unwrap();
+    let summary = TurnEvent::Summary { text: "short".into(), replaces: replaces.clone() };
+    store.append_events(&turn, turn.first, &[summary, delta("c")]).await.unwrap();
+    let refused = store.delete_summary(&chat.id, &turn.message).await.unwrap_err();
+    assert_eq!(refused, StoreError::TurnInProgress);
+    store.end(&turn, turn.first + 2, &TurnOutcome::finished(EndReason::Finished, None)).await.unwrap();
+
+    // The copies of the messages have new ids, and the summary names them.
+    let file = exported(&store, ExportSelection::One(&chat.id)).await;
+    let copy = import(&*store, &file).await.unwrap().remove(0).to;
+    let copies = messages(&store, &copy).await;
+    let copied_ids = vec![copies[0].id.clone(), copies[1].id.clone()];
+    assert_ne!(copied_ids, replaces);
+    assert_eq!(copies[2].parts[0], Part::Summary { text: "short".into(), replaces: copied_ids });
+
+    assert!(store.delete_summary(&chat.id, &turn.message).await.unwrap());
+    assert!(!store.delete_summary(&chat.id, &turn.message).await.unwrap());
+    assert!(!store.delete_summary(&chat.id, "unknown").await.unwrap());
+    assert_eq!(messages(&store, &chat.id).await[2].parts, [Part::Text { text: "c".into() }]);
+    assert_eq!(store.delete_summary("unknown", "x").await.unwrap_err(), StoreError::ChatNotFound);
 }
 
 async fn all_chats_are_moved_to_another_kind_of_store(fixture: &mut TestStore) {

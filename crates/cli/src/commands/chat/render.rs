@@ -66,6 +66,9 @@ impl<'a> TurnRenderer<'a> {
         match event {
             TurnEvent::Delta { text } => self.write_text(text),
             TurnEvent::Thinking { text, .. } => self.write_thinking(text),
+            TurnEvent::Summary { replaces, .. } => {
+                self.write_note(&format!("[{} earlier messages were replaced by a summary]", replaces.len()))
+            }
             TurnEvent::Waiting { reason, seconds } => {
                 self.write_note(&format!("[retrying in {seconds} s: {}]", clean(reason)))
             }

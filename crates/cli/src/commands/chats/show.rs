@@ -76,6 +76,10 @@ fn print_message(
             }
             // The answer counts here; `--json` has the thinking.
             Part::Thinking { .. } => {}
+            Part::Summary { replaces, .. } => {
+                let line = format!("[{} earlier messages were replaced by a summary]", replaces.len());
+                output.line(output.styled_text(TextStyle::Faint, &line))?;
+            }
             Part::File { path, size, media_type, .. } => {
                 let line = format!("[file {}, {}, {}]", clean(path), format_size(*size), clean(media_type));
                 output.line(output.styled_text(TextStyle::Faint, &line))?;
