@@ -209,7 +209,7 @@ pub(crate) async fn delete(State(app): State<App>, Path(id): Path<String>) -> Ap
 
 /// Deletes the summary in a message, so that the messages that it replaces are shown to the model again.
 #[utoipa::path(delete, path = "/api/chats/{id}/messages/{message}/summary", tag = "chats",
-    params(("id" = String, Path), ("message" = String, Path)), responses((status = 204)))]
+    params(("id" = String, Path), ("message" = String, Path)), responses((status = 204), (status = 409, body = Problem)))]
 pub(crate) async fn delete_summary(
     State(app): State<App>,
     Path((id, message)): Path<(String, String)>,
