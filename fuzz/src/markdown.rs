@@ -3,7 +3,7 @@
 #[path = "../../crates/testing/src/html.rs"]
 #[allow(unreachable_pub, clippy::unwrap_used)]
 mod html;
-#[path = "../../crates/server/src/markdown.rs"]
+#[path = "../../crates/server/src/markdown/mod.rs"]
 #[allow(unreachable_pub)]
 mod server;
 

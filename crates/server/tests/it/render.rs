@@ -14,6 +14,70 @@ fn rendered_markdown() {
     insta::assert_snapshot!(render(text));
 }
 
+#[test]
+fn tables_are_aligned() {
+    insta::assert_snapshot!(render("| a | b | c | d |\n|---|:--|:-:|--:|\n| 1 | *2* | 3 | 4 |\n| 5 |\n"));
+}
+
+#[test]
+fn addresses_become_links() {
+    let texts = [
+        "See https://example.org/a_b_c?d=1&e=2, or (http://example.org/x_(y)).",
+        "**https://example.org** and [https://a.example](https://b.example)",
+        "`https://example.org` javascript://x ftp://example.org file:///etc/passwd www.example.org me@example.org",
+        "```\nhttps://example.org\n```",
+        "https://example.org/\u{202e}gpj.exe",
+    ];
+    insta::assert_snapshot!(texts.map(render).join(""));
+}
+
+#[test]
+fn footnotes_are_numbered() {
+    let text = "One[^b], two[^a], one again[^b], none[^c].\n\n[^a]: The *second*.\n[^b]: The first.\n";
+    insta::assert_snapshot!(render(text));
+}
+
+#[test]
+fn formulas_are_rendered() {
+    let texts = [
+        "Inline $x^2$ and \\(y_1\\), display:\n\n$$\\frac{1}{2}$$\n\n\\[\n\\sqrt{2} < 3\n\\]\n",
+        "It costs $5 and $10, $5-$10 or US$20.",
+        "`\\(code\\)` and\n\n```\n\\[code\\]\n$x$\n```\n",
+        "Not formulas: $\\unknown{x}$, \\(open, \\\\(a\\\\), \\[a\n\nb\\], \\(\\)",
+        "$\\text{<script>alert(1)</script>}$ $\\href{javascript:alert(1)}{x}$ $\\color{red}x$",
+        "$a\u{202e}b$",
+    ];
+    insta::assert_snapshot!(texts.map(render).join("-----\n"));
+}
+
+/// The converter is recursive, so formulas are limited.
+#[test]
+fn deep_formulas_are_shown_as_text() {
+    for piece in [
+        "{",
+        "\\sqrt{",
+        "\\frac",
+        "^",
+        "x_",
+        "\\left(",
+        "\\begin{matrix}",
+        "\\sqrt",
+        "\\text{",
+        "[",
+        "\\overline",
+        "\\not",
+        "\\bar",
+    ] {
+        for count in [40, 2_000, 200_000] {
+            assert_sanitized(&format!("${}$", piece.repeat(count)));
+            assert_sanitized(&format!("$${}x$$", format!("{piece} ").repeat(count)));
+        }
+    }
+    for opener in ["\\(", "\\[", "\\(`", "\\(\n\n"] {
+        assert_sanitized(&opener.repeat(200_000));
+    }
+}
+
 /// Characters that hide or reorder text are escaped.
 #[test]
 fn hidden_characters_are_escaped() {
@@ -87,6 +151,7 @@ proptest! {
         Just("!["), Just(")"), Just("<"), Just(">"), Just("\""), Just("'"), Just("`"), Just("```"), Just("\n"), Just("\n\n"),
         Just("    "), Just("> "), Just("- "), Just("*"), Just("**"), Just("&lt;"), Just("&#x6a;"), Just("<!--"), Just("-->"),
         Just("<a href="), Just("https://x.example/"), Just("<svg/onload="), Just("\\"), Just("\0"), Just("|"), Just("---"), Just("x"),
+        Just("$"), Just("$$"), Just("\\("), Just("\\)"), Just("\\text{"), Just("}"), Just("\\href{"), Just("^{"), Just("[^1]"), Just("[^1]: "),
     ], 0..40)) {
         assert_sanitized(&pieces.concat());
     }
