@@ -1,5 +1,7 @@
 //! Chats in lists, and pages of lists.
 
+use std::collections::BTreeMap;
+
 use prowess::usage;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +28,12 @@ pub struct Chat {
     pub activated_skill_names: Vec<String>,
     /// The total token usage.
     pub usage: TokenUsage,
+    /// Whether the chat is listed first.
+    #[serde(default)]
+    pub pinned: bool,
+    /// Whether the chat is listed only among archived chats.
+    #[serde(default)]
+    pub archived: bool,
     /// The id of the message that is being written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writing: Option<String>,
@@ -83,6 +91,44 @@ pub struct MessagePage {
     pub before: Option<u64>,
     /// The number of the last event that these messages include. To follow the chat, start after it.
     pub seq: u64,
+    /// The versions of the messages that have several, by their ids.
+    pub versions: BTreeMap<String, MessageVersions>,
+}
+
+/// The versions of a message. The others were replaced by editing a message or generating a reply again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct MessageVersions {
+    /// The number of this version, from 1.
+    pub index: u64,
+    /// The number of versions.
+    pub count: u64,
+    /// The id of the previous version.
+    pub previous: Option<String>,
+    /// The id of the next version.
+    pub next: Option<String>,
+}
+
+/// A chat that a search found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FoundChat {
+    /// The chat.
+    #[serde(flatten)]
+    pub chat: Chat,
+    /// The id of the latest message that was found; `None` if only the title was.
+    pub message: Option<String>,
+    /// The part of the message around the words.
+    pub excerpt: Option<String>,
+}
+
+/// Changes of how a chat is listed; `None` leaves a property as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ListingChange {
+    /// Whether the chat is listed first.
+    pub pinned: Option<bool>,
+    /// Whether the chat is listed only among archived chats.
+    pub archived: Option<bool>,
 }
 
 /// How often a skill was used.

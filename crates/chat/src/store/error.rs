@@ -10,6 +10,9 @@ pub enum StoreError {
     /// No chat has this id.
     #[error("chat not found")]
     ChatNotFound,
+    /// The chat has no message with this id.
+    #[error("this chat has no such message")]
+    MessageNotFound,
     /// The chat has no file with this path.
     #[error("this chat has no file {0}")]
     FileNotFound(String),
@@ -101,7 +104,7 @@ impl StoreError {
     /// ```
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::ChatNotFound | Self::FileNotFound(_) => ErrorCode::NotFound,
+            Self::ChatNotFound | Self::MessageNotFound | Self::FileNotFound(_) => ErrorCode::NotFound,
             Self::Invalid(_) | Self::FileName { .. } => ErrorCode::InvalidParam,
             Self::TooLarge { .. } | Self::TooManyFiles { .. } => ErrorCode::TooLarge,
             Self::TurnInProgress | Self::TurnEnded | Self::FileExists(_) | Self::FileIsDirectory(_) => {
@@ -136,6 +139,7 @@ impl StoreError {
             Self::Damaged(_) => "the store is damaged".to_owned(),
             Self::Internal(_) => "the store failed".to_owned(),
             Self::ChatNotFound
+            | Self::MessageNotFound
             | Self::FileNotFound(_)
             | Self::FileExists(_)
             | Self::FileIsDirectory(_)

@@ -17,6 +17,9 @@ pub const NAMES_MAX: usize = 1_000;
 /// The maximum number of files that are attached to a message.
 pub const ATTACHMENTS_MAX: usize = 100;
 
+/// The maximum number of replaced and new versions of messages in a chat.
+pub const VERSIONS_MAX: u64 = 1_000;
+
 /// The maximum number of chats of a page.
 pub const CHATS_MAX: usize = 200;
 

@@ -50,6 +50,7 @@ mod sqlite;
 mod stored_event;
 pub mod transfer;
 mod turn;
+mod words;
 mod workspace;
 mod writer;
 
@@ -60,11 +61,16 @@ use async_trait::async_trait;
 use prowess_config::ChatFileLimits;
 
 pub use address::{FILE_NAME, PostgresAddress, StoreAddress};
-pub use chat::{Chat, ChatPage, MessagePage, NewChat, SkillUse, UserMessage, to_skill_usage};
+pub use chat::{
+    Chat, ChatPage, FoundChat, ListingChange, MessagePage, MessageVersions, NewChat, SkillUse, UserMessage,
+    to_skill_usage,
+};
 pub use error::StoreError;
 pub use files::{ChatFile, FileChanges, FileOrigin, NewFile};
 pub use follow::{ChatFollower, FollowedEvent};
-pub use limits::{ATTACHMENTS_MAX, CHATS_MAX, MESSAGES_MAX, NAMES_MAX, STORED_MESSAGE_MAX, TITLE_MAX};
+pub use limits::{
+    ATTACHMENTS_MAX, CHATS_MAX, MESSAGES_MAX, NAMES_MAX, STORED_MESSAGE_MAX, TITLE_MAX, VERSIONS_MAX,
+};
 pub use notifications::{Announcements, Subscription, Topic};
 pub use questions::QuestionState;
 pub use recorder::{ChatHistory, StoreRecorder, derive_title};
@@ -108,8 +114,15 @@ pub trait Store: Send + Sync + 'static {
     /// Creates a chat.
     async fn create_chat(&self, new: NewChat) -> Result<Chat, StoreError>;
 
-    /// Returns a page of chats, most recent first, at most [`CHATS_MAX`]. `after` is the `next` of the previous page.
+    /// Returns a page of chats, pinned ones first, then most recent first, at most [`CHATS_MAX`]. `after` is the `next` of
+    /// the previous page.
     async fn chats(&self, after: Option<&str>, limit: usize) -> Result<ChatPage, StoreError>;
+
+    /// Returns a page of archived chats, most recent first.
+    async fn archived_chats(&self, after: Option<&str>, limit: usize) -> Result<ChatPage, StoreError>;
+
+    /// Returns chats whose title or messages contain these words, most recent first.
+    async fn search(&self, text: &str, limit: usize) -> Result<Vec<FoundChat>, StoreError>;
 
     /// Returns ids of chats after this one, in a stable order, to iterate over all chats.
     async fn chat_ids(&self, after: Option<&str>, limit: usize) -> Result<Vec<String>, StoreError>;
@@ -132,6 +145,9 @@ pub trait Store: Send + Sync + 'static {
     /// Changes the title of a chat.
     async fn rename_chat(&self, chat: &str, title: &str) -> Result<(), StoreError>;
 
+    /// Changes how a chat is listed.
+    async fn change_listing(&self, chat: &str, change: ListingChange) -> Result<(), StoreError>;
+
     /// Deletes a chat with everything in it. A turn in this chat fails at its next event.
     async fn delete_chat(&self, chat: &str) -> Result<(), StoreError>;
 
@@ -145,8 +161,8 @@ pub trait Store: Send + Sync + 'static {
     /// [`add_user_message`](Store::add_user_message) and [`begin_turn`](Store::begin_turn) in one transaction.
     async fn ask(&self, chat: &str, message: UserMessage<'_>) -> Result<(Message, StoredTurn), StoreError>;
 
-    /// [`ask`](Store::ask) that replaces the last message of the user and everything after it, in one transaction. Skills
-    /// that were activated only there are no longer active.
+    /// [`ask`](Store::ask) that replaces a message of the user and everything after it, in one transaction. Skills that were
+    /// activated only there are no longer active. What is replaced remains another version of the message.
     async fn replace_question(
         &self,
         chat: &str,
@@ -157,6 +173,15 @@ pub trait Store: Send + Sync + 'static {
     /// Deletes the summary in a message, so that the messages that it replaces count again. Returns `false` if there is none; an
     /// error while the message is being written.
     async fn delete_summary(&self, chat: &str, message: &str) -> Result<bool, StoreError>;
+
+    /// Starts another version of a reply. Returns the message that it answers.
+    async fn regenerate(&self, chat: &str, reply: &str) -> Result<(Message, StoredTurn), StoreError>;
+
+    /// Makes another version of a message the active one, with everything that followed it.
+    async fn switch_version(&self, chat: &str, message: &str) -> Result<(), StoreError>;
+
+    /// Deletes a message. If nothing follows it, its latest other version becomes active.
+    async fn delete_message(&self, chat: &str, message: &str) -> Result<(), StoreError>;
 
     /// Adds events to a turn, starting with the number `from`. Events that are already stored are skipped, so a call whose
     /// result is unknown can be repeated.

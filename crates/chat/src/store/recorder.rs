@@ -126,10 +126,24 @@ impl<F: FnMut(NumberedEvent) + Send> StoreRecorder<F> {
         on_event: F,
     ) -> Result<Self, StoreError> {
         let started = store.ask(chat, message).await?;
-        Ok(Self::start(store, chat, message.text, past, on_event, started).await)
+        Ok(Self::start(store, chat, Some(message.text), past, on_event, started).await)
     }
 
-    /// [`ask`](StoreRecorder::ask) that replaces the last message of the user; see [`Store::replace_question`]. `past` is
+    /// Starts another version of a reply; see [`Store::regenerate`]. `past` is the history
+    /// [`before`](ChatHistory::before) the message that it answers.
+    pub async fn regenerate(
+        store: &Arc<dyn Store>,
+        chat: &str,
+        reply: &str,
+        past: &ChatHistory,
+        on_event: F,
+    ) -> Result<Self, StoreError> {
+        let started = store.regenerate(chat, reply).await?;
+        // The chat has a title.
+        Ok(Self::start(store, chat, None, past, on_event, started).await)
+    }
+
+    /// [`ask`](StoreRecorder::ask) that replaces a message of the user; see [`Store::replace_question`]. `past` is
     /// the history [`before`](ChatHistory::before) that message.
     pub async fn replace_question(
         store: &Arc<dyn Store>,
@@ -140,20 +154,20 @@ impl<F: FnMut(NumberedEvent) + Send> StoreRecorder<F> {
         on_event: F,
     ) -> Result<Self, StoreError> {
         let started = store.replace_question(chat, message, replaced).await?;
-        Ok(Self::start(store, chat, message.text, past, on_event, started).await)
+        Ok(Self::start(store, chat, Some(message.text), past, on_event, started).await)
     }
 
     async fn start(
         store: &Arc<dyn Store>,
         chat: &str,
-        text: &str,
+        text: Option<&str>,
         past: &ChatHistory,
         on_event: F,
         (message, turn): (Message, StoredTurn),
     ) -> Self {
         // The writer marks the reply as interrupted if this recorder is dropped.
         let writer = Some(TurnWriter::new(store.clone(), turn.clone()));
-        if past.is_untitled() {
+        if let Some(text) = text.filter(|_| past.is_untitled()) {
             // A missing title must not fail the turn.
             let _ = store.rename_chat(chat, &derive_title(text)).await;
         }

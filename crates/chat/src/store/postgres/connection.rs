@@ -7,7 +7,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Statement};
 
 use super::super::StoreError;
-use super::super::sql::{SqlRow, SqlTransaction, SqlValue, StoreFuture, values};
+use super::super::sql::{SqlDialect, SqlRow, SqlTransaction, SqlValue, StoreFuture, values};
 use super::errors;
 
 /// A process is gone if it sent no heartbeat for longer than its lease. A database that has just started has received none
@@ -118,6 +118,10 @@ impl SqlTransaction for PgConnection {
 
     fn execute<'a>(&'a mut self, sql: &'static str, values: Vec<SqlValue>) -> StoreFuture<'a, u64> {
         Box::pin(self.execute_statement(sql, values))
+    }
+
+    fn dialect(&self) -> SqlDialect {
+        SqlDialect::Postgres
     }
 
     fn is_gone<'a>(&'a mut self, owner: &'a str) -> StoreFuture<'a, bool> {

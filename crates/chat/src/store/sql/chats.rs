@@ -1,15 +1,15 @@
 //! Chats as rows.
 
-use super::super::chat::{Chat, ChatPage, NewChat};
+use super::super::chat::{Chat, ChatPage, ListingChange, NewChat};
 use super::super::limits::{CHATS_MAX, is_id};
 use super::super::{StoreError, limits};
-use super::{SqlRow, SqlTransaction, SqlValue, from_json, to_json, values};
+use super::{SqlRow, SqlTransaction, from_json, search, to_json, values};
 use crate::TokenUsage;
 
 /// The columns of a [`Chat`], in the order of [`chat_from_row`].
 macro_rules! columns {
     () => {
-        "id, title, preset, created, updated, messages, skills, input, output, cached, cache_writes, turn, seq"
+        "id, title, preset, created, updated, messages, skills, input, output, cached, cache_writes, pinned, archived, turn, seq"
     };
 }
 
@@ -28,6 +28,8 @@ fn chat_from_row(mut row: SqlRow) -> Result<Chat, StoreError> {
             cached: row.int()?,
             cache_writes: row.int()?,
         },
+        pinned: row.int()? > 0,
+        archived: row.int()? > 0,
         writing: row.maybe_text()?,
         seq: row.int()?,
     })
@@ -36,6 +38,7 @@ fn chat_from_row(mut row: SqlRow) -> Result<Chat, StoreError> {
 pub(super) async fn create(tx: &mut dyn SqlTransaction, properties: NewChat) -> Result<Chat, StoreError> {
     let (id, now) = (limits::new_id(), limits::now_millis());
     insert(tx, &id, &properties.title, &properties.preset, now, now, &[]).await?;
+    search::set_title(tx, &id, &properties.title).await?;
     get(tx, id).await
 }
 
@@ -64,41 +67,57 @@ pub(super) async fn get(tx: &mut dyn SqlTransaction, id: String) -> Result<Chat,
     chat_from_row(row)
 }
 
+/// A position in the list of chats.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Cursor {
+    pinned: u64,
+    updated: u64,
+    id: String,
+}
+
+impl Cursor {
+    /// Before the first chat.
+    pub(super) fn start() -> Self {
+        Self { pinned: 2, updated: 0, id: String::new() }
+    }
+}
+
 pub(super) async fn list(
     tx: &mut dyn SqlTransaction,
-    after: Option<(u64, String)>,
+    archived: bool,
+    after: Cursor,
     limit: usize,
 ) -> Result<ChatPage, StoreError> {
     let limit = limit.clamp(1, CHATS_MAX);
-    let row_limit = SqlValue::from(limit as u64 + 1);
-    let rows = match after {
-        None => {
-            let sql =
-                concat!("SELECT ", columns!(), " FROM prowess_chats ORDER BY updated DESC, id DESC LIMIT $1");
-            tx.query(sql, vec![row_limit]).await?
-        }
-        Some((updated, id)) => {
-            let sql = concat!(
-                "SELECT ",
-                columns!(),
-                " FROM prowess_chats WHERE (updated, id) < ($1, $2) ORDER BY updated DESC, id DESC LIMIT $3"
-            );
-            tx.query(sql, vec![updated.into(), id.into(), row_limit]).await?
-        }
-    };
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM prowess_chats WHERE archived = $1 AND (pinned, updated, id) < ($2, $3, $4)
+        ORDER BY pinned DESC, updated DESC, id DESC LIMIT $5"
+    );
+    let values = values![u64::from(archived), after.pinned, after.updated, after.id, limit as u64 + 1];
+    let rows = tx.query(sql, values).await?;
     let mut chats: Vec<Chat> = rows.into_iter().map(chat_from_row).collect::<Result<_, _>>()?;
     let more = chats.len() > limit;
     chats.truncate(limit);
-    let next = chats.last().filter(|_| more).map(|last| format!("{}-{}", last.updated, last.id));
+    let cursor = |last: &Chat| match last.pinned {
+        true => format!("p{}-{}", last.updated, last.id),
+        false => format!("{}-{}", last.updated, last.id),
+    };
+    let next = chats.last().filter(|_| more).map(cursor);
     Ok(ChatPage { chats, next })
 }
 
 /// Parses the `next` cursor of a page.
-pub(super) fn parse_cursor(text: &str) -> Result<(u64, String), StoreError> {
+pub(super) fn parse_cursor(text: &str) -> Result<Cursor, StoreError> {
     let invalid = || StoreError::Invalid("this is not a valid cursor of the list of chats".to_owned());
+    let (pinned, text) = text.strip_prefix('p').map_or((0, text), |rest| (1, rest));
     let (updated, id) = text.split_once('-').ok_or_else(invalid)?;
     let updated = updated.parse().map_err(|_| invalid())?;
-    if is_id(id) && updated <= limits::TIME_MAX { Ok((updated, id.to_owned())) } else { Err(invalid()) }
+    match is_id(id) && updated <= limits::TIME_MAX {
+        true => Ok(Cursor { pinned, updated, id: id.to_owned() }),
+        false => Err(invalid()),
+    }
 }
 
 pub(super) async fn ids(
@@ -117,7 +136,20 @@ pub(super) async fn count(tx: &mut dyn SqlTransaction) -> Result<u64, StoreError
 }
 
 pub(super) async fn rename(tx: &mut dyn SqlTransaction, id: String, title: String) -> Result<(), StoreError> {
-    check_found(tx.execute("UPDATE prowess_chats SET title = $1 WHERE id = $2", values![title, id]).await?)
+    let sql = "UPDATE prowess_chats SET title = $1 WHERE id = $2";
+    check_found(tx.execute(sql, values![title.as_str(), id.as_str()]).await?)?;
+    search::set_title(tx, &id, &title).await
+}
+
+pub(super) async fn change_listing(
+    tx: &mut dyn SqlTransaction,
+    id: String,
+    change: ListingChange,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE prowess_chats SET pinned = COALESCE(CAST($1 AS BIGINT), pinned),
+        archived = COALESCE(CAST($2 AS BIGINT), archived) WHERE id = $3";
+    let values = values![change.pinned.map(u64::from), change.archived.map(u64::from), id];
+    check_found(tx.execute(sql, values).await?)
 }
 
 pub(super) async fn delete(tx: &mut dyn SqlTransaction, id: String) -> Result<u64, StoreError> {

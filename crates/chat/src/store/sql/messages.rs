@@ -4,11 +4,20 @@ use std::collections::BTreeMap;
 
 use super::super::chat::MessagePage;
 use super::super::limits::{self, MESSAGES_MAX, PAGE_BYTES};
-use super::super::recorder::without_skills_activated_in;
 use super::super::transfer::ExportedChat;
 use super::super::{StoreError, turn};
-use super::{SqlRow, SqlTransaction, SqlValue, chats, events, files, from_json, to_json, turns, values};
+use super::{
+    SqlRow, SqlTransaction, SqlValue, branches, chats, events, files, from_json, search, to_json, turns,
+    values,
+};
 use crate::{Message, MessageState, Part, Role, TokenUsage};
+
+/// The columns of a [`Message`] and its position, in the order of [`message_from_row`].
+macro_rules! columns {
+    () => {
+        "id, position, role, state, reason, input, output, cached, cache_writes, at, parts"
+    };
+}
 
 /// Adds a message at a free position. Returns `false` if its id is taken.
 pub(super) async fn insert(
@@ -61,34 +70,40 @@ pub(super) async fn insert_user_message(
         at: now,
     };
     insert(tx, &chat, position, &message).await?;
+    search::add_message(tx, &chat, &message).await?;
     Ok(message)
 }
 
-/// Deletes the last message of the user and everything after it, with the skills that were activated there.
-pub(super) async fn delete_last_exchange(
+/// Returns the position of a message in the path.
+pub(super) async fn position(
     tx: &mut dyn SqlTransaction,
     chat: &str,
-    message: &str,
-) -> Result<(), StoreError> {
-    // Locks the chat, and fails while a reply is being written.
-    turns::claim(tx, chat, limits::now_millis()).await?;
-    let sql =
-        "SELECT id, position, role, state, reason, input, output, cached, cache_writes, at, parts FROM prowess_messages
-        WHERE chat = $1 AND position >=
-            (SELECT MAX(position) FROM prowess_messages WHERE chat = $2 AND role = 'user')
-        ORDER BY position";
-    let rows = tx.query(sql, values![chat, chat]).await?;
-    let last: Vec<(u64, Message)> = rows.into_iter().map(message_from_row).collect::<Result<_, _>>()?;
-    let Some((position, _)) = last.first().filter(|(_, question)| question.id == message) else {
-        return Err(StoreError::Invalid("only the last message of the user can be replaced".to_owned()));
-    };
-    let removed: Vec<Message> = last.iter().map(|(_, message)| message.clone()).collect();
-    let active =
-        without_skills_activated_in(&chats::get(tx, chat.to_owned()).await?.activated_skill_names, &removed);
-    let sql = "DELETE FROM prowess_messages WHERE chat = $1 AND position >= $2";
-    tx.execute(sql, values![chat, *position]).await?;
-    let sql = "UPDATE prowess_chats SET messages = $1, skills = $2 WHERE id = $3";
-    tx.execute(sql, values![*position, to_json(&active)?, chat]).await.map(drop)
+    id: &str,
+) -> Result<Option<u64>, StoreError> {
+    let sql = "SELECT position FROM prowess_messages WHERE id = $1 AND chat = $2";
+    tx.query(sql, values![id, chat]).await?.into_iter().next().map(|mut row| row.int()).transpose()
+}
+
+/// Returns the messages of the path from a position on.
+pub(super) async fn from_position(
+    tx: &mut dyn SqlTransaction,
+    chat: &str,
+    position: u64,
+) -> Result<Vec<Message>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM prowess_messages WHERE chat = $1 AND position >= $2 ORDER BY position"
+    );
+    let rows = tx.query(sql, values![chat, position]).await?;
+    rows.into_iter().map(|row| Ok(message_from_row(row)?.1)).collect()
+}
+
+/// Returns a message of the path.
+pub(super) async fn get(tx: &mut dyn SqlTransaction, id: &str) -> Result<Option<Message>, StoreError> {
+    let sql = concat!("SELECT ", columns!(), " FROM prowess_messages WHERE id = $1");
+    let row = tx.query(sql, values![id]).await?.into_iter().next();
+    row.map(|row| Ok(message_from_row(row)?.1)).transpose()
 }
 
 /// Deletes the summaries in a message. Returns `false` if there are none.
@@ -126,12 +141,15 @@ pub(super) async fn page(
     let info = chats::get(tx, chat.clone()).await?;
     let limit = limit.clamp(1, MESSAGES_MAX) as u64;
     let before = before.unwrap_or(info.messages).min(info.messages);
-    let sql =
-        "SELECT id, position, role, state, reason, input, output, cached, cache_writes, at, parts FROM (
-            SELECT id, position, role, state, reason, input, output, cached, cache_writes, at, parts, bytes,
-                CAST(SUM(bytes) OVER (ORDER BY position DESC) AS BIGINT) AS total
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM (SELECT ",
+        columns!(),
+        ", bytes, CAST(SUM(bytes) OVER (ORDER BY position DESC) AS BIGINT) AS total
             FROM prowess_messages WHERE chat = $1 AND position < $2 AND position >= $3) AS latest
-        WHERE total - bytes < $4 ORDER BY position";
+        WHERE total - bytes < $4 ORDER BY position"
+    );
     let values = values![chat.as_str(), before, before.saturating_sub(limit), PAGE_BYTES];
     let (mut messages, mut first) = (Vec::new(), None);
     for row in tx.query(sql, values).await? {
@@ -142,7 +160,9 @@ pub(super) async fn page(
     for message in messages.iter_mut().filter(|message| message.state == MessageState::Writing) {
         message.parts = turn::to_parts(events::for_turn(tx, &chat, &message.id).await?);
     }
-    Ok(MessagePage { messages, before: first.filter(|first| *first > 0), seq: info.seq })
+    let versions =
+        branches::versions(tx, &chat, first.unwrap_or(before), before).await?.into_iter().collect();
+    Ok(MessagePage { messages, before: first.filter(|first| *first > 0), seq: info.seq, versions })
 }
 
 fn message_from_row(mut row: SqlRow) -> Result<(u64, Message), StoreError> {
@@ -218,6 +238,7 @@ pub(super) async fn add_exported_chat(
         id = limits::new_id();
         chats::insert(tx, &id, &title, &preset, created, updated, &skills).await?;
     }
+    search::set_title(tx, &id, &title).await?;
     let (count, mut total) = (messages.len() as u64, TokenUsage::default());
     // A message whose id is taken gets a new one, which summaries must name.
     let mut new_ids: BTreeMap<String, String> = BTreeMap::new();
@@ -234,6 +255,7 @@ pub(super) async fn add_exported_chat(
             insert(tx, &id, position, &message).await?;
             new_ids.insert(original, message.id.clone());
         }
+        search::add_message(tx, &id, &message).await?;
         total.add(message.usage.unwrap_or_default());
     }
     let [input, output, cached, cache_writes] = usage_columns(Some(total));

@@ -1,15 +1,17 @@
 //! The store in SQL for both databases. They differ in how statements are run (`sqlite`, `postgres`), in how exited
 //! processes are detected, and in how processes notify each other.
 //!
-//! Every statement works in both, takes its values as parameters `$1`, `$2`, … in numeric order, and contains no value
+//! Every statement works in both, unless it depends on the dialect (search), takes its values as parameters `$1`, `$2`, … in numeric order, and contains no value
 //! in its text.
 
+mod branches;
 mod chats;
 mod events;
 mod files;
 mod messages;
 mod questions;
 pub(crate) mod schema;
+mod search;
 mod skill_uses;
 mod store;
 mod tasks;
@@ -123,6 +125,13 @@ fn unexpected() -> StoreError {
 
 pub(crate) type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
+/// The dialect of a database, for what has no common form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SqlDialect {
+    Sqlite,
+    Postgres,
+}
+
 /// An open transaction.
 pub(crate) trait SqlTransaction: Send {
     /// Runs a statement and returns its rows.
@@ -130,6 +139,9 @@ pub(crate) trait SqlTransaction: Send {
 
     /// Runs a statement and returns the number of changed rows.
     fn execute<'a>(&'a mut self, sql: &'static str, values: Vec<SqlValue>) -> StoreFuture<'a, u64>;
+
+    /// Returns the dialect of the database.
+    fn dialect(&self) -> SqlDialect;
 
     /// Returns `true` if the process of this owner has exited.
     fn is_gone<'a>(&'a mut self, owner: &'a str) -> StoreFuture<'a, bool>;

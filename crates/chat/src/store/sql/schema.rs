@@ -1,10 +1,10 @@
 //! The tables and their migrations: forward only, one version after the other, in one transaction.
 
 use super::super::StoreError;
-use super::{SqlTransaction, values};
+use super::{SqlDialect, SqlTransaction, search, values};
 
 /// The statements of each version. A released version must never change.
-pub(crate) const VERSIONS: [&[&str]; 4] = [TABLES, FILES, QUESTIONS, CACHE_WRITES];
+pub(crate) const VERSIONS: [&[&str]; 5] = [TABLES, FILES, QUESTIONS, CACHE_WRITES, BRANCHES];
 
 const TABLES: &[&str] = &[
     // `messages` is the number of messages and so the position of the next one; `seq` is the number of the last event;
@@ -98,6 +98,75 @@ const CACHE_WRITES: &[&str] = &[
     "ALTER TABLE prowess_messages ADD COLUMN cache_writes BIGINT",
 ];
 
+/// Version 5: versions of messages, texts for the search, and how chats are listed.
+const BRANCHES: &[&str] = &[
+    "ALTER TABLE prowess_chats ADD COLUMN pinned BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE prowess_chats ADD COLUMN archived BIGINT NOT NULL DEFAULT 0",
+    "CREATE INDEX prowess_chats_listed ON prowess_chats (archived, pinned, updated, id)",
+    // See `branches`. `number` orders the versions of a message; `skills` are the active ones while the branch is inactive.
+    "CREATE TABLE prowess_branches (
+        id TEXT PRIMARY KEY NOT NULL,
+        chat TEXT NOT NULL REFERENCES prowess_chats (id) ON DELETE CASCADE,
+        position BIGINT NOT NULL,
+        parent TEXT,
+        number BIGINT NOT NULL,
+        active BIGINT NOT NULL,
+        skills TEXT NOT NULL)",
+    "CREATE INDEX prowess_branches_chats ON prowess_branches (chat, position)",
+    // `body` is a message as JSON.
+    "CREATE TABLE prowess_branch_messages (
+        branch TEXT NOT NULL REFERENCES prowess_branches (id) ON DELETE CASCADE,
+        position BIGINT NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (branch, position))",
+];
+
+/// The index of texts: the words of titles, whose message is empty, and of messages.
+const SEARCH_SQLITE: &[&str] = &[
+    "CREATE TABLE prowess_texts (
+        number INTEGER PRIMARY KEY,
+        chat TEXT NOT NULL REFERENCES prowess_chats (id) ON DELETE CASCADE,
+        message TEXT NOT NULL,
+        words TEXT NOT NULL)",
+    "CREATE VIRTUAL TABLE prowess_search
+        USING fts5(words, content='prowess_texts', content_rowid='number', tokenize='unicode61 remove_diacritics 0')",
+    // Deleted words are overwritten, as everywhere in the file.
+    "INSERT INTO prowess_search (prowess_search, rank) VALUES ('secure-delete', 1)",
+    "CREATE TRIGGER prowess_texts_added AFTER INSERT ON prowess_texts BEGIN
+        INSERT INTO prowess_search (rowid, words) VALUES (new.number, new.words); END",
+    "CREATE TRIGGER prowess_texts_deleted AFTER DELETE ON prowess_texts BEGIN
+        INSERT INTO prowess_search (prowess_search, rowid, words) VALUES ('delete', old.number, old.words); END",
+];
+
+const SEARCH_POSTGRES: &[&str] = &[
+    "CREATE TABLE prowess_texts (
+        number BIGSERIAL PRIMARY KEY,
+        chat TEXT NOT NULL REFERENCES prowess_chats (id) ON DELETE CASCADE,
+        message TEXT NOT NULL,
+        words TEXT NOT NULL)",
+    "CREATE INDEX prowess_texts_words ON prowess_texts USING GIN (to_tsvector('simple', words))",
+];
+
+/// The indexes of both databases.
+const SEARCH_INDEXES: &[&str] = &[
+    "CREATE INDEX prowess_texts_chats ON prowess_texts (chat)",
+    "CREATE INDEX prowess_texts_messages ON prowess_texts (message)",
+];
+
+/// The version whose tables the search needs.
+const SEARCH_VERSION: u64 = 5;
+
+async fn create_search(tx: &mut dyn SqlTransaction) -> Result<(), StoreError> {
+    let statements = match tx.dialect() {
+        SqlDialect::Sqlite => SEARCH_SQLITE,
+        SqlDialect::Postgres => SEARCH_POSTGRES,
+    };
+    for statement in statements.iter().chain(SEARCH_INDEXES) {
+        tx.execute(statement, vec![]).await?;
+    }
+    search::index_all(tx).await
+}
+
 /// Migrates the tables. The caller holds an exclusive lock, and the version table exists.
 pub(crate) async fn migrate(tx: &mut dyn SqlTransaction) -> Result<(), StoreError> {
     let current = version(tx).await?;
@@ -109,7 +178,10 @@ pub(crate) async fn migrate(tx: &mut dyn SqlTransaction) -> Result<(), StoreErro
         for statement in statements {
             tx.execute(statement, vec![]).await?;
         }
-        tx.execute("INSERT INTO prowess_schema (version) VALUES ($1)", values![number as u64]).await?;
+        if number == SEARCH_VERSION {
+            create_search(tx).await?;
+        }
+        tx.execute("INSERT INTO prowess_schema (version) VALUES ($1)", values![number]).await?;
     }
     Ok(())
 }
@@ -131,8 +203,11 @@ mod tests {
     /// Changing a released version would create two kinds of stores with the same version. Add a new version instead.
     #[test]
     fn a_version_is_never_changed() {
-        let digests: Vec<_> =
-            VERSIONS.iter().map(|statements| prowess::digest(statements.join(";").as_bytes())).collect();
+        let digests: Vec<_> = VERSIONS
+            .iter()
+            .chain(&[SEARCH_SQLITE, SEARCH_POSTGRES, SEARCH_INDEXES])
+            .map(|statements| prowess::digest(statements.join(";").as_bytes()))
+            .collect();
         insta::assert_snapshot!(digests.join("\n"));
     }
 }

@@ -11,14 +11,16 @@ use super::super::limits::{check_attachments, check_name, check_names, check_tex
 use super::super::notifications::{Announcements, StoreNotice, Subscription, Topic};
 use super::super::transfer::ExportedChat;
 use super::super::{
-    Chat, ChatFile, ChatPage, EventPage, FileChanges, MessagePage, NewChat, NumberedEvent, QuestionState,
-    SkillUse, Store, StoreError, StoredTurn, TurnOutcome, UserMessage, to_stored_event,
+    CHATS_MAX, Chat, ChatFile, ChatPage, EventPage, FileChanges, FoundChat, ListingChange, MessagePage,
+    NewChat, NumberedEvent, QuestionState, SkillUse, Store, StoreError, StoredTurn, TurnOutcome, UserMessage,
+    to_stored_event,
 };
+use super::branches::Replaced;
 use super::{
-    BackgroundTasks, Durability, SqlDriver, chats, events, files, messages, questions, skill_uses,
-    transaction, turns,
+    BackgroundTasks, Durability, SqlDriver, branches, chats, events, files, messages, questions, search,
+    skill_uses, transaction, turns,
 };
-use crate::{ConsentQuestion, Message, TurnEvent};
+use crate::{ConsentQuestion, Message, Role, TurnEvent};
 
 /// A store in a SQL database.
 pub(crate) struct SqlStore<D> {
@@ -33,6 +35,11 @@ impl<D: SqlDriver> SqlStore<D> {
 
     fn notify(&self, notice: StoreNotice) {
         notify(&*self.driver, notice);
+    }
+
+    async fn list(&self, archived: bool, after: Option<&str>, limit: usize) -> Result<ChatPage, StoreError> {
+        let after = after.map_or_else(|| Ok(chats::Cursor::start()), chats::parse_cursor)?;
+        self.driver.read(transaction(move |tx| Box::pin(chats::list(tx, archived, after, limit)))).await
     }
 }
 
@@ -68,8 +75,16 @@ impl<D: SqlDriver> Store for SqlStore<D> {
     }
 
     async fn chats(&self, after: Option<&str>, limit: usize) -> Result<ChatPage, StoreError> {
-        let after = after.map(chats::parse_cursor).transpose()?;
-        self.driver.read(transaction(move |tx| Box::pin(chats::list(tx, after, limit)))).await
+        self.list(false, after, limit).await
+    }
+
+    async fn archived_chats(&self, after: Option<&str>, limit: usize) -> Result<ChatPage, StoreError> {
+        self.list(true, after, limit).await
+    }
+
+    async fn search(&self, text: &str, limit: usize) -> Result<Vec<FoundChat>, StoreError> {
+        let (text, limit) = (text.to_owned(), limit.clamp(1, CHATS_MAX));
+        self.driver.read(transaction(move |tx| Box::pin(search::find(tx, text, limit)))).await
     }
 
     async fn chat_ids(&self, after: Option<&str>, limit: usize) -> Result<Vec<String>, StoreError> {
@@ -102,6 +117,14 @@ impl<D: SqlDriver> Store for SqlStore<D> {
         self.driver
             .write(Durability::MachineCrash, transaction(|tx| Box::pin(chats::rename(tx, chat, title))))
             .await?;
+        self.notify(StoreNotice::Topic(Topic::Chats));
+        Ok(())
+    }
+
+    async fn change_listing(&self, chat: &str, change: ListingChange) -> Result<(), StoreError> {
+        let id = checked_id(chat)?;
+        let body = transaction(move |tx| Box::pin(chats::change_listing(tx, id, change)));
+        self.driver.write(Durability::MachineCrash, body).await?;
         self.notify(StoreNotice::Topic(Topic::Chats));
         Ok(())
     }
@@ -163,14 +186,46 @@ impl<D: SqlDriver> Store for SqlStore<D> {
         let (attached, replaced) = (check_attachments(message.files)?, replaced.to_owned());
         let body = transaction(|tx| {
             Box::pin(async move {
-                messages::delete_last_exchange(tx, &chat, &replaced).await?;
+                let (_, position) = branches::fork(tx, &chat, Replaced::Question(&replaced)).await?;
                 let message = messages::insert_user_message(tx, chat.clone(), text, attached).await?;
+                branches::add(tx, &chat, position, &message.id).await?;
                 Ok((message, turns::begin(tx, chat, owner).await?))
             })
         });
-        let started = self.driver.write(Durability::MachineCrash, body).await?;
+        self.driver.write(Durability::MachineCrash, body).await
+    }
+
+    async fn regenerate(&self, chat: &str, reply: &str) -> Result<(Message, StoredTurn), StoreError> {
+        let (chat, owner, reply) = (checked_id(chat)?, self.driver.owner().to_owned(), reply.to_owned());
+        let body = transaction(|tx| {
+            Box::pin(async move {
+                let (before, position) = branches::fork(tx, &chat, Replaced::Reply(&reply)).await?;
+                let Some(question) = before.filter(|before| before.role == Role::User) else {
+                    return Err(StoreError::Invalid("this reply does not answer a message".to_owned()));
+                };
+                let turn = turns::begin(tx, chat.clone(), owner).await?;
+                branches::add(tx, &chat, position, &turn.message).await?;
+                Ok((question, turn))
+            })
+        });
+        self.driver.write(Durability::MachineCrash, body).await
+    }
+
+    async fn switch_version(&self, chat: &str, message: &str) -> Result<(), StoreError> {
+        let (id, message) = (checked_id(chat)?, message.to_owned());
+        let body = transaction(move |tx| Box::pin(branches::switch(tx, id, message)));
+        let seq = self.driver.write(Durability::MachineCrash, body).await?;
+        self.notify(StoreNotice::Events(chat.to_owned(), seq));
+        Ok(())
+    }
+
+    async fn delete_message(&self, chat: &str, message: &str) -> Result<(), StoreError> {
+        let (id, message) = (checked_id(chat)?, message.to_owned());
+        let body = transaction(move |tx| Box::pin(branches::delete_message(tx, id, message)));
+        let seq = self.driver.write(Durability::MachineCrash, body).await?;
         self.driver.purge_deleted().await;
-        Ok(started)
+        self.notify(StoreNotice::Events(chat.to_owned(), seq));
+        Ok(())
     }
 
     async fn delete_summary(&self, chat: &str, message: &str) -> Result<bool, StoreError> {

@@ -3,7 +3,7 @@
 use super::super::StoreError;
 use super::super::limits::{self, STORED_MESSAGE_MAX, is_id};
 use super::super::turn::{self, NumberedEvent, StoredTurn};
-use super::{SqlTransaction, SqlValue, events, from_json, messages, to_json, values};
+use super::{SqlTransaction, SqlValue, events, from_json, messages, search, to_json, values};
 use crate::{Message, MessageState, Role, TurnEvent, TurnOutcome};
 
 /// How many numbers are skipped before an end that another process gives a turn. The writer may have shown that many
@@ -160,7 +160,8 @@ pub(super) async fn end_if_current(
     let Some(mut row) = tx.query(sql, values).await?.into_iter().next() else { return Ok(None) };
     let (seq, skills) = (row.int()?, row.text()?);
     let event = outcome.to_event(message, from_json(&skills)?);
-    let parts = to_json(&turn::to_parts(events::for_turn(tx, chat, message).await?))?;
+    let parts = turn::to_parts(events::for_turn(tx, chat, message).await?);
+    let stored_parts = to_json(&parts)?;
     events::insert_end(tx, chat, message, seq, to_json(&[&event])?).await?;
     let (state, reason) = messages::state_columns(&outcome.message_state());
     let sql = "UPDATE prowess_messages
@@ -173,11 +174,12 @@ pub(super) async fn end_if_current(
         output,
         cached,
         cache_writes,
-        (parts.len() as u64).into(),
-        parts.into(),
+        (stored_parts.len() as u64).into(),
+        stored_parts.into(),
         message.into(),
     ];
     tx.execute(sql, values).await?;
+    search::add(tx, chat, message, &parts).await?;
     Ok(Some(NumberedEvent { seq, event }))
 }
 

@@ -9,7 +9,9 @@ use rusqlite::types::{Value as Cell, ValueRef};
 use rusqlite::{CachedStatement, Connection, params_from_iter};
 
 use super::super::StoreError;
-use super::super::sql::{Durability, SqlRow, SqlTransaction, SqlValue, StoreFuture, TransactionBody};
+use super::super::sql::{
+    Durability, SqlDialect, SqlRow, SqlTransaction, SqlValue, StoreFuture, TransactionBody,
+};
 use super::{errors, owner};
 
 /// The size to which the log is truncated after a checkpoint.
@@ -154,6 +156,10 @@ impl SqlTransaction for SqliteConnection {
 
     fn execute<'a>(&'a mut self, sql: &'static str, values: Vec<SqlValue>) -> StoreFuture<'a, u64> {
         Box::pin(std::future::ready(self.execute_statement(sql, values)))
+    }
+
+    fn dialect(&self) -> SqlDialect {
+        SqlDialect::Sqlite
     }
 
     fn is_gone<'a>(&'a mut self, owner: &'a str) -> StoreFuture<'a, bool> {

@@ -24,7 +24,7 @@ async fn many_processes_open_at_once(fixture: &mut TestStore) {
         assert!(process.wait());
         assert_eq!(process.notes(), ["open"]);
     }
-    assert_eq!(versions(fixture).await, [1, 2, 3, 4]);
+    assert_eq!(versions(fixture).await, [1, 2, 3, 4, 5]);
 }
 
 async fn versions(fixture: &TestStore) -> Vec<i64> {
@@ -56,6 +56,15 @@ async fn change(fixture: &TestStore, sql: &str) {
     }
 }
 
+/// Leaves the store as version 4 did.
+pub async fn forget_version_5(fixture: &TestStore) {
+    let search = if fixture.server.is_none() { "DROP TABLE prowess_search;" } else { "" };
+    let sql = "DROP TABLE prowess_texts; DROP TABLE prowess_branch_messages; DROP TABLE prowess_branches;
+        DROP INDEX prowess_chats_listed; ALTER TABLE prowess_chats DROP COLUMN pinned;
+        ALTER TABLE prowess_chats DROP COLUMN archived; DELETE FROM prowess_schema WHERE version > 4";
+    change(fixture, &format!("{search}{sql}")).await;
+}
+
 async fn a_newer_store_is_not_changed(fixture: &mut TestStore) {
     drop(fixture.open().await);
     change(
@@ -64,9 +73,9 @@ async fn a_newer_store_is_not_changed(fixture: &mut TestStore) {
     )
     .await;
     let refused = fixture.try_open().await.err().unwrap();
-    assert_eq!(refused, StoreError::NewerVersion { version: 7, supported: 4 });
+    assert_eq!(refused, StoreError::NewerVersion { version: 7, supported: 5 });
     assert_eq!(refused.code(), ErrorCode::Unavailable);
-    assert_eq!(versions(fixture).await, [1, 2, 3, 4, 7]);
+    assert_eq!(versions(fixture).await, [1, 2, 3, 4, 5, 7]);
 }
 
 async fn reopening_changes_nothing(fixture: &mut TestStore) {
@@ -75,7 +84,7 @@ async fn reopening_changes_nothing(fixture: &mut TestStore) {
     assert_eq!(reopened.chat(&chat.id).await.unwrap(), chat);
     drop((store, reopened));
     assert_eq!(fixture.open().await.chat(&chat.id).await.unwrap(), chat);
-    assert_eq!(versions(fixture).await, [1, 2, 3, 4]);
+    assert_eq!(versions(fixture).await, [1, 2, 3, 4, 5]);
 }
 
 async fn a_store_without_files_is_migrated(fixture: &mut TestStore) {
@@ -83,6 +92,7 @@ async fn a_store_without_files_is_migrated(fixture: &mut TestStore) {
     exchange(&store, &chat.id, "hello", "there").await;
     let before = messages(&store, &chat.id).await;
     drop(store);
+    forget_version_5(fixture).await;
     // As version 1 left it.
     change(
         fixture,
@@ -92,7 +102,7 @@ async fn a_store_without_files_is_migrated(fixture: &mut TestStore) {
     )
     .await;
     let store = fixture.open().await;
-    assert_eq!(versions(fixture).await, [1, 2, 3, 4]);
+    assert_eq!(versions(fixture).await, [1, 2, 3, 4, 5]);
     assert_eq!(messages(&store, &chat.id).await, before);
     assert_eq!(store.files(&chat.id).await.unwrap(), []);
     let file = NewFile::new("a.csv", b"a,b".to_vec(), FileOrigin::Uploaded).unwrap();
