@@ -96,6 +96,19 @@ pub enum Part {
 }
 
 impl Message {
+    /// Returns the text of the message, and the paths of its files.
+    pub fn to_request(&self) -> (String, Vec<String>) {
+        let (mut text, mut files) = (String::new(), Vec::new());
+        for part in &self.parts {
+            match part {
+                Part::Text { text: part } => text.push_str(part),
+                Part::File { path, .. } => files.push(path.clone()),
+                Part::Thinking { .. } | Part::ToolCall { .. } | Part::ToolResult { .. } => {}
+            }
+        }
+        (text, files)
+    }
+
     /// Returns the message for clients: without what only the provider can read.
     #[must_use]
     pub fn without_seals(mut self) -> Self {

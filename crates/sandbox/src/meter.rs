@@ -185,8 +185,9 @@ mod tests {
         let mut measure = |millis, incomplete| {
             is_incomplete_too_long(&mut since, incomplete, start + Duration::from_millis(millis))
         };
-        let measured = [(0, true), (1_900, true), (1_950, false), (2_000, true), (3_900, true), (4_000, true)]
-            .map(|(millis, incomplete)| measure(millis, incomplete));
+        let measured =
+            [(0, true), (1_900, true), (1_950, false), (2_000, true), (3_900, true), (4_000, true)]
+                .map(|(millis, incomplete)| measure(millis, incomplete));
         assert_eq!(measured, [false, false, false, false, false, true]);
     }
 }

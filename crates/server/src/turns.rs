@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use prowess::ErrorCode;
 use prowess_chat::store::{
-    ChatHistory, ChatWorkspace, NumberedEvent, Store, StoreError, StoreRecorder, StoredTurn, UserMessage,
+    self, ChatWorkspace, NumberedEvent, Store, StoreError, StoreRecorder, StoredTurn, TurnStart, UserMessage,
 };
 use prowess_chat::turn::{Agent, TurnInput};
 use prowess_chat::{EndReason, TurnOutcome};
@@ -203,13 +203,29 @@ async fn mark_interrupted(store: &dyn Store, chat: &str, message: &str) {
     }
 }
 
-/// A message to answer.
+/// What a turn answers.
+pub(crate) enum TurnSource {
+    /// A message, which may replace one with this id.
+    Message { text: String, files: Vec<String>, replaces: Option<String> },
+    /// The message that the reply with this id answers.
+    Reply(String),
+}
+
+impl TurnSource {
+    fn start(&self) -> TurnStart<'_> {
+        match self {
+            Self::Message { text, files, replaces } => {
+                let message = UserMessage { text, files };
+                replaces.as_deref().map_or(TurnStart::Ask(message), |id| TurnStart::Replace(message, id))
+            }
+            Self::Reply(reply) => TurnStart::Regenerate(reply),
+        }
+    }
+}
+
+/// A turn to start.
 pub(crate) struct TurnRequest {
-    pub(crate) text: String,
-    /// The message that it replaces.
-    pub(crate) replaces: Option<String>,
-    /// The paths of the attached files.
-    pub(crate) files: Vec<String>,
+    pub(crate) source: TurnSource,
     /// The limits of the files that scripts write.
     pub(crate) file_limits: ChatFileLimits,
     /// Whether to ask if a script may run; only if the sender of the message may decide that.
@@ -221,7 +237,7 @@ async fn run_turn(
     shared: Arc<SharedTurns>,
     agent: Agent,
     chat: String,
-    TurnRequest { text, replaces, files, file_limits, ask_consent }: TurnRequest,
+    TurnRequest { source, file_limits, ask_consent }: TurnRequest,
     _permit: ConcurrencyPermit,
     started: oneshot::Sender<Result<StartedTurn, StoreError>>,
 ) {
@@ -233,22 +249,11 @@ async fn run_turn(
         active_flag.store(true, Ordering::Relaxed);
         drop(sender.try_send(event));
     };
-    let message = UserMessage { text: &text, files: &files };
-    let start = async {
-        let history = ChatHistory::load(&**store, &chat).await?;
-        let Some(replaced) = &replaces else {
-            let recorder = StoreRecorder::ask(store, &chat, message, &history, on_event).await?;
-            return Ok((history, recorder));
-        };
-        let history = history.before(replaced);
-        let recorder =
-            StoreRecorder::replace_question(store, &chat, message, replaced, &history, on_event).await?;
-        Ok((history, recorder))
-    };
-    let (history, mut recorder) = match start.await {
-        Ok(ready) => ready,
+    let open = match StoreRecorder::begin(store, &chat, source.start(), on_event).await {
+        Ok(open) => open,
         Err(error) => return drop(started.send(Err(error))),
     };
+    let store::StartedTurn { history, text, files, mut recorder } = open;
     let turn = recorder.turn().clone();
     let registration = shared.register(&turn);
     // The client may have disconnected.

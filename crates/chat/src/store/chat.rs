@@ -67,6 +67,13 @@ pub struct UserMessage<'a> {
     pub files: &'a [String],
 }
 
+impl UserMessage<'_> {
+    /// Returns the text and the paths.
+    pub(super) fn to_owned(self) -> (String, Vec<String>) {
+        (self.text.to_owned(), self.files.to_vec())
+    }
+}
+
 impl<'a> From<&'a str> for UserMessage<'a> {
     fn from(text: &'a str) -> Self {
         Self { text, files: &[] }
@@ -117,9 +124,17 @@ pub struct FoundChat {
     #[serde(flatten)]
     pub chat: Chat,
     /// The id of the latest message that was found; `None` if only the title was.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The part of the message around the words.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub excerpt: Option<String>,
+}
+
+impl From<Chat> for FoundChat {
+    fn from(chat: Chat) -> Self {
+        Self { chat, message: None, excerpt: None }
+    }
 }
 
 /// Changes of how a chat is listed; `None` leaves a property as it is.

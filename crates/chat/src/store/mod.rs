@@ -73,7 +73,7 @@ pub use limits::{
 };
 pub use notifications::{Announcements, Subscription, Topic};
 pub use questions::QuestionState;
-pub use recorder::{ChatHistory, StoreRecorder, derive_title};
+pub use recorder::{ChatHistory, StartedTurn, StoreRecorder, TurnStart, derive_title};
 pub use stored_event::{STRING_MAX, to_stored_event};
 pub use turn::{EventPage, NumberedEvent, StoredTurn};
 pub use workspace::ChatWorkspace;

@@ -43,6 +43,13 @@ impl ChatHistory {
         Ok(Self { messages, activated, title })
     }
 
+    /// Returns the message of the user that a reply answers.
+    pub fn question_of(&self, reply: &str) -> Option<Message> {
+        let index = self.messages.iter().position(|message| message.id == reply)?;
+        let question = self.messages.get(index.checked_sub(1)?)?;
+        (question.role == crate::Role::User).then(|| question.clone())
+    }
+
     /// Returns the history without this message and everything after it.
     #[must_use]
     pub fn before(mut self, message: &str) -> Self {
@@ -105,6 +112,29 @@ pub fn derive_title(text: &str) -> String {
     title
 }
 
+/// What a turn answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnStart<'a> {
+    /// A new message.
+    Ask(UserMessage<'a>),
+    /// A new message that replaces the message of the user with this id.
+    Replace(UserMessage<'a>, &'a str),
+    /// The message that the reply with this id answers.
+    Regenerate(&'a str),
+}
+
+/// A turn that was started, and what the model must know for it.
+pub struct StartedTurn<F> {
+    /// The chat before the message.
+    pub history: ChatHistory,
+    /// The text of the message.
+    pub text: String,
+    /// The paths of its files.
+    pub files: Vec<String>,
+    /// Records the reply.
+    pub recorder: StoreRecorder<F>,
+}
+
 /// Records a turn in a store. `on_event` receives every event with its number.
 pub struct StoreRecorder<F> {
     store: Arc<dyn Store>,
@@ -116,6 +146,35 @@ pub struct StoreRecorder<F> {
 }
 
 impl<F: FnMut(NumberedEvent) + Send> StoreRecorder<F> {
+    /// Stores the message, if it is new, and starts the reply.
+    pub async fn begin(
+        store: &Arc<dyn Store>,
+        chat: &str,
+        start: TurnStart<'_>,
+        on_event: F,
+    ) -> Result<StartedTurn<F>, StoreError> {
+        let history = ChatHistory::load(&**store, chat).await?;
+        let (history, (text, files), recorder) = match start {
+            TurnStart::Ask(message) => {
+                let recorder = Self::ask(store, chat, message, &history, on_event).await?;
+                (history, message.to_owned(), recorder)
+            }
+            TurnStart::Replace(message, question) => {
+                let history = history.before(question);
+                let recorder =
+                    Self::replace_question(store, chat, message, question, &history, on_event).await?;
+                (history, message.to_owned(), recorder)
+            }
+            TurnStart::Regenerate(reply) => {
+                let question = history.question_of(reply).ok_or(StoreError::MessageNotFound)?;
+                let history = history.before(&question.id);
+                let recorder = Self::regenerate(store, chat, reply, &history, on_event).await?;
+                (history, question.to_request(), recorder)
+            }
+        };
+        Ok(StartedTurn { history, text, files, recorder })
+    }
+
     /// Stores a message of the user and starts the reply. Dropping the recorder before the end marks the turn as
     /// interrupted.
     pub async fn ask(
@@ -131,7 +190,7 @@ impl<F: FnMut(NumberedEvent) + Send> StoreRecorder<F> {
 
     /// Starts another version of a reply; see [`Store::regenerate`]. `past` is the history
     /// [`before`](ChatHistory::before) the message that it answers.
-    pub async fn regenerate(
+    async fn regenerate(
         store: &Arc<dyn Store>,
         chat: &str,
         reply: &str,

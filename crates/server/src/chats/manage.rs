@@ -4,7 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use prowess::ErrorCode;
-use prowess_chat::store::{CHATS_MAX, Chat, MESSAGES_MAX, MessagePage, NewChat, Topic};
+use prowess_chat::store::{
+    CHATS_MAX, Chat, FoundChat, ListingChange, MESSAGES_MAX, MessagePage, MessageVersions, NewChat, Topic,
+};
 use prowess_chat::{ConsentQuestion, Message, MessageState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,6 +30,12 @@ pub(crate) struct ChatsParams {
     /// The maximum number of chats, up to 200.
     #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
+    /// Words of the title or of messages: lists only chats that contain them, most recent first, on one page.
+    #[param(max_length = 1000)]
+    search: Option<String>,
+    /// `1`: lists archived chats instead of the others.
+    #[param(minimum = 0, maximum = 1)]
+    archived: Option<u8>,
 }
 
 /// A page of chats.
@@ -35,8 +43,8 @@ pub(crate) struct ChatsParams {
 #[schema(as = Chats)]
 pub(crate) struct ChatsResponse {
     schema: u32,
-    /// The chats, most recent first.
-    chats: Vec<Chat>,
+    /// The chats: pinned ones first, then most recent first.
+    chats: Vec<FoundChat>,
     /// The `after` value for the next page; null on the last page.
     next: Option<String>,
 }
@@ -48,8 +56,20 @@ pub(crate) async fn list(
     QueryString(params): QueryString<ChatsParams>,
 ) -> ApiResult<Json<ChatsResponse>> {
     let limit = check_limit(params.limit, PAGE_DEFAULT, CHATS_MAX)?;
-    let page = app.store.chats(params.after.as_deref(), limit).await?;
-    Ok(Json(ChatsResponse { schema: 1, chats: page.chats, next: page.next }))
+    if let Some(text) = &params.search {
+        if params.after.is_some() || params.archived.is_some() {
+            return Err(Problem::invalid("search cannot be combined with after or archived"));
+        }
+        let chats = app.store.search(text, limit).await?;
+        return Ok(Json(ChatsResponse { schema: 1, chats, next: None }));
+    }
+    let page = match params.archived {
+        None | Some(0) => app.store.chats(params.after.as_deref(), limit).await?,
+        Some(1) => app.store.archived_chats(params.after.as_deref(), limit).await?,
+        Some(_) => return Err(Problem::invalid("archived must be 0 or 1")),
+    };
+    let chats = page.chats.into_iter().map(FoundChat::from).collect();
+    Ok(Json(ChatsResponse { schema: 1, chats, next: page.next }))
 }
 
 /// A chat to create.
@@ -96,7 +116,7 @@ pub(crate) struct ChatResponse {
     #[serde(flatten)]
     chat: Chat,
     /// The messages, oldest first.
-    #[schema(value_type = Vec<Message>)]
+    #[schema(value_type = Vec<ChatMessage>)]
     messages: Messages,
     /// The `before` value for earlier messages; null if there are none.
     before: Option<u64>,
@@ -108,8 +128,17 @@ pub(crate) struct ChatResponse {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Messages {
-    Plain(Vec<Message>),
+    Plain(Vec<ChatMessage>),
     Rendered(Vec<Value>),
+}
+
+/// A message, with its versions if there are several.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ChatMessage {
+    #[serde(flatten)]
+    message: Message,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    versions: Option<MessageVersions>,
 }
 
 /// Returns a chat with its latest messages. `seq` is the number of the last event that they include; a client that follows the
@@ -124,21 +153,24 @@ pub(crate) async fn get(
     let limit = check_limit(params.limit, 100, MESSAGES_MAX)?;
     let (mut chat, page) = read_chat(&app, &id, params.before, limit).await?;
     chat.seq = page.seq;
+    let MessagePage { messages, before, mut versions, .. } = page;
+    let with_versions = |message: Message| ChatMessage { versions: versions.remove(&message.id), message };
+    let messages: Vec<ChatMessage> = messages.into_iter().map(with_versions).collect();
     let messages = match params.html {
-        None | Some(0) => Messages::Plain(page.messages),
-        Some(1) => Messages::Rendered(
-            run_blocking(move || page.messages.iter().map(render_message).collect()).await?,
-        ),
+        None | Some(0) => Messages::Plain(messages),
+        Some(1) => {
+            Messages::Rendered(run_blocking(move || messages.iter().map(render_message).collect()).await?)
+        }
         Some(_) => return Err(Problem::invalid("html must be 0 or 1")),
     };
     let consent = match chat.writing {
         Some(_) => app.store.question(&id).await?,
         None => None,
     };
-    Ok(Json(ChatResponse { schema: 1, chat, messages, before: page.before, consent }))
+    Ok(Json(ChatResponse { schema: 1, chat, messages, before, consent }))
 }
 
-fn render_message(message: &Message) -> Value {
+fn render_message(message: &ChatMessage) -> Value {
     let mut message = serde_json::to_value(message).unwrap_or_default();
     for part in message.get_mut("parts").and_then(Value::as_array_mut).into_iter().flatten() {
         let is_text = part.get("type").is_some_and(|kind| kind == "text");
@@ -172,9 +204,13 @@ pub(crate) struct ChatChange {
     title: Option<String>,
     /// The active skills to keep; the others are deactivated.
     activated_skill_names: Option<Vec<String>>,
+    /// Whether the chat is listed first.
+    pinned: Option<bool>,
+    /// Whether the chat is listed only among archived chats.
+    archived: Option<bool>,
 }
 
-/// Changes the title of a chat, or deactivates skills.
+/// Changes the title of a chat or how it is listed, or deactivates skills.
 #[utoipa::path(patch, path = "/api/chats/{id}", tag = "chats", params(("id" = String, Path)), request_body = ChatChange,
     responses((status = 200, body = Chat)))]
 pub(crate) async fn change(
@@ -192,6 +228,10 @@ pub(crate) async fn change(
         names.retain(|name| kept_names.contains(name));
         app.store.set_skills(&id, &names).await?;
         app.store.announce(Topic::Chats);
+    }
+    let listing = ListingChange { pinned: change.pinned, archived: change.archived };
+    if listing != ListingChange::default() {
+        app.store.change_listing(&id, listing).await?;
     }
     if let Some(title) = &change.title {
         app.store.rename_chat(&id, title).await?;

@@ -5,7 +5,7 @@
 //! | `consent` | answers to questions about scripts |
 //! | `files`, `file_headers` | lists, uploads, downloads and deletes the files of a chat |
 //! | `manage` | creates, lists, reads, changes and deletes chats |
-//! | `messages` | sends a message, and stops the answer |
+//! | `messages` | sends, replaces and deletes messages, and stops answers |
 //! | `stream` | streams the events of a chat |
 
 mod consent;
@@ -30,6 +30,8 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(files::upload, files::download, files::remove))
         .routes(routes!(messages::send))
         .routes(routes!(messages::stop))
+        .routes(routes!(messages::switch))
+        .routes(routes!(messages::delete))
         .routes(routes!(consent::answer))
         .routes(routes!(stream::follow))
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use prowess::policy::MentionSyntax;
-use prowess_chat::EndReason;
-use prowess_chat::store::UserMessage;
+use prowess_chat::store::{MESSAGES_MAX, MessageVersions, Store, TurnStart, UserMessage};
+use prowess_chat::{EndReason, Role};
 use prowess_fs::TerminalMode;
 use prowess_tools::json::{ListFilter, listed_skills};
 use tokio::runtime::Runtime;
@@ -144,20 +144,48 @@ impl InteractiveChat<'_> {
                 let saved = self.save(&path, dir.as_deref());
                 self.report_failure(saved)?;
             }
-            ChatInput::Message(text) => return self.send(text),
+            ChatInput::Message(text) => return self.send(Turn::Ask(text)),
+            ChatInput::Edit(text) => return self.send(Turn::Edit(text)),
+            ChatInput::Retry => return self.send(Turn::Retry),
+            ChatInput::PreviousVersion => {
+                let switched = self.switch_version(|versions| versions.previous.clone());
+                self.report_failure(switched)?;
+            }
+            ChatInput::NextVersion => {
+                let switched = self.switch_version(|versions| versions.next.clone());
+                self.report_failure(switched)?;
+            }
+            ChatInput::Delete => {
+                let deleted = self.delete_last();
+                self.report_failure(deleted)?;
+            }
         }
         Ok(Next::Stay)
     }
 
     /// Runs a turn. Errors are printed and do not end the chat.
-    fn send(&mut self, text: &str) -> Result<Next, Failure> {
+    fn send(&mut self, turn: Turn<'_>) -> Result<Next, Failure> {
         self.busy.store(true, Ordering::SeqCst);
         let result = self.runtime.block_on(async {
-            message::check_message(text)?;
-            let chat = ensure_chat(&mut self.chat, &self.setup).await?;
+            if let Turn::Ask(text) | Turn::Edit(text) = turn {
+                message::check_message(text)?;
+            }
+            let (last, id) = match turn {
+                Turn::Ask(_) => (None, ensure_chat(&mut self.chat, &self.setup).await?),
+                Turn::Edit(_) | Turn::Retry => {
+                    let id = self.existing_chat()?;
+                    (Some(last_exchange(&*self.setup.store, &id).await?), id)
+                }
+            };
             self.stops.discard_pending().await;
-            let message = UserMessage { text, files: &self.attached };
-            run_turn(&self.setup, &chat, message, &mut self.stops, &mut self.calls, self.output).await
+            let message = |text| UserMessage { text, files: &self.attached };
+            let start = match (turn, &last) {
+                (Turn::Ask(text), _) => TurnStart::Ask(message(text)),
+                (Turn::Edit(text), Some((question, _))) => TurnStart::Replace(message(text), question),
+                (Turn::Retry, Some((_, Some(reply)))) => TurnStart::Regenerate(reply),
+                (Turn::Edit(_) | Turn::Retry, _) => return Err(nothing_to_change()),
+            };
+            run_turn(&self.setup, &id, start, &mut self.stops, &mut self.calls, self.output).await
         });
         if result.is_ok() {
             self.attached.clear();
@@ -175,6 +203,61 @@ impl InteractiveChat<'_> {
             Ok(TurnEnd::Failed(failure)) | Err(failure) => self.report_failure(Err(failure))?,
         }
         Ok(Next::Stay)
+    }
+
+    /// Returns the id of the chat, unless it is new.
+    fn existing_chat(&self) -> Result<String, Failure> {
+        match &self.chat {
+            SelectedChat::Existing(chat) => Ok(chat.id.clone()),
+            SelectedChat::New => Err(nothing_to_change()),
+        }
+    }
+
+    /// Shows another version of the last message that has several.
+    fn switch_version(&mut self, choose: fn(&MessageVersions) -> Option<String>) -> Result<(), Failure> {
+        let chat = self.existing_chat()?;
+        let store = &*self.setup.store;
+        let switched = self.runtime.block_on(async {
+            let page = store.messages(&chat, None, MESSAGES_MAX).await?;
+            let versions = page.messages.iter().rev().find_map(|message| page.versions.get(&message.id));
+            let Some(versions) = versions else {
+                return Ok(Err("no message of this chat has other versions"));
+            };
+            let Some(id) = choose(versions) else { return Ok(Err("there is no further version")) };
+            store.switch_version(&chat, &id).await?;
+            let page = store.messages(&chat, None, MESSAGES_MAX).await?;
+            let start = page.messages.iter().position(|message| message.id == id).unwrap_or_default();
+            let texts = page.messages[start..].iter().map(|message| (message.role, message.to_request().0));
+            let versions = page.versions.get(&id).map(|versions| (versions.index, versions.count));
+            Ok(Ok((versions.unwrap_or((1, 1)), texts.collect::<Vec<_>>())))
+        });
+        match switched.map_err(errors::store_failure)? {
+            Err(message) => self.print(message),
+            Ok(((index, count), texts)) => {
+                self.print(&format!("version {index} of {count}"))?;
+                for (role, text) in texts {
+                    let mark = if role == Role::User { "> " } else { "" };
+                    for line in text.lines() {
+                        self.output.line(format!("{mark}{}", clean(line)))?;
+                    }
+                }
+                Ok(self.output.finish()?)
+            }
+        }
+    }
+
+    /// Deletes the last message of the user and its reply.
+    fn delete_last(&mut self) -> Result<(), Failure> {
+        let chat = self.existing_chat()?;
+        let store = &*self.setup.store;
+        self.runtime.block_on(async {
+            let (question, reply) = last_exchange(store, &chat).await?;
+            for id in reply.iter().chain([&question]) {
+                store.delete_message(&chat, id).await.map_err(errors::store_failure)?;
+            }
+            Ok::<(), Failure>(())
+        })?;
+        self.print("deleted your last message and its reply")
     }
 
     /// Adds a local file to the chat, for the next message.
@@ -306,6 +389,27 @@ async fn ensure_chat(chat: &mut SelectedChat, setup: &ChatSetup) -> Result<Strin
     let stored = setup.store.chat(&id).await.map_err(errors::store_failure)?;
     *chat = SelectedChat::Existing(Box::new(stored));
     Ok(id)
+}
+
+/// What to send.
+#[derive(Debug, Clone, Copy)]
+enum Turn<'a> {
+    Ask(&'a str),
+    Edit(&'a str),
+    Retry,
+}
+
+/// Returns the ids of the last message of the user and of its reply.
+async fn last_exchange(store: &dyn Store, chat: &str) -> Result<(String, Option<String>), Failure> {
+    let page = store.messages(chat, None, MESSAGES_MAX).await.map_err(errors::store_failure)?;
+    let index = page.messages.iter().rposition(|message| message.role == Role::User);
+    let index = index.ok_or_else(nothing_to_change)?;
+    let reply = page.messages.get(index + 1).map(|message| message.id.clone());
+    Ok((page.messages[index].id.clone(), reply))
+}
+
+fn nothing_to_change() -> Failure {
+    Failure::usage("this chat has no message yet").hint("type a message first")
 }
 
 /// Replaces `~` at the start of a path, as a shell does.

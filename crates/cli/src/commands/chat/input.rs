@@ -5,13 +5,18 @@ use std::path::PathBuf;
 use prowess::activation::arguments::Arguments;
 
 /// The commands, with their descriptions.
-pub(super) const COMMANDS: [(&str, &str); 9] = [
+pub(super) const COMMANDS: [(&str, &str); 14] = [
     ("/help", "Show this help."),
     ("/skills", "List the available skills."),
     ("/expand", "Show the details of a tool call, such as /expand 2; without a number, of the last one."),
     ("/file", "Add a file for the next message, such as /file report.csv."),
     ("/files", "List the files of this chat."),
     ("/save", "Save a file of this chat, such as /save out.csv or /save out.csv DIR."),
+    ("/edit", "Replace your last message, such as /edit in French; the old version is kept."),
+    ("/retry", "Answer your last message again; the old reply is kept."),
+    ("/previous", "Show the previous version of the last message that has several."),
+    ("/next", "Show its next version."),
+    ("/delete", "Delete your last message and its reply."),
     ("/new", "Start a new chat; this one is saved."),
     ("/chats", "List the latest chats."),
     ("/quit", "Quit; so does Ctrl-D."),
@@ -34,6 +39,16 @@ pub(super) enum ChatInput<'a> {
     Files,
     /// `/save`: save this file of the chat to a directory, by default the current one.
     Save(String, Option<PathBuf>),
+    /// `/edit`: replace the last message with this text.
+    Edit(&'a str),
+    /// `/retry`
+    Retry,
+    /// `/previous`
+    PreviousVersion,
+    /// `/next`
+    NextVersion,
+    /// `/delete`
+    Delete,
     /// `/new`
     New,
     /// `/chats`
@@ -60,6 +75,16 @@ pub(super) fn parse_input(line: &str) -> ChatInput<'_> {
     match word {
         "/help" | "/?" => without_args(ChatInput::Help, "/help takes no arguments"),
         "/skills" => without_args(ChatInput::Skills, "/skills takes no arguments"),
+        "/edit" if rest.is_empty() => {
+            ChatInput::InvalidCommand("/edit needs the new text of your last message")
+        }
+        "/edit" => ChatInput::Edit(rest),
+        "/retry" => without_args(ChatInput::Retry, "/retry takes no arguments"),
+        "/previous" => without_args(ChatInput::PreviousVersion, "/previous takes no arguments"),
+        "/next" => without_args(ChatInput::NextVersion, "/next takes no arguments"),
+        "/delete" => {
+            without_args(ChatInput::Delete, "/delete takes no arguments; it deletes your last message")
+        }
         "/new" => without_args(ChatInput::New, "/new takes no arguments; send the message afterwards"),
         "/chats" => without_args(ChatInput::Chats, "/chats takes no arguments"),
         "/quit" => without_args(ChatInput::Quit, "/quit takes no arguments"),

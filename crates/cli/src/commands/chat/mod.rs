@@ -28,7 +28,7 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use prowess_chat::EndReason;
-use prowess_chat::store::UserMessage;
+use prowess_chat::store::{TurnStart, UserMessage};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -100,7 +100,7 @@ async fn answer_once(
     let ended = turn::run_turn(
         &setup,
         &chat,
-        UserMessage { text: message, files: &attached },
+        TurnStart::Ask(UserMessage { text: message, files: &attached }),
         &mut stops,
         &mut calls,
         output,

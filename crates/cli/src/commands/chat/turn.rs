@@ -1,7 +1,7 @@
 //! One turn, and the signals that stop it.
 
 use prowess_chat::EndReason;
-use prowess_chat::store::{ChatHistory, ChatWorkspace, StoreError, StoreRecorder, UserMessage};
+use prowess_chat::store::{ChatWorkspace, StartedTurn, StoreError, StoreRecorder, TurnStart};
 use prowess_chat::turn::TurnInput;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -56,11 +56,11 @@ pub(super) enum TurnEnd {
     Abandoned,
 }
 
-/// Sends a message in a chat and prints the answer. Fails if the message could not be sent.
+/// Starts a turn in a chat and prints the answer. Fails if the message could not be sent.
 pub(super) async fn run_turn(
     setup: &ChatSetup,
     chat: &str,
-    message: UserMessage<'_>,
+    start: TurnStart<'_>,
     stops: &mut StopSignals,
     calls: &mut ToolCallLog,
     output: &mut Output,
@@ -69,7 +69,6 @@ pub(super) async fn run_turn(
         StoreError::ChatNotFound => unknown_chat(chat),
         error => store_failure(error),
     };
-    let past = ChatHistory::load(&*setup.store, chat).await.map_err(failed)?;
     let cancel = CancellationToken::new();
     let consent = TerminalConsent::connect(output.json());
     let save_hint = match setup.continue_hint {
@@ -77,16 +76,15 @@ pub(super) async fn run_turn(
         ContinueHint::NewProcess => SaveHint::NewProcess(chat.to_owned()),
     };
     let mut renderer = TurnRenderer::new(output, calls, save_hint, cancel.clone());
-    let mut recorder =
-        StoreRecorder::ask(&setup.store, chat, message, &past, |numbered| renderer.print_event(&numbered))
-            .await
-            .map_err(failed)?;
+    let on_event = |numbered| renderer.print_event(&numbered);
+    let started = StoreRecorder::begin(&setup.store, chat, start, on_event).await.map_err(failed)?;
+    let StartedTurn { history, text, files, mut recorder } = started;
     let input = TurnInput {
         chat,
-        history: &past.messages,
-        activated: &past.activated,
-        text: message.text,
-        attached: message.files,
+        history: &history.messages,
+        activated: &history.activated,
+        text: &text,
+        attached: &files,
         workspace: Some(&ChatWorkspace::open(&setup.store, chat, setup.file_limits)),
         consent: consent.as_ref(),
     };
