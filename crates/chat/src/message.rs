@@ -1,5 +1,7 @@
 //! Messages of a chat.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -96,6 +98,17 @@ pub enum Part {
 }
 
 impl Message {
+    /// Gives the messages that summaries replace their new ids.
+    pub(crate) fn rename_summarized(&mut self, new_ids: &BTreeMap<String, String>) {
+        for part in &mut self.parts {
+            if let Part::Summary { replaces, .. } = part {
+                for id in replaces.iter_mut() {
+                    *id = new_ids.get(id).unwrap_or(id).clone();
+                }
+            }
+        }
+    }
+
     /// Returns the text of the message, and the paths of its files.
     pub fn to_request(&self) -> (String, Vec<String>) {
         let (mut text, mut files) = (String::new(), Vec::new());
@@ -103,7 +116,10 @@ impl Message {
             match part {
                 Part::Text { text: part } => text.push_str(part),
                 Part::File { path, .. } => files.push(path.clone()),
-                Part::Thinking { .. } | Part::ToolCall { .. } | Part::ToolResult { .. } => {}
+                Part::Thinking { .. }
+                | Part::Summary { .. }
+                | Part::ToolCall { .. }
+                | Part::ToolResult { .. } => {}
             }
         }
         (text, files)

@@ -116,6 +116,25 @@ pub struct MessageVersions {
     pub next: Option<String>,
 }
 
+/// A version of a message and what follows it, as it is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredBranch {
+    /// The id of its first message.
+    pub id: String,
+    /// The position of its first message.
+    pub position: u64,
+    /// The inactive branch in which it begins; `None` if it begins in the current messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// Orders the versions of a message.
+    pub number: u64,
+    /// The skills that are active with it.
+    #[serde(default)]
+    pub activated_skill_names: Vec<String>,
+    /// The messages; `None` if they are part of the parent, because the branch is active there.
+    pub messages: Option<Vec<Message>>,
+}
+
 /// A chat that a search found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

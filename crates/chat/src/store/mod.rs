@@ -62,8 +62,8 @@ use prowess_config::ChatFileLimits;
 
 pub use address::{FILE_NAME, PostgresAddress, StoreAddress};
 pub use chat::{
-    Chat, ChatPage, FoundChat, ListingChange, MessagePage, MessageVersions, NewChat, SkillUse, UserMessage,
-    to_skill_usage,
+    Chat, ChatPage, FoundChat, ListingChange, MessagePage, MessageVersions, NewChat, SkillUse, StoredBranch,
+    UserMessage, to_skill_usage,
 };
 pub use error::StoreError;
 pub use files::{ChatFile, FileChanges, FileOrigin, NewFile};
@@ -179,6 +179,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// Makes another version of a message the active one, with everything that followed it.
     async fn switch_version(&self, chat: &str, message: &str) -> Result<(), StoreError>;
+
+    /// Returns all versions of messages in a chat, for an export.
+    async fn branches(&self, chat: &str) -> Result<Vec<StoredBranch>, StoreError>;
 
     /// Deletes a message. If nothing follows it, its latest other version becomes active.
     async fn delete_message(&self, chat: &str, message: &str) -> Result<(), StoreError>;

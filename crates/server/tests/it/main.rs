@@ -22,3 +22,4 @@ mod streams;
 mod support;
 mod test_reports;
 mod thinking;
+mod versions;

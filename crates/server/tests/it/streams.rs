@@ -19,7 +19,7 @@ both![
     a_stream_can_resume_after_any_event,
     several_clients_receive_the_same_events,
     one_stream_follows_several_chats,
-    a_message_can_replace_the_last_one,
+    a_message_can_replace_another,
     a_slow_client_loses_no_events,
     missing_events_are_reported,
     deleting_a_followed_chat_ends_the_stream,
@@ -174,7 +174,7 @@ async fn one_stream_follows_several_chats(test_store: &mut TestStore) {
     }
 }
 
-async fn a_message_can_replace_the_last_one(test_store: &mut TestStore) {
+async fn a_message_can_replace_another(test_store: &mut TestStore) {
     let (site, model, _env) = site(test_store, vec![halting(2, ReplyPiece::Pause(Duration::ZERO), 0)]).await;
     let chat = site.chat().await;
     site.say(&chat, "one").await.all().await;
@@ -183,7 +183,7 @@ async fn a_message_can_replace_the_last_one(test_store: &mut TestStore) {
         |messages: &[serde_json::Value], index: usize| messages[index]["id"].as_str().unwrap().to_owned();
     let before = site.messages(&chat).await;
     let path = format!("/api/chats/{chat}/messages");
-    let wrong = site.post(&path, &json!({"text": "x", "replaces": id(&before, 0)})).await;
+    let wrong = site.post(&path, &json!({"text": "x", "replaces": id(&before, 1)})).await;
     assert_eq!(wrong.status(), StatusCode::BAD_REQUEST);
     let again = site.post(&path, &json!({"text": "two, again", "replaces": id(&before, 2)})).await;
     Events::of(again).await.all().await;

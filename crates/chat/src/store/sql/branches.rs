@@ -4,8 +4,10 @@
 //! path are the versions of that message; one of them is active, and its messages are in `prowess_messages`. The others are
 //! in `prowess_branch_messages`. `parent` is the inactive branch in which a branch begins, or NULL for the path.
 
+use std::collections::BTreeMap;
+
 use super::super::StoreError;
-use super::super::chat::MessageVersions;
+use super::super::chat::{MessageVersions, StoredBranch};
 use super::super::limits::{self, VERSIONS_MAX};
 use super::super::recorder::without_skills_activated_in;
 use super::{SqlTransaction, chats, from_json, messages, search, to_json, turns, values};
@@ -161,6 +163,66 @@ pub(super) async fn versions(
     Ok(groups.into_iter().filter_map(versions).collect())
 }
 
+/// Returns all branches of a chat.
+pub(super) async fn all(tx: &mut dyn SqlTransaction, chat: String) -> Result<Vec<StoredBranch>, StoreError> {
+    let sql = "SELECT id, position, parent, number, active, skills FROM prowess_branches WHERE chat = $1
+        ORDER BY position, number, id";
+    let mut branches = Vec::new();
+    for mut row in tx.query(sql, values![chat]).await? {
+        let (id, position, parent, number) = (row.text()?, row.int()?, row.maybe_text()?, row.int()?);
+        let (is_active, skills) = (row.int()? > 0, row.text()?);
+        let messages = match is_active {
+            true => None,
+            false => Some(branch_messages(tx, &id).await?),
+        };
+        let activated_skill_names = from_json(&skills)?;
+        branches.push(StoredBranch { id, position, parent, number, activated_skill_names, messages });
+    }
+    Ok(branches)
+}
+
+async fn branch_messages(tx: &mut dyn SqlTransaction, branch: &str) -> Result<Vec<Message>, StoreError> {
+    let sql = "SELECT body FROM prowess_branch_messages WHERE branch = $1 ORDER BY position";
+    let rows = tx.query(sql, values![branch]).await?;
+    rows.into_iter().map(|mut row| from_json(&row.text()?)).collect()
+}
+
+/// Adds the branches of an exported chat. `new_ids` are the new ids of messages whose ids were taken. The messages of inactive
+/// branches always get new ones, because their ids may be taken by any branch of any chat.
+pub(super) async fn import(
+    tx: &mut dyn SqlTransaction,
+    chat: &str,
+    branches: Vec<StoredBranch>,
+    mut new_ids: BTreeMap<String, String>,
+) -> Result<(), StoreError> {
+    for message in branches.iter().flat_map(|branch| branch.messages.iter().flatten()) {
+        new_ids.insert(message.id.clone(), limits::new_id());
+    }
+    let new_id = |id: &String| new_ids.get(id).unwrap_or(id).clone();
+    for branch in branches {
+        let id = new_id(&branch.id);
+        let sql = "INSERT INTO prowess_branches (id, chat, position, parent, number, active, skills)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)";
+        let values = values![
+            id.as_str(),
+            chat,
+            branch.position,
+            branch.parent.as_ref().map(new_id),
+            branch.number,
+            u64::from(branch.messages.is_none()),
+            to_json(&branch.activated_skill_names)?,
+        ];
+        tx.execute(sql, values).await?;
+        let sql = "INSERT INTO prowess_branch_messages (branch, position, body) VALUES ($1, $2, $3)";
+        for (position, mut message) in (branch.position..).zip(branch.messages.into_iter().flatten()) {
+            message.id = new_id(&message.id);
+            message.rename_summarized(&new_ids);
+            tx.execute(sql, values![id.as_str(), position, to_json(&message)?]).await?;
+        }
+    }
+    Ok(())
+}
+
 /// Moves the messages from a position on out of the path.
 async fn set_aside(
     tx: &mut dyn SqlTransaction,
@@ -193,11 +255,11 @@ async fn restore(
     position: u64,
     branch: &str,
 ) -> Result<(), StoreError> {
-    let sql = "SELECT body FROM prowess_branch_messages WHERE branch = $1 ORDER BY position";
     let mut end = position;
-    for mut row in tx.query(sql, values![branch]).await? {
-        let message: Message = from_json(&row.text()?)?;
-        messages::insert(tx, chat, end, &message).await?;
+    for message in branch_messages(tx, branch).await? {
+        if !messages::insert(tx, chat, end, &message).await? {
+            return Err(StoreError::Internal("two messages have the same id".to_owned()));
+        }
         search::add_message(tx, chat, &message).await?;
         end += 1;
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::chat::MessagePage;
+use super::super::chat::{ListingChange, MessagePage};
 use super::super::limits::{self, MESSAGES_MAX, PAGE_BYTES};
 use super::super::transfer::ExportedChat;
 use super::super::{StoreError, turn};
@@ -233,23 +233,22 @@ pub(super) async fn add_exported_chat(
         activated_skill_names: skills,
         messages,
         files: exported_files,
+        branches: exported_branches,
+        pinned,
+        archived,
     } = record;
     if !chats::insert(tx, &id, &title, &preset, created, updated, &skills).await? {
         id = limits::new_id();
         chats::insert(tx, &id, &title, &preset, created, updated, &skills).await?;
     }
     search::set_title(tx, &id, &title).await?;
+    let listing = ListingChange { pinned: Some(pinned), archived: Some(archived) };
+    chats::change_listing(tx, id.clone(), listing).await?;
     let (count, mut total) = (messages.len() as u64, TokenUsage::default());
     // A message whose id is taken gets a new one, which summaries must name.
     let mut new_ids: BTreeMap<String, String> = BTreeMap::new();
     for (position, mut message) in (0..).zip(messages) {
-        for part in &mut message.parts {
-            if let Part::Summary { replaces, .. } = part {
-                for id in replaces.iter_mut() {
-                    *id = new_ids.get(id).unwrap_or(id).clone();
-                }
-            }
-        }
+        message.rename_summarized(&new_ids);
         if !insert(tx, &id, position, &message).await? {
             let original = std::mem::replace(&mut message.id, limits::new_id());
             insert(tx, &id, position, &message).await?;
@@ -264,6 +263,7 @@ pub(super) async fn add_exported_chat(
         WHERE id = $6";
     let values = vec![count.into(), input, output, cached, cache_writes, id.as_str().into()];
     tx.execute(sql, values).await?;
+    branches::import(tx, &id, exported_branches, new_ids).await?;
     for file in exported_files {
         files::insert(tx, &id, &file.entry, &file.content).await?;
     }

@@ -12,8 +12,8 @@ use super::super::notifications::{Announcements, StoreNotice, Subscription, Topi
 use super::super::transfer::ExportedChat;
 use super::super::{
     CHATS_MAX, Chat, ChatFile, ChatPage, EventPage, FileChanges, FoundChat, ListingChange, MessagePage,
-    NewChat, NumberedEvent, QuestionState, SkillUse, Store, StoreError, StoredTurn, TurnOutcome, UserMessage,
-    to_stored_event,
+    NewChat, NumberedEvent, QuestionState, SkillUse, Store, StoreError, StoredBranch, StoredTurn,
+    TurnOutcome, UserMessage, to_stored_event,
 };
 use super::branches::Replaced;
 use super::{
@@ -217,6 +217,11 @@ impl<D: SqlDriver> Store for SqlStore<D> {
         let seq = self.driver.write(Durability::MachineCrash, body).await?;
         self.notify(StoreNotice::Events(chat.to_owned(), seq));
         Ok(())
+    }
+
+    async fn branches(&self, chat: &str) -> Result<Vec<StoredBranch>, StoreError> {
+        let chat = checked_id(chat)?;
+        self.driver.read(transaction(|tx| Box::pin(branches::all(tx, chat)))).await
     }
 
     async fn delete_message(&self, chat: &str, message: &str) -> Result<(), StoreError> {

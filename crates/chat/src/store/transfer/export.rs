@@ -89,6 +89,13 @@ async fn export_chat(
         }
     }
     write_text(out, "]")?;
+    let branches = match store.branches(id).await {
+        Err(StoreError::ChatNotFound) => vec![],
+        branches => branches?,
+    };
+    if !branches.is_empty() {
+        write_text(out, &format!(",\"branches\":{}", to_json(&branches)?))?;
+    }
     export_files(store, id, out).await?;
     write_text(out, "}")?;
     Ok(true)
@@ -150,6 +157,10 @@ struct ExportedHeader<'a> {
     created: u64,
     updated: u64,
     activated_skill_names: &'a [String],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pinned: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    archived: bool,
 }
 
 impl<'a> ExportedHeader<'a> {
@@ -161,6 +172,8 @@ impl<'a> ExportedHeader<'a> {
             created: chat.created,
             updated: chat.updated,
             activated_skill_names: &chat.activated_skill_names,
+            pinned: chat.pinned,
+            archived: chat.archived,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Imports chats from JSON. The file is untrusted: everything is checked before anything is stored.
 
+use std::collections::{HashMap, HashSet};
+
 use serde::Deserialize;
 
 use super::exported_file::check_files;
@@ -7,7 +9,7 @@ use super::{ExportedChat, FORMAT, VERSION};
 use crate::store::files::parse_path;
 use crate::store::limits::{TIME_MAX, TOKENS_MAX, check_name, check_names, check_text, check_title, is_id};
 use crate::store::stored_event::stored_result;
-use crate::store::{STORED_MESSAGE_MAX, Store, StoreError};
+use crate::store::{STORED_MESSAGE_MAX, Store, StoreError, StoredBranch, VERSIONS_MAX};
 use crate::thinking::{SEAL_MAX, ThinkingSeal};
 use crate::{Message, MessageState, Part};
 
@@ -101,7 +103,58 @@ pub(crate) fn check_chat(mut chat: ExportedChat) -> Result<ExportedChat, StoreEr
     check_time(chat.updated)?;
     check_files(&chat.files)?;
     chat.messages = chat.messages.into_iter().map(check_message).collect::<Result<_, _>>()?;
+    chat.branches = check_branches(chat.branches, &chat.messages)?;
     Ok(chat)
+}
+
+/// Checks that branches begin where they say, so that switching between them cannot mix up messages.
+fn check_branches(branches: Vec<StoredBranch>, path: &[Message]) -> Result<Vec<StoredBranch>, StoreError> {
+    if branches.len() as u64 > VERSIONS_MAX {
+        return Err(invalid(format!("a chat cannot have more than {VERSIONS_MAX} versions of messages")));
+    }
+    let wrong = || invalid("the versions of its messages do not fit together".into());
+    let mut ids: HashSet<String> = path.iter().map(|message| message.id.clone()).collect();
+    let mut checked: Vec<StoredBranch> = Vec::with_capacity(branches.len());
+    let mut seen = HashSet::new();
+    for mut branch in branches {
+        branch.activated_skill_names = check_names(&branch.activated_skill_names)?;
+        if let Some(messages) = branch.messages.take() {
+            let messages = messages.into_iter().map(check_message).collect::<Result<Vec<_>, _>>()?;
+            if messages.iter().any(|message| !ids.insert(message.id.clone())) {
+                return Err(wrong());
+            }
+            branch.messages = Some(messages);
+        }
+        if !seen.insert(branch.id.clone()) || branch.number > TIME_MAX {
+            return Err(wrong());
+        }
+        checked.push(branch);
+    }
+    let by_id: HashMap<&str, &StoredBranch> =
+        checked.iter().map(|branch| (branch.id.as_str(), branch)).collect();
+    for branch in &checked {
+        // The messages among which the branch begins, and the position of the first of them.
+        let (start, around) = match &branch.parent {
+            None => (0, path),
+            Some(parent) => {
+                let parent = by_id.get(parent.as_str()).ok_or_else(wrong)?;
+                if parent.position >= branch.position {
+                    return Err(wrong());
+                }
+                (parent.position, parent.messages.as_deref().ok_or_else(wrong)?)
+            }
+        };
+        let offset = branch.position.checked_sub(start).and_then(|offset| usize::try_from(offset).ok());
+        let offset = offset.filter(|offset| *offset <= around.len()).ok_or_else(wrong)?;
+        let first = match &branch.messages {
+            Some(messages) => messages.first(),
+            None => around.get(offset),
+        };
+        if first.is_none_or(|first| first.id != branch.id) {
+            return Err(wrong());
+        }
+    }
+    Ok(checked)
 }
 
 fn check_message(mut message: Message) -> Result<Message, StoreError> {

@@ -10,7 +10,8 @@
 //!                        "origin": "uploaded", "created": 1, "changed": 1, "content": "YSxi"}]}]}
 //! ```
 //!
-//! Version 1 has no files, and version 2 no thinking and no summaries. The content of a file is Base64.
+//! Version 1 has no files, and version 2 no thinking, no summaries and no other versions of messages (`branches`). The content
+//! of a file is Base64.
 
 mod export;
 mod exported_file;
@@ -24,6 +25,7 @@ pub use import::{IMPORT_MAX, ImportedChat, import, parse_export};
 
 use serde::{Deserialize, Serialize};
 
+use super::chat::StoredBranch;
 use crate::Message;
 
 /// The format name of an export.
@@ -55,4 +57,13 @@ pub struct ExportedChat {
     /// The files of the workspace.
     #[serde(default)]
     pub files: Vec<ExportedFile>,
+    /// Other versions of messages.
+    #[serde(default)]
+    pub branches: Vec<StoredBranch>,
+    /// Whether the chat is listed first.
+    #[serde(default)]
+    pub pinned: bool,
+    /// Whether the chat is archived.
+    #[serde(default)]
+    pub archived: bool,
 }

@@ -83,16 +83,16 @@ async fn thinking_keeps_its_seal_but_clients_do_not_see_it(fixture: &mut TestSto
     let mut follower = ChatFollower::new(store.clone(), &chat.id, chat.seq);
     let turn = store.begin_turn(&chat.id).await.unwrap();
     store.append_events(&turn, turn.first, &events).await.unwrap();
-    let usage = Some(TokenUsage { input: 9, output: 8, cached: 7, cache_writes: 6 });
-    store.end(&turn, turn.first + 5, &TurnOutcome::finished(EndReason::Finished, usage)).await.unwrap();
+    let usage = TokenUsage { input: 9, output: 8, cached: 7, cache_writes: 6 };
+    store.end(&turn, turn.first + 5, &TurnOutcome::finished(EndReason::Finished, Some(usage))).await.unwrap();
     let stored = messages(&store, &chat.id).await;
     let parts = [
         Part::Thinking { text: "I look.".into(), seal: Some(seal) },
         Part::Thinking { text: "b".into(), seal: None },
         Part::Text { text: "done".into() },
     ];
-    assert_eq!((stored[0].parts.as_slice(), stored[0].usage), (parts.as_slice(), usage));
-    assert_eq!(store.chat(&chat.id).await.unwrap().usage, usage.unwrap());
+    assert_eq!((stored[0].parts.as_slice(), stored[0].usage), (parts.as_slice(), Some(usage)));
+    assert_eq!(store.chat(&chat.id).await.unwrap().usage, usage);
     for _ in 0..6 {
         let FollowedEvent::Event(event) = follower.next().await.unwrap() else { panic!("missed") };
         assert!(!serde_json::to_string(&event).unwrap().contains("SEALED"));

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use prowess::ErrorCode;
-use prowess_chat::store::{FollowedEvent, MessageVersions, Store, StoreError, StoredTurn, TurnWriter};
+use prowess_chat::store::transfer::{ExportSelection, export, import};
+use prowess_chat::store::{
+    FollowedEvent, ListingChange, MessageVersions, Store, StoreError, StoredTurn, TurnWriter,
+};
 use prowess_chat::{EndReason, TurnOutcome};
 
 use crate::store::support::{TestStore, both, call, delta, exchange, message_text, messages, result};
@@ -17,6 +20,8 @@ both![
     a_deleted_version_is_replaced_by_another,
     changes_are_refused_while_a_reply_is_written,
     random_changes_agree_with_a_tree,
+    versions_are_exported_and_imported,
+    exports_with_wrong_versions_are_refused,
 ];
 
 async fn answer(store: &Arc<dyn Store>, turn: StoredTurn, text: &str) {
@@ -286,5 +291,64 @@ async fn random_changes_agree_with_a_tree(fixture: &mut TestStore) {
             _ => {}
         }
         assert_eq!(path(&store, chat).await, tree.path(), "step {step}");
+    }
+}
+
+async fn versions_are_exported_and_imported(fixture: &mut TestStore) {
+    let (store, chat) = fixture.chat().await;
+    let chat = chat.id.as_str();
+    exchange(&store, chat, "a", "ra").await;
+    exchange(&store, chat, "b", "rb").await;
+    edit(&store, chat, &id(&store, chat, "b").await, "b2", "rb2").await;
+    edit(&store, chat, &id(&store, chat, "a").await, "a2", "ra2").await;
+    let listing = ListingChange { pinned: Some(true), archived: Some(true) };
+    store.change_listing(chat, listing).await.unwrap();
+    let mut bytes = Vec::new();
+    export(&*store, ExportSelection::One(chat), &mut bytes).await.unwrap();
+    // Once where all ids are taken, and once where none is.
+    for _ in 0..2 {
+        let copy = import(&*store, &bytes).await.unwrap().remove(0).to;
+        let stored = store.chat(&copy).await.unwrap();
+        assert!(stored.pinned && stored.archived);
+        assert_eq!(path(&store, &copy).await, ["a2 2/2", "ra2"]);
+        store.switch_version(&copy, &other(&store, &copy, "a2", false).await).await.unwrap();
+        assert_eq!(path(&store, &copy).await, ["a 1/2", "ra", "b2 2/2", "rb2"]);
+        store.switch_version(&copy, &other(&store, &copy, "b2", false).await).await.unwrap();
+        assert_eq!(path(&store, &copy).await, ["a 1/2", "ra", "b 1/2", "rb"]);
+        if copy != chat {
+            assert_eq!(path(&store, chat).await, ["a2 2/2", "ra2"]);
+            store.delete_chat(chat).await.unwrap();
+            store.delete_chat(&copy).await.unwrap();
+        }
+    }
+}
+
+async fn exports_with_wrong_versions_are_refused(fixture: &mut TestStore) {
+    let store = fixture.open().await;
+    let message = |id: &str| {
+        format!(
+            r#"{{"id":"{id}","role":"user","at":1,"state":"complete","parts":[{{"type":"text","text":"x"}}]}}"#
+        )
+    };
+    let branches = [
+        format!(r#"{{"id":"m2","position":9,"number":0,"messages":[{}]}}"#, message("m2")),
+        format!(r#"{{"id":"other","position":0,"number":0,"messages":[{}]}}"#, message("m2")),
+        format!(r#"{{"id":"m1","position":0,"number":0,"messages":[{}]}}"#, message("m1")),
+        format!(r#"{{"id":"m2","position":0,"number":0,"parent":"m2","messages":[{}]}}"#, message("m2")),
+        format!(r#"{{"id":"m2","position":0,"number":0,"parent":"m1","messages":[{}]}}"#, message("m2")),
+        r#"{"id":"m2","position":0,"number":0,"messages":[]}"#.to_owned(),
+        r#"{"id":"m2","position":0,"number":0}"#.to_owned(),
+        r#"{"id":"m1","position":0,"number":0},{"id":"m1","position":0,"number":0}"#.to_owned(),
+    ];
+    for branch in branches {
+        let file = format!(
+            r#"{{"format":"prowess-chats","version":3,"chats":[{{"id":"a","created":1,"updated":1,"messages":[{}],"branches":[{branch}]}}]}}"#,
+            message("m1"),
+        );
+        let refused = import(&*store, file.as_bytes()).await.unwrap_err().to_string();
+        assert_eq!(
+            refused, "chat 1 of the file: the versions of its messages do not fit together",
+            "{branch}"
+        );
     }
 }

@@ -236,7 +236,7 @@ impl InteractiveChat<'_> {
             Ok(((index, count), texts)) => {
                 self.print(&format!("version {index} of {count}"))?;
                 for (role, text) in texts {
-                    let mark = if role == Role::User { "> " } else { "" };
+                    let mark = if role == Role::User { "you: " } else { "" };
                     for line in text.lines() {
                         self.output.line(format!("{mark}{}", clean(line)))?;
                     }
@@ -251,11 +251,15 @@ impl InteractiveChat<'_> {
         let chat = self.existing_chat()?;
         let store = &*self.setup.store;
         self.runtime.block_on(async {
-            let (question, reply) = last_exchange(store, &chat).await?;
-            for id in reply.iter().chain([&question]) {
+            loop {
+                // The reply first, in all its versions.
+                let (question, reply) = last_exchange(store, &chat).await?;
+                let id = reply.as_ref().unwrap_or(&question);
                 store.delete_message(&chat, id).await.map_err(errors::store_failure)?;
+                if reply.is_none() {
+                    return Ok::<(), Failure>(());
+                }
             }
-            Ok::<(), Failure>(())
         })?;
         self.print("deleted your last message and its reply")
     }

@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn completions_depend_on_the_position() {
         let with_space = |names: &[&str]| names.iter().map(|name| format!("{name} ")).collect::<Vec<_>>();
-        assert_eq!(names("/p"), (0, with_space(&["/pdf", "/pdf-forms"])));
+        assert_eq!(names("/p"), (0, with_space(&["/pdf", "/pdf-forms", "/previous"])));
         assert_eq!(names("/he"), (0, with_space(&["/heal", "/help"])));
         assert_eq!(names("  /pdf-"), (2, with_space(&["/pdf-forms"])));
         assert_eq!(names("fill in /p").1, with_space(&[]));

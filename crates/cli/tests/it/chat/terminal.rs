@@ -51,6 +51,34 @@ fn a_whole_interactive_chat() {
 }
 
 #[test]
+fn messages_are_changed_in_a_terminal() {
+    let _steady = bind_filters();
+    let (server, env) = model_answering("Fine.");
+    let env = plain(env);
+    let mut session = TerminalSession::start(&env, &["chat"]);
+    session.then(PROMPT);
+    for line in [
+        "/retry",
+        "/delete",
+        "/previous",
+        "/edit",
+        "one",
+        "/retry",
+        "/previous",
+        "/previous",
+        "/edit two",
+        "/next",
+        "/previous",
+        "/delete",
+        "/retry now",
+    ] {
+        session.answer(line).then(PROMPT);
+    }
+    assert_snapshot!(session.answer("/quit").transcript());
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[test]
 fn without_a_model_rehearsal_mode_is_announced() {
     let _steady = bind_filters();
     let env = plain(bare());
