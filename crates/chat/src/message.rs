@@ -1,5 +1,6 @@
 //! Messages of a chat.
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -99,6 +100,7 @@ pub enum Part {
 
 impl Message {
     /// Gives the messages that summaries replace their new ids.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn rename_summarized(&mut self, new_ids: &BTreeMap<String, String>) {
         for part in &mut self.parts {
             if let Part::Summary { replaces, .. } = part {

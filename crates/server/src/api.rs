@@ -18,7 +18,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::guard::{self, Access, Guard, GuardState};
 use crate::problem::Problem;
-use crate::{about, chats, compress, events, operations, page, render, settings, skills, transfer};
+use crate::{about, chats, compress, events, model, operations, page, render, settings, skills, transfer};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -47,6 +47,7 @@ fn described_routes() -> OpenApiRouter<App> {
         .merge(chats::routes())
         .merge(skills::routes())
         .merge(settings::routes())
+        .merge(model::routes())
 }
 
 /// Returns the OpenAPI description of the API, as served at `/openapi.json`.

@@ -33,6 +33,7 @@ mod limits;
 mod listen;
 pub mod markdown;
 mod metrics;
+mod model;
 mod openapi;
 mod operations;
 mod page;

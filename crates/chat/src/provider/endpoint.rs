@@ -59,6 +59,11 @@ impl ProviderEndpoint {
         }
     }
 
+    /// Returns the provider.
+    pub(super) fn provider(&self) -> ChatProvider {
+        self.provider
+    }
+
     /// Returns the name of the header for the key, and the prefix of its value.
     pub(super) fn key_header(&self) -> (&'static str, &'static str) {
         match self.provider {

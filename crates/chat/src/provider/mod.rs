@@ -9,6 +9,7 @@
 //! | `sse` | parses server-sent events |
 //! | `anthropic`, `responses`, `completions` | the three provider APIs |
 //! | `inline_thinking` | separates thinking from the text of a reply |
+//! | `models` | asks a provider for the names of its models |
 //! | [`rehearsal`] | a scripted model, used if no provider is configured |
 //! | `tool_names` | tool names in the form that provider APIs accept |
 //!
@@ -20,6 +21,7 @@ mod completions;
 mod endpoint;
 mod error;
 mod inline_thinking;
+mod models;
 pub mod rehearsal;
 mod remote;
 mod request;
@@ -37,6 +39,7 @@ use async_trait::async_trait;
 
 pub use endpoint::ProviderEndpoint;
 pub use error::{ModelError, TimeoutPhase};
+pub use models::ListModelsError;
 pub use request::{
     Chunk, ConversationEntry, ModelRequest, StopReason, ThinkingBlock, ToolInvocation, ToolOutput,
 };

@@ -106,9 +106,9 @@ export class SettingsView extends HTMLElement {
     for (const end of this.#ends) end();
   }
 
-  /** The model setup, shown while no model is configured. */
+  /** The model setup, for administrators. */
   #setup() {
-    const wanted = Boolean(app.about && !app.about.is_model);
+    const wanted = Boolean(app.about?.admin);
     if (wanted && this.#setupPlace.hidden) this.#setupPlace.replaceChildren(make(ModelSetup));
     this.#setupPlace.hidden = !wanted;
   }
