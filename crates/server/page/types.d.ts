@@ -19,6 +19,7 @@ export interface Usage {
   input: number;
   output: number;
   cached?: number;
+  cache_writes?: number;
 }
 
 export interface Chat {
@@ -31,12 +32,25 @@ export interface Chat {
   usage?: Usage;
   writing?: string;
   seq: number;
+  pinned?: boolean;
+  archived?: boolean;
+  /** In results of a search: where the text was found in a message. */
+  excerpt?: string | null;
 }
 
 export interface TextPart {
   type: "text";
   text: string;
   html?: string;
+}
+
+export interface ThinkingPart {
+  type: "thinking";
+  text: string;
+  /** How long the model thought, if this page was there. */
+  seconds?: number;
+  /** When it began, in milliseconds since 1970. */
+  began?: number;
 }
 
 export interface CallPart {
@@ -84,7 +98,7 @@ export interface ChatFile extends FileInfo {
   changed: number;
 }
 
-export type Part = TextPart | FilePart | CallPart | ResultPart;
+export type Part = TextPart | ThinkingPart | FilePart | CallPart | ResultPart;
 
 export interface Message {
   id: string;
@@ -94,6 +108,12 @@ export interface Message {
   reason?: string;
   usage?: Usage;
   at: number;
+  /** The versions of this message; `previous` and `next` are ids of messages. */
+  versions?: { index: number; count: number; previous: string | null; next: string | null };
+  /** While it is written: the provider is asked again at that time. */
+  waiting?: { reason: string; until: number };
+  /** Why the model continues without tools. */
+  tools_disabled?: string;
 }
 
 export interface Diagnostic {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { send, waitForReply, waitForText } from "../lib/browser.mjs";
+import { chatMenu, send, waitForReply, waitForText } from "../lib/browser.mjs";
 import { makeTestEnv, write } from "../lib/test-env.mjs";
 
 const card = (page, tool, nth = 0) => page.locator(`tool-card[data-tool="${tool}"]`).nth(nth);
@@ -158,7 +158,7 @@ export const chat = (env, browser, check, prowess) => [
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByText("Stopped", { exact: true }).waitFor();
     await page.locator(".message.assistant", { hasText: /w1 w2/ }).waitFor();
-    await page.getByRole("button", { name: "Retry" }).click();
+    await page.getByRole("button", { name: "Regenerate" }).click();
     await page.locator(".message.writing", { hasText: "w10" }).waitFor();
     await env.model.release();
     await waitForReply(page);
@@ -183,7 +183,7 @@ export const chat = (env, browser, check, prowess) => [
     await waitForReply(page, 2);
     await page.locator(".active-skills .chip", { hasText: "code-review" }).waitFor();
     const before = env.model.requests.length;
-    await page.getByRole("button", { name: "Retry" }).click();
+    await page.getByRole("button", { name: "Regenerate" }).last().click();
     while (env.model.requests.length < before + 2) await page.waitForTimeout(50);
     await waitForReply(page, 2);
     assert.equal(await page.locator(".message").count(), 4);
@@ -323,7 +323,7 @@ export const chat = (env, browser, check, prowess) => [
     const row = page.locator(".chat-row", { has: page.locator("[aria-current=page]") });
     await waitForText(row, /A chat of its own\./);
     await row.hover();
-    await row.getByRole("button", { name: "Rename" }).click();
+    await chatMenu(page, row, "Rename");
     await page.locator(".chat-rename").fill("Another name");
     await page.keyboard.press("Enter");
     await page.locator(".chat-title", { hasText: "Another name" }).waitFor();
@@ -335,12 +335,12 @@ export const chat = (env, browser, check, prowess) => [
       [".chat-title", ".chat-tools"].map((selector) => row.locator(selector).boundingBox()),
     );
     assert(title.x + title.width <= tools.x, `${JSON.stringify(title)} ${JSON.stringify(tools)}`);
-    await row.getByRole("button", { name: "Delete chat" }).click();
+    await chatMenu(page, row, "Delete chat");
     await browser.checkAccessibility(page, "a confirmation");
     await page.keyboard.press("Escape");
     assert.equal(await page.locator(".chat-title", { hasText: "Another name" }).count(), 1);
     await row.hover();
-    await row.getByRole("button", { name: "Delete chat" }).click();
+    await chatMenu(page, row, "Delete chat");
     await page.locator("dialog").getByRole("button", { name: "Delete" }).click();
     await page.locator(".chat-title", { hasText: "Another name" }).waitFor({ state: "detached" });
     await page.locator(".empty-chat").waitFor();

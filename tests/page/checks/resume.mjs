@@ -1,7 +1,7 @@
 // Nothing is lost: reloading during a reply, several tabs, restarts of the server.
 
 import assert from "node:assert/strict";
-import { send, waitForReply, waitForText } from "../lib/browser.mjs";
+import { chatMenu, send, waitForReply, waitForText } from "../lib/browser.mjs";
 import { numberedWords } from "../lib/script.mjs";
 
 const replyShows = (page, text) =>
@@ -43,8 +43,7 @@ export const resume = (env, browser, check) => [
     await replyShows(two, numberedWords(40));
     // The list of chats is the same in both tabs.
     const row = one.locator(".chat-row", { has: one.locator("[aria-current=page]") });
-    await row.hover();
-    await row.getByRole("button", { name: "Rename" }).click();
+    await chatMenu(one, row, "Rename");
     await one.locator(".chat-rename").fill("Seen from two sides");
     await one.keyboard.press("Enter");
     await two.locator(".chat-title", { hasText: "Seen from two sides" }).waitFor();

@@ -128,6 +128,13 @@ export const send = async (page, text) => {
   await page.press("#prompt", "Enter");
 };
 
+/** Chooses an item of the menu of a chat in the list. */
+export const chatMenu = async (page, row, item) => {
+  await row.hover();
+  await row.getByRole("button", { name: /^More actions/ }).click();
+  await page.getByRole("menuitem", { name: item, exact: true }).click();
+};
+
 /** Waits until this many replies are complete. */
 export const waitForReply = (page, count = 1) =>
   page.waitForFunction(

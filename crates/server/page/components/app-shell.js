@@ -4,7 +4,9 @@ import { api } from "../lib/api.js";
 import { h, make } from "../lib/dom.js";
 import { feed } from "../lib/feed.js";
 import { icon } from "../lib/icons.js";
-import { address, route } from "../lib/route.js";
+import { address, go, route } from "../lib/route.js";
+import { MOD, shortcutOf } from "../lib/shortcuts.js";
+import { loadStyles } from "../lib/styles.js";
 import { t } from "../lib/text.js";
 import { app } from "../state/app.js";
 import { drafts } from "../state/drafts.js";
@@ -12,16 +14,6 @@ import { ChatList } from "./chat-list.js";
 import { ChatView } from "./chat-view.js";
 import { StatusBanner } from "./status-banner.js";
 import { mayDiscard } from "./unsaved.js";
-
-/** Loads a stylesheet that only some views need, once. @param {string} name @returns {Promise<unknown>} */
-const loadStyles = (name) => {
-  const href = new URL(`../${name}`, import.meta.url).href;
-  const known = [...document.styleSheets].some((sheet) => sheet.href === href);
-  if (known) return Promise.resolve();
-  return new Promise((loaded, failed) => {
-    document.head.append(h("link", { rel: "stylesheet", href, onload: loaded, onerror: failed }));
-  });
-};
 
 /** Views that are loaded on demand. @type {Record<string, () => Promise<new () => HTMLElement>>} */
 const LATER = {
@@ -84,6 +76,7 @@ export class AppShell extends HTMLElement {
         this.#menu,
         h("a", { class: "brand", href: address("chat"), "aria-label": t.shell.home }, "Prowess"),
         this.#model,
+        this.#searchButton(),
         skills,
       ),
       make(StatusBanner),
@@ -91,6 +84,7 @@ export class AppShell extends HTMLElement {
     );
     addEventListener("hashchange", () => this.#show());
     NARROW.addEventListener("change", () => this.#drawer(false));
+    addEventListener("keydown", (event) => this.#key(event));
     addEventListener("keydown", (event) => {
       if (event.key === "Escape" && this.classList.contains("drawer-open")) this.#drawer(false, true);
     });
@@ -162,6 +156,60 @@ export class AppShell extends HTMLElement {
         ? ""
         : h("span", { class: "preset", title: t.shell.noToolsHelp }, t.shell.noTools),
     );
+  }
+
+  /** Opens the palette; on a phone, it replaces the keyboard shortcut. */
+  #searchButton() {
+    const label = `${t.palette.open} (${MOD}+K)`;
+    return h(
+      "button",
+      { class: "icon-button", id: "open-palette", type: "button", title: label, "aria-label": t.palette.open, "aria-haspopup": "dialog", onclick: () => this.#palette() },
+      icon("search"),
+    );
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const action = shortcutOf(event);
+    if (!action) return;
+    const dialog = document.querySelector("dialog[open]");
+    // Dialogs keep the keyboard, but the palette closes with its own shortcut.
+    if (dialog && !(action === "palette" && dialog.matches(".palette"))) return;
+    event.preventDefault();
+    if (action === "palette") this.#palette();
+    else if (action === "help") this.#help();
+    else this.#newChat();
+  }
+
+  #newChat() {
+    go(address("chat"));
+    dispatchEvent(new Event("prowess:write"));
+  }
+
+  async #palette() {
+    const loaded = await Promise.all([import("./command-palette.js"), import("./commands.js"), loadStyles("palette.css")]).catch(anew);
+    if (!loaded) return;
+    const [{ openPalette }, { allCommands, searchCommand }] = loaded;
+    const commands = allCommands({
+      newChat: () => this.#newChat(),
+      openSkills: () => this.openSkills(),
+      openHelp: () => this.#help(),
+      signOut: () => this.#leave(),
+    });
+    openPalette(commands, (query) =>
+      searchCommand(query).map((command) => ({ ...command, run: () => this.#searchChats(command.run) })),
+    );
+  }
+
+  /** The list of chats may be hidden on narrow screens. @param {() => unknown} search */
+  #searchChats(search) {
+    if (NARROW.matches) this.#drawer(true);
+    search();
+  }
+
+  async #help() {
+    const loaded = await Promise.all([import("./shortcuts-help.js"), loadStyles("palette.css")]).catch(anew);
+    loaded?.[0].openHelp();
   }
 
   async openSkills() {

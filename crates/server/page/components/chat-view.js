@@ -1,9 +1,8 @@
 // The chat view: messages, the running reply, and the message input.
 
 import { Unreachable } from "../lib/api.js";
-import { h, make } from "../lib/dom.js";
-import { dropped, TooManyFiles } from "../lib/files.js";
-import { firstLine } from "../lib/format.js";
+import { closest, h, make } from "../lib/dom.js";
+import { firstLine, number } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { address, go } from "../lib/route.js";
 import { t } from "../lib/text.js";
@@ -11,6 +10,8 @@ import { app } from "../state/app.js";
 import { Conversation } from "../state/chat.js";
 import { chats } from "../state/chats.js";
 import { drafts } from "../state/drafts.js";
+import { confirmDialog } from "./confirm-dialog.js";
+import { dropTarget, FILES_MAX } from "./drop-target.js";
 import { EmptyChat } from "./empty-chat.js";
 import { FileCard } from "./file-card.js";
 import { FilesPanel } from "./files-panel.js";
@@ -29,9 +30,6 @@ const NEAR = 80;
 const titleOf = (text) =>
   firstLine(text.replace(/^\/(\S+)\s*/, (whole, name) => (text.trim() === `/${name}` ? name : ""))) ||
   firstLine(text);
-
-/** The maximum number of files of a message, as on the server. */
-const FILES_MAX = 100;
 
 /** How long after user input a scroll event is attributed to it. */
 const BY_HAND = 1_000;
@@ -64,7 +62,9 @@ export class ChatView extends HTMLElement {
   #problem = h("div", { class: "notice error", role: "alert", hidden: true });
   #box = make(PromptBox);
   #panel = make(FilesPanel);
-  #hint = h("div", { class: "drop-hint", hidden: true, "aria-hidden": "true" }, icon("upload"), t.files.drop);
+  #costs = h("p", { class: "chat-costs", hidden: true });
+  /** Whether another version is being loaded, which does not move the view. */
+  #switching = false;
   #loading = false;
   /** @type {(() => void)[]} */
   #ends = [];
@@ -78,9 +78,10 @@ export class ChatView extends HTMLElement {
     this.#scroll.replaceChildren(this.#earlier, this.#messages);
     this.replaceChildren(
       this.#title,
+      this.#costs,
       this.#panel,
       this.#scroll,
-      this.#hint,
+      dropTarget(this, (files) => this.#attach(files), (error) => this.#say(error)),
       h("div", { class: "dock" }, this.#down, this.#problem, this.#active, this.#box, this.#said),
     );
     this.#scroll.addEventListener("scroll", () => this.#scrolled(), { passive: true });
@@ -97,9 +98,9 @@ export class ChatView extends HTMLElement {
       const path = /** @type {CustomEvent} */ (event).detail;
       if (path !== null) this.#chat?.removeFile(path).catch((error) => this.#say(error));
     });
-    this.#dropTarget();
-    this.addEventListener("retry", () => this.#retry());
+    this.#messageEvents();
     this.addEventListener("try", (event) => this.#box.put(/** @type {CustomEvent} */ (event).detail));
+    this.#box.addEventListener("recall", () => this.#recall());
     new ResizeObserver(() => this.#stick && this.#toEnd()).observe(this.#messages);
     new ResizeObserver(() => this.#stick && this.#toEnd()).observe(this.#scroll);
     this.#top.observe(this.#earlier);
@@ -108,11 +109,18 @@ export class ChatView extends HTMLElement {
       for (const view of this.#views.values()) if (view.message?.role === "user") view.message = view.message;
     };
     const renamed = () => this.#renamed();
+    const mention = (/** @type {Event} */ event) => this.#box.mention(/** @type {CustomEvent} */ (event).detail);
+    addEventListener("prowess:mention", mention);
     chats.addEventListener("change", renamed);
     this.#ends = [
       app.on("skills", skills),
       app.on("connection", (event) => event.detail.back && this.#back()),
       () => chats.removeEventListener("change", renamed),
+      () => removeEventListener("prowess:mention", mention),
+      drafts.onChange((chat, text, before) => {
+        // What is being written here is not replaced.
+        if (chat === this.#chat?.id && this.#box.text === before) this.#box.text = text;
+      }),
     ];
     this.#box.focus();
   }
@@ -135,7 +143,7 @@ export class ChatView extends HTMLElement {
   /** The title may have changed in the list or in another tab. */
   #renamed() {
     const chat = this.#chat?.chat;
-    const title = chats.list.find((one) => one.id === chat?.id)?.title;
+    const title = (chat ? chats.find(chat.id) : undefined)?.title;
     if (!chat || title === undefined || title === chat.title) return;
     chat.title = title;
     this.#meta();
@@ -210,7 +218,7 @@ export class ChatView extends HTMLElement {
     if (messages.length === 0) this.#messages.append(make(EmptyChat));
     else this.#messages.append(...this.#batches(messages));
     this.#earlier.hidden = (this.#chat?.before ?? null) === null;
-    this.#retriable();
+    this.#markLast();
     this.#markFiles(this.#messages);
     if (messages.length === 0) this.#toTop();
     else this.#toEnd();
@@ -244,11 +252,11 @@ export class ChatView extends HTMLElement {
       const room = last?.matches(".batch") && last.childElementCount < BATCH;
       if (room) last?.append(this.#view(message));
       else this.#messages.append(...this.#batches([message]));
-      if (message.role === "user") this.#stick = true;
+      if (message.role === "user" && !this.#switching) this.#stick = true;
     }
     const view = this.#views.get(message.id);
     if (view) this.#markFiles(view);
-    this.#retriable();
+    this.#markLast();
     if (this.#stick) this.#toEnd();
   }
 
@@ -256,6 +264,7 @@ export class ChatView extends HTMLElement {
   #drop(id) {
     this.#views.get(id)?.remove();
     this.#views.delete(id);
+    this.#markLast();
   }
 
   /** @param {Message[]} messages */
@@ -282,8 +291,8 @@ export class ChatView extends HTMLElement {
     this.#top.observe(this.#earlier);
   }
 
-  /** Only the last reply has a retry button. */
-  #retriable() {
+  /** The last message always shows its buttons. */
+  #markLast() {
     const last = this.#chat?.messages.at(-1);
     for (const [id, view] of this.#views) view.last = id === last?.id;
   }
@@ -317,6 +326,10 @@ export class ChatView extends HTMLElement {
     const live = Boolean(this.#chat?.live);
     if (live !== this.#box.busy) this.#said.textContent = live ? t.chat.answering : t.chat.answered;
     this.#box.busy = live;
+    this.classList.toggle("replying", live);
+    const usage = chat?.usage;
+    this.#costs.hidden = !usage || usage.input + usage.output === 0;
+    this.#costs.textContent = usage ? t.chat.costs(number(usage.input), number(usage.output)) : "";
     if (!chat) this.#said.textContent = "";
   }
 
@@ -343,33 +356,6 @@ export class ChatView extends HTMLElement {
     for (const card of within.querySelectorAll("file-card")) {
       if (card instanceof FileCard) card.current = files.find((file) => file.path === card.path) ?? null;
     }
-  }
-
-  /** Files can be dropped anywhere on the conversation. */
-  #dropTarget() {
-    const hasFiles = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files");
-    this.addEventListener("dragover", (event) => {
-      if (!hasFiles(event)) return;
-      event.preventDefault();
-      this.#hint.hidden = false;
-    });
-    this.addEventListener("dragleave", (event) => {
-      if (!this.contains(/** @type {Node | null} */ (event.relatedTarget))) this.#hint.hidden = true;
-    });
-    this.addEventListener("drop", async (event) => {
-      this.#hint.hidden = true;
-      if (!hasFiles(event) || !event.dataTransfer) return;
-      event.preventDefault();
-      try {
-        const found = await dropped(event.dataTransfer, FILES_MAX);
-        if (!found) throw new Error(t.files.nothing);
-        await this.#attach(found.files);
-      } catch (error) {
-        const many = error instanceof TooManyFiles;
-        const unreadable = error instanceof DOMException;
-        this.#say(many ? new Error(t.files.tooMany(FILES_MAX)) : unreadable ? new Error(t.files.unreadable) : error);
-      }
-    });
   }
 
   /** Uploads files for the next message. @param {{ path: string, file: File }[]} files */
@@ -423,14 +409,45 @@ export class ChatView extends HTMLElement {
     if ((this.#chat?.id ?? null) === chat) this.#box.put(text);
   }
 
-  /** Sends the last message again, and replaces its reply. */
-  async #retry() {
+  /** The buttons of messages. */
+  #messageEvents() {
+    const on = (/** @type {string} */ what, /** @type {(message: Message, detail: any) => unknown} */ call) =>
+      this.addEventListener(what, (event) => {
+        const view = closest(event.target, "message-view");
+        const message = view instanceof MessageView ? view.message : null;
+        if (message) call(message, /** @type {CustomEvent} */ (event).detail);
+      });
+    on("retry", (message) => this.#change((chat) => chat.regenerate(message)));
+    on("edit", (message, text) => this.#change((chat) => chat.edit(message, text)));
+    on("branch", (_, id) => this.#change((chat) => chat.branch(id), true));
+    on("remove", (message) => this.#removeMessage(message));
+    on("quote", (_, text) => this.#box.quote(text));
+  }
+
+  /** Changes messages, unless a reply is being written. @param {(chat: Conversation) => Promise<void>} change @param {boolean} [stay] */
+  async #change(change, stay = false) {
     const chat = this.#chat;
-    const asked = chat?.messages.findLast((message) => message.role === "user");
-    if (!chat || !asked || chat.live) return;
+    if (!chat || chat.live) return;
     this.#say(null);
-    this.#stick = true;
-    await chat.again(asked).catch((error) => this.#chat === chat && this.#say(error));
+    this.#stick = !stay;
+    this.#switching = stay;
+    await change(chat).catch((error) => this.#chat === chat && this.#say(error));
+    this.#switching = false;
+  }
+
+  /** @param {Message} message */
+  async #removeMessage(message) {
+    const { removeTitle: title, removeText: text } = t.message;
+    if (!(await confirmDialog({ title, text, yes: t.common.delete, danger: true }))) return;
+    await this.#change((chat) => chat.removeMessage(message), true);
+    this.#box.focus();
+  }
+
+  /** Puts the last message of the user into the empty input. */
+  #recall() {
+    const last = this.#chat?.messages.findLast((message) => message.role === "user");
+    const text = last?.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+    if (text) this.#box.put(text);
   }
 
   /** @param {any} error */

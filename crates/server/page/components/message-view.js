@@ -1,19 +1,23 @@
-// A message: user text, or a reply with its tool calls.
+// A message: user text, or a reply with its thinking and tool calls.
 
 import { at } from "../lib/api.js";
 import { h, make } from "../lib/dom.js";
-import { fullTime, number, size } from "../lib/format.js";
+import { fullTime, size } from "../lib/format.js";
 import { visible } from "../lib/hidden.js";
 import { icon } from "../lib/icons.js";
-import { address } from "../lib/route.js";
 import { t } from "../lib/text.js";
-import { app } from "../state/app.js";
-import { copyButton } from "./copy-button.js";
 import { MarkdownView } from "./markdown-view.js";
+import { endNote, toolsDisabledNote, WaitingNote } from "./message-notes.js";
+import { messageFoot } from "./message-tools.js";
+import { calledSkill, saidText } from "./said-text.js";
+import { ThinkingView } from "./thinking-view.js";
 import { ToolCard } from "./tool-card.js";
 
 /** @typedef {import("../types.js").Message} Message */
 /** @typedef {import("../types.js").Part} Part */
+
+/** The element of each kind of part; a result has none, it completes the card of its call. */
+const KINDS = { text: MarkdownView, thinking: ThinkingView, tool_call: ToolCard };
 
 export class MessageView extends HTMLElement {
   /** The chat's id. @type {string | undefined} */
@@ -22,11 +26,12 @@ export class MessageView extends HTMLElement {
   asked;
   /** @type {Message | null} */
   #message = null;
-  #last = false;
   #body = h("div", { class: "message-body" });
   #foot = h("div", { class: "message-foot" });
-  /** The element of each part; a result has none, it completes the card of its call. @type {HTMLElement[]} */
+  /** The elements of the parts. @type {HTMLElement[]} */
   #shown = [];
+  /** The inputs of the last rendering of a user message. */
+  #said = "";
 
   connectedCallback() {
     if (!this.#body.isConnected) this.append(this.#body, this.#foot);
@@ -39,7 +44,7 @@ export class MessageView extends HTMLElement {
   set message(message) {
     this.#message = message;
     if (!message) return;
-    this.className = `message ${message.role}`;
+    this.classList.add("message", message.role);
     this.setAttribute("role", "article");
     this.setAttribute("aria-label", t.message.by(message.role, fullTime(message.at)));
     if (message.role === "user") this.#person(message);
@@ -49,31 +54,39 @@ export class MessageView extends HTMLElement {
 
   /** @param {boolean} last */
   set last(last) {
-    if (this.#last === last) return;
-    this.#last = last;
-    if (this.#message) this.#footer(this.#message);
+    this.classList.toggle("last", last);
   }
 
-  #text() {
-    const parts = this.#message?.parts ?? [];
-    return parts
-      .map((part) => (part.type === "text" ? part.text : ""))
-      .join("\n\n")
-      .trim();
+  /** Edits the message in place. */
+  async edit() {
+    const message = this.#message;
+    if (!message || this.querySelector(".message-editor")) return;
+    const { messageEditor } = await import("./message-editor.js");
+    const text = message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+    const editor = messageEditor(text, (changed) => {
+      editor.remove();
+      this.classList.remove("editing");
+      const button = this.#foot.querySelector("button");
+      if (changed === null || changed === text.trim()) button?.focus();
+      else this.dispatchEvent(new CustomEvent("edit", { detail: changed, bubbles: true }));
+    });
+    this.classList.add("editing");
+    this.#body.before(editor);
+    const area = editor.querySelector("textarea");
+    area?.focus();
+    area?.setSelectionRange(area.value.length, area.value.length);
   }
 
   /** @param {Message} message */
   #person(message) {
-    const text = message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
-    const called = /^\/(\S+)(?:\s+|$)/.exec(text);
-    const skill = called?.[1] ? app.skill(called[1]) : undefined;
-    if (called && skill) {
-      this.#body.replaceChildren(
-        h("span", { class: "chip said" }, icon("bolt"), h("span", { class: "chip-name" }, `/${called[1]}`)),
-        " ",
-        h("span", { class: "said-text" }, text.slice(called[0].length)),
-      );
-    } else this.#body.replaceChildren(h("span", { class: "said-text" }, text));
+    const texts = message.parts.filter((part) => part.type === "text");
+    const text = texts.map((part) => part.text).join("");
+    const html = texts.length === 1 ? texts[0]?.html : undefined;
+    // Renders only on changes, so that a folded message that was opened stays open.
+    const key = JSON.stringify([message.parts, calledSkill(text)]);
+    if (key === this.#said) return;
+    this.#said = key;
+    this.#body.replaceChildren(saidText(text, html));
     const files = message.parts.filter((part) => part.type === "file");
     if (files.length === 0) return;
     const chips = files.map((file) =>
@@ -97,20 +110,21 @@ export class MessageView extends HTMLElement {
     const message = this.#message;
     if (!message) return;
     const writing = message.state === "writing";
-    const wanted = message.parts.filter((part) => part.type === "text" || part.type === "tool_call");
+    const wanted = message.parts.filter((part) => part.type in KINDS);
     wanted.forEach((part, index) => {
+      const kind = KINDS[/** @type {keyof typeof KINDS} */ (part.type)];
       let shown = this.#shown[index];
-      const fits = part.type === "text" ? shown instanceof MarkdownView : shown instanceof ToolCard;
-      if (!shown || !fits) {
-        const fresh = part.type === "text" ? make(MarkdownView) : make(ToolCard);
+      if (!(shown instanceof kind)) {
+        const fresh = make(/** @type {new () => HTMLElement} */ (kind));
+        const next = this.#shown[index + 1] ?? this.#body.querySelector(":scope > :is(.thinking, waiting-note, .declined, .message-error)");
         if (shown) shown.replaceWith(fresh);
-        else this.#body.append(fresh);
+        else this.#body.insertBefore(fresh, next);
         shown = this.#shown[index] = fresh;
       }
-      if (part.type === "text") {
-        const open = writing && part === message.parts.at(-1);
-        /** @type {MarkdownView} */ (shown).show(part.text, part.html, open);
-      } else if (part.type === "tool_call") {
+      const open = writing && part === message.parts.at(-1);
+      if (part.type === "text") /** @type {MarkdownView} */ (shown).show(part.text, part.html, open);
+      else if (part.type === "thinking") /** @type {ThinkingView} */ (shown).show(part, open);
+      else if (part.type === "tool_call") {
         const result = message.parts.find((other) => other.type === "tool_result" && other.id === part.id);
         /** @type {ToolCard} */ (shown).chat = this.chat ?? "";
         /** @type {ToolCard} */ (shown).show(part, /** @type {any} */ (result), writing);
@@ -118,8 +132,29 @@ export class MessageView extends HTMLElement {
     });
     for (const extra of this.#shown.splice(wanted.length)) extra.remove();
     this.classList.toggle("writing", writing);
-    const waiting = writing && message.parts.at(-1)?.type !== "text";
-    this.#thinking(waiting);
+    this.#notes(message);
+    const last = message.parts.at(-1)?.type;
+    this.#thinking(writing && !message.waiting && last !== "text" && last !== "thinking");
+  }
+
+  /** @param {Message} message */
+  #notes(message) {
+    const find = (/** @type {string} */ selector) => this.#body.querySelector(`:scope > ${selector}`);
+    const disabled = find(".tools-disabled");
+    if (message.tools_disabled === undefined) disabled?.remove();
+    else if (!disabled) this.#body.prepend(toolsDisabledNote(message.tools_disabled));
+    const waiting = find("waiting-note");
+    if (!message.waiting || message.state !== "writing") waiting?.remove();
+    else {
+      const note = waiting instanceof WaitingNote ? waiting : make(WaitingNote);
+      if (!note.isConnected) this.#body.append(note);
+      note.show(message.waiting);
+    }
+    const end = endNote(message);
+    const shown = find(":is(.message-error, .declined)");
+    if (!end) shown?.remove();
+    else if (shown) shown.replaceWith(end);
+    else this.#body.append(end);
   }
 
   /** @param {boolean} on */
@@ -129,57 +164,9 @@ export class MessageView extends HTMLElement {
     this.#body.append(dots ?? h("div", { class: "thinking", "aria-hidden": "true" }, h("i"), h("i"), h("i")));
   }
 
-  /** @param {string} message */
-  #inspect(message) {
-    const href = address("inspect", null, { chat: this.chat ?? "", message });
-    const label = { title: t.message.inspect, "aria-label": t.message.inspect };
-    return h("a", { class: "icon-button small", href, ...label }, icon("eye"));
-  }
-
   /** @param {Message} message */
   #footer(message) {
-    const writing = message.state === "writing";
-    const items = [];
-    if (message.state === "interrupted") {
-      const stopped = /\bcancelled$/.test(message.reason ?? "");
-      items.push(
-        h(
-          "span",
-          { class: `message-end ${stopped ? "" : "error"}` },
-          stopped ? t.message.stopped : t.message.broken(message.reason ?? ""),
-        ),
-      );
-    }
-    const tools = h("span", { class: "message-tools" });
-    if (!writing && !message.id.startsWith("sending-")) {
-      tools.append(copyButton(() => this.#text(), t.message.copy));
-      if (message.role === "assistant" && this.#last) {
-        tools.append(
-          h(
-            "button",
-            {
-              class: "icon-button small retry",
-              title: t.message.retry,
-              "aria-label": t.message.retry,
-              onclick: () => this.dispatchEvent(new Event("retry", { bubbles: true })),
-            },
-            icon("retry"),
-          ),
-        );
-      }
-      const asked = message.role === "user" ? message.id : this.asked;
-      if (asked) tools.append(this.#inspect(asked));
-    }
-    if (message.usage) {
-      items.push(
-        h(
-          "span",
-          { class: "message-cost" },
-          t.message.cost(number(message.usage.input), number(message.usage.output)),
-        ),
-      );
-    }
-    this.#foot.replaceChildren(tools, ...items);
+    this.#foot.replaceChildren(...messageFoot(this, message).filter((item) => item !== null));
   }
 }
 customElements.define("message-view", MessageView);

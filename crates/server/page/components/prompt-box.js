@@ -1,10 +1,14 @@
-// The message input. `/` at the start opens the skill menu; a chosen skill becomes a chip before the text.
+// The message input. `/` and `$` open the skill menu. At the start, a skill chosen with `/` becomes a chip before the text;
+// elsewhere the skill is mentioned as `$name`.
 
 import { h, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { t } from "../lib/text.js";
 import { FileChips } from "./file-chips.js";
 import { SkillMenu } from "./skill-menu.js";
+
+/** The beginning of a mention at the end of a text. */
+const WORD = /(?:^|\s)([/$])([^\s/$]*)$/;
 
 /** A file with its name; pasted content may have none. @param {File} file */
 const named = (file) => ({ path: file.name || "file", file });
@@ -59,6 +63,8 @@ export class PromptBox extends HTMLElement {
     this.#area.addEventListener("keydown", (event) => this.#key(event));
     this.#area.addEventListener("blur", () => this.#menu.close());
     this.#area.addEventListener("focus", () => this.#area.value.startsWith("/") && this.#typed());
+    // The menu belongs to the word at the cursor.
+    this.#area.addEventListener("click", () => this.#menu.isOpen && this.#complete());
     this.#button.addEventListener("click", () => (this.#busy ? this.#tell("stop") : this.#send()));
     this.#menu.addEventListener("choose", (event) => this.#choose(/** @type {CustomEvent} */ (event).detail));
     this.#clip.addEventListener("click", () => this.#input.click());
@@ -106,14 +112,47 @@ export class PromptBox extends HTMLElement {
   #typed() {
     this.#renderButton();
     this.#tell("written");
+    this.#complete();
+  }
+
+  /** The text before the cursor. */
+  get #before() {
+    return this.#area.value.slice(0, this.#area.selectionStart);
+  }
+
+  #complete() {
     const value = this.#area.value;
-    const query =
-      this.#skill === null ? /^\/([^\n]*)$/.exec(value.slice(0, this.#area.selectionStart)) : null;
-    if (!query) return this.#menu.close();
+    const first = this.#skill === null ? /^\/([^\n]*)$/.exec(this.#before) : null;
+    const word = first ? null : WORD.exec(this.#before);
+    if (word) return this.#menu.open(word[2] ?? "", true);
+    if (!first) return this.#menu.close();
     // Typing a complete name and a space selects the skill.
     const whole = /^\/(\S+)\s$/.exec(value);
     if (whole?.[1] && this.#menu.offers(whole[1])) return this.#choose({ name: whole[1] });
-    this.#menu.open(query[1] ?? "");
+    this.#menu.open(first[1] ?? "");
+  }
+
+  /** Inserts a text as a quotation before what is written. @param {string} text */
+  quote(text) {
+    const quoted = text.split("\n").map((line) => (line ? `> ${line}` : ">"));
+    const before = this.#area.value.trimEnd();
+    this.#area.value = `${before}${before ? "\n\n" : ""}${quoted.join("\n")}\n\n`;
+    this.#area.setSelectionRange(this.#area.value.length, this.#area.value.length);
+    this.#menu.close();
+    this.#renderButton();
+    this.#tell("written");
+    this.focus();
+    this.#area.scrollTop = this.#area.scrollHeight;
+  }
+
+  /** Adds the mention of a skill: as a chip if nothing is written yet. @param {string} name */
+  mention(name) {
+    if (this.text.trim() === "") return this.put(`/${name} `);
+    const before = this.#before;
+    this.#area.setRangeText(`${/\S$/.test(before) ? " " : ""}$${name} `, this.#area.selectionStart, this.#area.selectionEnd, "end");
+    this.#renderButton();
+    this.#tell("written");
+    this.focus();
   }
 
   #chosen() {
@@ -145,6 +184,9 @@ export class PromptBox extends HTMLElement {
       event.preventDefault();
       this.#chip(null);
       this.#tell("written");
+    } else if (event.key === "ArrowUp" && !event.shiftKey && !this.#skill && this.#area.value === "") {
+      event.preventDefault();
+      this.#tell("recall");
     } else if (event.key === "Escape" && this.#busy) {
       this.#tell("stop");
     }
@@ -153,6 +195,14 @@ export class PromptBox extends HTMLElement {
   /** @param {{ name: string, argument_hint?: string | null }} skill */
   #choose({ name, argument_hint: hint }) {
     this.#menu.close();
+    const word = this.#skill === null && /^\/[^\n]*$/.test(this.#before) ? null : WORD.exec(this.#before);
+    if (word) {
+      const start = this.#before.length - (word[2]?.length ?? 0) - 1;
+      this.#area.setRangeText(`$${name} `, start, this.#area.selectionStart, "end");
+      this.#renderButton();
+      this.focus();
+      return this.#tell("written");
+    }
     this.#area.value = this.#area.value.replace(/^\/[^\n]*/, "").trimStart();
     this.#chip(name);
     if (hint) this.#area.placeholder = hint;

@@ -1,4 +1,4 @@
-// The skill menu that opens with `/`. The focus stays in the text field.
+// The skill menu that opens with `/` and `$`. The focus stays in the text field.
 
 import { api } from "../lib/api.js";
 import { h } from "../lib/dom.js";
@@ -6,6 +6,12 @@ import { t } from "../lib/text.js";
 import { app } from "../state/app.js";
 
 const MOST = 8;
+
+/** Whether a name, or a word in it, begins with a text. @param {string} name @param {string} text */
+const beginsWith = (name, text) => {
+  const [lower, query] = [name.toLowerCase(), text.toLowerCase()];
+  return lower.startsWith(query) || lower.split(/[-_:. ]/).some((word) => word.startsWith(query));
+};
 
 export class SkillMenu extends HTMLElement {
   /** @type {HTMLTextAreaElement | null} */
@@ -46,21 +52,30 @@ export class SkillMenu extends HTMLElement {
     );
   }
 
-  /** @param {string} query */
-  async open(query) {
+  get isOpen() {
+    return this.#isOpen;
+  }
+
+  /**
+   * `isWord`: within a text, where words may begin with a slash or a dollar sign, only names that begin so are offered.
+   * @param {string} query @param {boolean} [isWord]
+   */
+  async open(query, isWord = false) {
     this.#isOpen = true;
     this.#query = query;
     this.#asking?.abort();
     const asking = (this.#asking = new AbortController());
     try {
       const found = await api.get(
-        `/api/complete?${new URLSearchParams({ query, k: String(MOST) })}`,
+        `/api/complete?${new URLSearchParams({ query, k: String(isWord ? 4 * MOST : MOST) })}`,
         {},
         asking.signal,
       );
       if (!this.#isOpen || this.#asking !== asking) return;
-      this.#skills = found.skills;
-      this.#at = 0;
+      const all = /** @type {{ name: string, description: string }[]} */ (found.skills);
+      this.#skills = isWord ? all.filter((skill) => beginsWith(skill.name, query)).slice(0, MOST) : all;
+      // After a single character, Enter still sends the message.
+      this.#at = isWord && query === "" ? -1 : 0;
       this.#render();
     } catch (error) {
       if (/** @type {any} */ (error)?.name !== "AbortError") this.close();
@@ -81,7 +96,8 @@ export class SkillMenu extends HTMLElement {
     if (this.#list.hidden) return false;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && this.#skills.length > 0) {
-      this.#at = (this.#at + step + this.#skills.length) % this.#skills.length;
+      const count = this.#skills.length;
+      this.#at = this.#at < 0 && step < 0 ? count - 1 : (this.#at + step + count) % count;
       this.#mark();
     } else if ((event.key === "Enter" || event.key === "Tab") && !event.shiftKey && this.#skills[this.#at]) {
       this.#choose(this.#at);
@@ -128,7 +144,8 @@ export class SkillMenu extends HTMLElement {
       option.setAttribute("aria-selected", String(index === this.#at));
       if (index === this.#at) option.scrollIntoView({ block: "nearest" });
     });
-    this.#area?.setAttribute("aria-activedescendant", `skill-option-${this.#at}`);
+    if (this.#at < 0) this.#area?.removeAttribute("aria-activedescendant");
+    else this.#area?.setAttribute("aria-activedescendant", `skill-option-${this.#at}`);
   }
 }
 customElements.define("skill-menu", SkillMenu);

@@ -8,6 +8,7 @@ import { app } from "../state/app.js";
 /** Short interruptions are not reported. */
 const PATIENCE = 700;
 const GOOD_NEWS = 2500;
+const PROBLEM = 8000;
 
 export class StatusBanner extends HTMLElement {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -20,6 +21,11 @@ export class StatusBanner extends HTMLElement {
     this.className = "banner";
     this.#ends = [
       app.on("connection", (event) => this.#changed(event.detail.back)),
+      app.on("problem", (event) => {
+        clearTimeout(this.#timer);
+        this.#say(event.detail, "waiting");
+        this.#after(PROBLEM, () => this.#rest());
+      }),
       // The current announcement is completed first.
       app.on("about", () => this.#timer === undefined && this.#rest()),
     ];

@@ -14,6 +14,8 @@ import { chats } from "./chats.js";
 const PAGE = 40;
 /** The number of messages to reload after a reply. */
 const TAIL = 6;
+/** The maximum number of messages that the server returns at once. */
+const MESSAGES_MAX = 1000;
 
 /**
  * Events: `reset` (all messages), `earlier` (detail: the number of added messages), `message` (detail: one was added or replaced),
@@ -127,6 +129,7 @@ export class Conversation extends EventTarget {
     const { messages, before, consent, ...chat } = page;
     const asking = messages.at(-1)?.parts.find((part) => part.type === "tool_call" && part.id === consent?.id);
     if (asking?.type === "tool_call" && consent) asking.question = consent;
+    this.#keepNotes(messages);
     this.chat = /** @type {Chat} */ (chat);
     this.seq = page.seq;
     const from = messages.length ? this.messages.findIndex((message) => message.id === messages[0]?.id) : -1;
@@ -146,6 +149,20 @@ export class Conversation extends EventTarget {
       }
     }
     this.#tell("meta");
+  }
+
+  /** What the server does not store, and this page knows of a reply, stays: how long the model thought, and that it has no
+   * tools. @param {Message[]} messages */
+  #keepNotes(messages) {
+    for (const message of messages) {
+      const known = this.messages.find((other) => other.id === message.id);
+      if (!known) continue;
+      if (known.tools_disabled !== undefined) message.tools_disabled = known.tools_disabled;
+      message.parts.forEach((part, index) => {
+        const before = known.parts[index];
+        if (part.type === "thinking" && before?.type === "thinking" && before.seconds !== undefined) part.seconds = before.seconds;
+      });
+    }
   }
 
   async earlier() {
@@ -168,9 +185,21 @@ export class Conversation extends EventTarget {
     if (!live || seq !== this.seq + 1) return void this.read();
     this.seq = seq;
     const last = live.parts.at(-1);
+    delete live.waiting;
+    if (last?.type === "thinking" && last.began) last.seconds = (Date.now() - last.began) / 1000;
     if (type === "delta") {
       if (last?.type === "text") last.text += data.text;
       else live.parts.push({ type: "text", text: data.text });
+      this.#tell("part", live);
+    } else if (type === "thinking") {
+      if (last?.type === "thinking") last.text += data.text;
+      else live.parts.push({ type: "thinking", text: data.text, began: Date.now() });
+      this.#tell("part", live);
+    } else if (type === "waiting") {
+      live.waiting = { reason: String(data.reason), until: Date.now() + Number(data.seconds) * 1000 };
+      this.#tell("part", live);
+    } else if (type === "tools_disabled") {
+      live.tools_disabled = String(data.reason);
       this.#tell("part", live);
     } else if (type === "tool_call") {
       live.parts.push({ type: "tool_call", id: data.id, name: data.name, arguments: data.arguments ?? {} });
@@ -217,28 +246,64 @@ export class Conversation extends EventTarget {
     }
   }
 
-  /** Asks a question again: it takes the place of the one that was asked, and of what was said since. @param {Message} asked */
-  again(asked) {
-    const text = asked.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+  /** The files of a message that the chat still has. @param {Message} message */
+  #filesOf(message) {
     const known = new Set(this.files.map((file) => file.path));
-    const files = asked.parts.flatMap((part) => (part.type === "file" && known.has(part.path) ? [part.path] : []));
-    return this.#post({ text, replaces: asked.id, files });
+    return message.parts.flatMap((part) => (part.type === "file" && known.has(part.path) ? [part.path] : []));
   }
 
-  /** @param {{ text: string, replaces?: string, files: string[] }} message */
+  /** Sends another text in the place of a message; the old version stays available. @param {Message} message @param {string} text */
+  edit(message, text) {
+    return this.#post({ text, replaces: message.id, files: this.#filesOf(message) });
+  }
+
+  /** Asks for another version of a reply. @param {Message} answer */
+  async regenerate(answer) {
+    try {
+      await this.#post({ regenerate: answer.id });
+    } catch (error) {
+      // A server without versions of messages: the last question is asked again.
+      const isOld = error instanceof Problem && (error.status === 400 || error.status === 422);
+      const asked = this.messages.at(-1) === answer ? this.messages.findLast((one) => one.role === "user") : undefined;
+      if (!isOld || !asked) throw error;
+      const text = asked.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+      await this.edit(asked, text);
+    }
+  }
+
+  /** Shows another version of a message, and what follows it. @param {string} message */
+  async branch(message) {
+    await api.post(`${at.chat(this.id)}/branch`, { message });
+    await this.#readAll();
+  }
+
+  /** @param {Message} message */
+  async removeMessage(message) {
+    await api.remove(`${at.chat(this.id)}/messages/${encodeURIComponent(message.id)}`);
+    await this.#readAll();
+  }
+
+  /** Reloads as many messages as are loaded. */
+  async #readAll() {
+    await this.#read(Math.min(MESSAGES_MAX, Math.max(PAGE, this.messages.length)));
+    chats.read();
+  }
+
+  /** @param {{ text: string, replaces?: string, files: string[] } | { regenerate: string }} message */
   async #post(message) {
     const over = new AbortController();
     await request(`${at.chat(this.id)}/messages`, {
       method: "POST",
       headers: { "content-type": "application/json", accept: "text/event-stream" },
-      body: JSON.stringify({ ...message, files: message.files.length > 0 ? message.files : undefined }),
+      body: JSON.stringify("files" in message && message.files.length === 0 ? { ...message, files: undefined } : message),
       signal: over.signal,
     });
     // Closes the stream before anything else is requested: browsers open at most six connections to a server, and tabs that
     // each hold one while they wait for another would wait forever.
     over.abort();
-    // The stored message replaces it.
-    await this.read();
+    // The stored messages replace what is shown.
+    if ("text" in message && message.replaces === undefined) await this.read();
+    else await this.#readAll().catch(() => {});
     chats.read();
   }
 

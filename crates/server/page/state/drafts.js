@@ -1,24 +1,44 @@
-// Unsent drafts for each chat. They survive a reload, but not closing the tab.
+// Unsent drafts. A draft belongs to its chat in all tabs; the draft of a new chat belongs to its tab. Signing out deletes all.
 
 const PREFIX = "prowess.draft.";
 
 /** The key of the new chat. */
-const NEW = "new";
+const NEW = `${PREFIX}new`;
 
 /** @param {string | null} chat */
-const keyOf = (chat) => PREFIX + (chat ?? NEW);
+const storeOf = (chat) => (chat === null ? sessionStorage : localStorage);
+
+/** @param {string | null} chat */
+const keyOf = (chat) => (chat === null ? NEW : PREFIX + chat);
 
 export const drafts = {
   /** @param {string | null} chat @returns {string} */
-  get: (chat) => sessionStorage.getItem(keyOf(chat)) ?? "",
+  get: (chat) => storeOf(chat).getItem(keyOf(chat)) ?? "",
 
   /** @param {string | null} chat @param {string} text */
   set(chat, text) {
-    if (text) sessionStorage.setItem(keyOf(chat), text);
-    else sessionStorage.removeItem(keyOf(chat));
+    try {
+      if (text) storeOf(chat).setItem(keyOf(chat), text);
+      else storeOf(chat).removeItem(keyOf(chat));
+    } catch {
+      // The storage is full: the text stays in the input, but does not survive a reload.
+    }
   },
 
   clear() {
-    for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
+    for (const store of [sessionStorage, localStorage])
+      for (const key of Object.keys(store)) if (key.startsWith(PREFIX)) store.removeItem(key);
+  },
+
+  /**
+   * Calls a function when another tab changes the draft of a chat. Returns a function that ends it.
+   * @param {(chat: string, text: string, before: string) => void} call
+   */
+  onChange(call) {
+    const changed = (/** @type {StorageEvent} */ { key, newValue, oldValue }) => {
+      if (key?.startsWith(PREFIX)) call(key.slice(PREFIX.length), newValue ?? "", oldValue ?? "");
+    };
+    addEventListener("storage", changed);
+    return () => removeEventListener("storage", changed);
   },
 };
