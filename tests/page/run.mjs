@@ -3,12 +3,17 @@
 
 import assert from "node:assert/strict";
 import { report } from "../mcp/lib/report.mjs";
+import { answers } from "./checks/answers.mjs";
+import { chatList } from "./checks/chat-list.mjs";
 import { chat } from "./checks/chat.mjs";
 import { consent } from "./checks/consent.mjs";
 import { files } from "./checks/files.mjs";
 import { hostile, hostileSkills } from "./checks/hostile.mjs";
+import { keyboard } from "./checks/keyboard.mjs";
 import { large } from "./checks/large.mjs";
+import { messages } from "./checks/messages.mjs";
 import { resume } from "./checks/resume.mjs";
+import { sidebar } from "./checks/sidebar.mjs";
 import { skills } from "./checks/skills.mjs";
 import { tests } from "./checks/tests.mjs";
 import { units } from "./checks/units.mjs";
@@ -44,6 +49,11 @@ try {
   const all = [
     ...units(check),
     ...chat(env, browser, check, prowess),
+    ...answers(env, browser, check),
+    ...messages(env, browser, check),
+    ...keyboard(env, browser, check),
+    ...sidebar(env, browser, check),
+    ...chatList(env, browser, check),
     ...consent(browser, check, prowess),
     ...files(env, browser, check),
     ...resume(env, browser, check),

@@ -116,11 +116,20 @@ class Browser {
 }
 
 /** Serves the files of the page from a directory, so that the server need not be rebuilt during development. */
-const serveAssetsFrom = (context, directory) =>
-  context.route(/\/assets\//, async (route) => {
+const serveAssetsFrom = async (context, directory) => {
+  await context.route(/\/assets\//, async (route) => {
     const path = new URL(route.request().url()).pathname.replace(/^\/assets\/([0-9a-f]{16}\/)?/, "");
     await route.fulfill({ path: join(directory, path) });
   });
+  // The document keeps the headers of the server.
+  await context.route(
+    (url) => url.pathname === "/",
+    async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: readFileSync(join(directory, "index.html"), "utf8") });
+    },
+  );
+};
 
 /** Types a message and sends it with the keyboard. */
 export const send = async (page, text) => {

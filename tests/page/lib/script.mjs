@@ -16,6 +16,26 @@ const MARKDOWN = [
   "Done.",
 ].join("\n");
 
+const WIDE = Array.from({ length: 60 }, (_, index) => `x${index}`).join("_");
+/** Two code blocks; the model waits in the second one. */
+const CODE = [
+  "Look:",
+  "",
+  "```rust",
+  `fn first() { let ${WIDE} = 1; }`,
+  "```",
+  "",
+  "And:",
+  "",
+  "```python",
+  `${WIDE} = 2`,
+  "def second(n):",
+  "    return n + 1",
+  "```",
+  "",
+  "Done.",
+].join("\n");
+
 /** Returns numbered words: `w1 w2 …`. */
 export const numberedWords = (count) => Array.from({ length: count }, (_, index) => `w${index + 1}`).join(" ");
 
@@ -51,6 +71,7 @@ export const script = (message, step, request) => {
     return step === 0 ? { calls: Array.from({ length: 8 }, (_, index) => one(index)) } : { text: "All read." };
   }
   if (/think first/i.test(message)) return { text: "Done.", hold: 0 };
+  if (/write code/i.test(message)) return { text: CODE, pause: 30, hold: 18 };
   if (/count slowly/i.test(message)) return { text: numberedWords(60), pause: 20, hold: 10 };
   if (/count on/i.test(message)) return { text: numberedWords(40), pause: 15 };
   if (/markdown/i.test(message)) return { text: MARKDOWN, pause: 60 };

@@ -50,7 +50,8 @@ export const openMenu = (button, label, items) => {
     if (menu.contains(document.activeElement) || document.activeElement === document.body) button.focus();
     menu.remove();
   });
-  document.body.append(menu);
+  // Inside the landmark of the button, where screen readers expect it.
+  (button.closest("aside, main") ?? document.body).append(menu);
   button.setAttribute("aria-expanded", "true");
   menu.showPopover();
   place(menu, button);

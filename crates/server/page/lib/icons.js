@@ -26,7 +26,7 @@ const PATHS = {
   keyboard: "M2 5h16v10H2zM5 8h.2M8 8h.2M11 8h.2M14 8h.2M5.5 12h9",
   leave: "M8 3H3v14h5M8 10h9M13.5 6 17.5 10l-4 4",
   menu: "M3 5h14M3 10h14M3 15h14",
-  more: "M4.5 10h.2M10 10h.2M15.5 10h.2",
+  more: "M4.5 9.4a.6.6 0 1 0 .1 0zM10 9.4a.6.6 0 1 0 .1 0zM15.5 9.4a.6.6 0 1 0 .1 0z",
   next: "M8 4l6 6-6 6",
   pin: "M7 3h6l-1 6 3 3H5l3-3zM10 12v6",
   quote: "M8 5H4v6h4V5v7l-2 3M16 5h-4v6h4V5v7l-2 3",
