@@ -12,6 +12,7 @@ import { hostile, hostileSkills } from "./checks/hostile.mjs";
 import { keyboard } from "./checks/keyboard.mjs";
 import { large } from "./checks/large.mjs";
 import { messages } from "./checks/messages.mjs";
+import { pageUnits } from "./checks/page-units.mjs";
 import { resume } from "./checks/resume.mjs";
 import { sidebar } from "./checks/sidebar.mjs";
 import { skills } from "./checks/skills.mjs";
@@ -48,6 +49,7 @@ try {
   await env.serve();
   const all = [
     ...units(check),
+    ...pageUnits(check),
     ...chat(env, browser, check, prowess),
     ...answers(env, browser, check),
     ...messages(env, browser, check),

@@ -52,6 +52,7 @@ export const openFakeChat = async (browser, env, messages, options = {}) => {
     };
     globalThis.fetch = (address, init) => {
       if (!String(address).startsWith("/api/events")) return real(address, init);
+      globalThis.isFollowed ||= String(address).includes("made-up");
       const body = new ReadableStream({ start: (stream) => void streams.push(stream) });
       return Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
     };
@@ -60,6 +61,7 @@ export const openFakeChat = async (browser, env, messages, options = {}) => {
   await page.locator("message-view").first().waitFor();
   /** Sends an event of the chat to the page. */
   chat.push = async (name, data = {}) => {
+    await page.waitForFunction(() => globalThis.isFollowed);
     chat.seq++;
     const text = `id: ${chat.seq}\nevent: ${name}\ndata: ${JSON.stringify({ ...data, chat: chat.id })}\n\n`;
     await page.evaluate((text) => globalThis.pushEvent(text), text);

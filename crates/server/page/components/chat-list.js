@@ -6,7 +6,6 @@ import { icon } from "../lib/icons.js";
 import { address, go, route } from "../lib/route.js";
 import { t } from "../lib/text.js";
 import { chats } from "../state/chats.js";
-import { removeChats } from "./chat-actions.js";
 import { ChatRow } from "./chat-row.js";
 
 /** @typedef {import("../types.js").Chat} Chat */
@@ -203,6 +202,7 @@ export class ChatList extends HTMLElement {
 
   /** @param {Chat[]} some */
   async #removeSelected(some) {
+    const { removeChats } = await import("./chat-actions.js");
     if (await removeChats(some)) this.#select(null);
   }
 

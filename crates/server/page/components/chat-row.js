@@ -6,8 +6,6 @@ import { icon } from "../lib/icons.js";
 import { address } from "../lib/route.js";
 import { t } from "../lib/text.js";
 import { chats } from "../state/chats.js";
-import { chatActions } from "./chat-actions.js";
-import { openMenu } from "./popup-menu.js";
 
 /** @typedef {import("../types.js").Chat} Chat */
 
@@ -41,7 +39,8 @@ export class ChatRow {
       { class: "icon-button small chat-more", type: "button", title: t.chats.more, "aria-haspopup": "menu", "aria-expanded": "false" },
       icon("more"),
     );
-    more.addEventListener("click", () => {
+    more.addEventListener("click", async () => {
+      const [{ chatActions }, { openMenu }] = await Promise.all([import("./chat-actions.js"), import("./popup-menu.js")]);
       const [pin, ...others] = chatActions(this.chat);
       const remove = others.pop();
       openMenu(more, t.chats.more, [

@@ -2,6 +2,7 @@
 
 import { Unreachable } from "../lib/api.js";
 import { closest, h, make } from "../lib/dom.js";
+import { FollowEnd } from "../lib/follow-end.js";
 import { firstLine, number } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { address, go } from "../lib/route.js";
@@ -23,27 +24,16 @@ import { PromptBox } from "./prompt-box.js";
 /** The number of messages per batch. Browsers check the visibility of batches, not of single messages. */
 const BATCH = 40;
 
-/** The view follows new content if it is closer to the end than this. */
-const NEAR = 80;
-
 /** What a chat is called that begins so: the words, without the skill that is called. @param {string} text */
 const titleOf = (text) =>
   firstLine(text.replace(/^\/(\S+)\s*/, (whole, name) => (text.trim() === `/${name}` ? name : ""))) ||
   firstLine(text);
-
-/** How long after user input a scroll event is attributed to it. */
-const BY_HAND = 1_000;
 
 export class ChatView extends HTMLElement {
   /** @type {Conversation | null} */
   #chat = null;
   /** @type {Map<string, MessageView>} */
   #views = new Map();
-  #stick = true;
-  /** The last scroll position. */
-  #at = 0;
-  /** The time of the last scrolling input. */
-  #moved = 0;
   /** Whether the notice reports that the server is unreachable. */
   #unreachable = false;
   /** Whether loading the chat has failed. */
@@ -57,6 +47,7 @@ export class ChatView extends HTMLElement {
     { class: "icon-button to-end", hidden: true, title: t.chat.toEnd, "aria-label": t.chat.toEnd },
     icon("down"),
   );
+  #end = new FollowEnd(this.#scroll, this.#messages, this.#down);
   #active = h("div", { class: "active-skills", role: "group", "aria-label": t.chat.active });
   #said = h("div", { class: "unseen", role: "status" });
   #problem = h("div", { class: "notice error", role: "alert", hidden: true });
@@ -84,10 +75,6 @@ export class ChatView extends HTMLElement {
       dropTarget(this, (files) => this.#attach(files), (error) => this.#say(error)),
       h("div", { class: "dock" }, this.#down, this.#problem, this.#active, this.#box, this.#said),
     );
-    this.#scroll.addEventListener("scroll", () => this.#scrolled(), { passive: true });
-    for (const what of ["wheel", "touchmove", "pointerdown", "keydown"])
-      this.#scroll.addEventListener(what, () => (this.#moved = Date.now()), { passive: true });
-    this.#down.addEventListener("click", () => this.#toEnd());
     this.#earlier.addEventListener("click", () => this.#loadEarlier());
     this.#box.addEventListener("written", () => drafts.set(this.#chat?.id ?? null, this.#box.text));
     this.#box.addEventListener("send", (event) => this.#send(/** @type {CustomEvent} */ (event).detail));
@@ -101,8 +88,6 @@ export class ChatView extends HTMLElement {
     this.#messageEvents();
     this.addEventListener("try", (event) => this.#box.put(/** @type {CustomEvent} */ (event).detail));
     this.#box.addEventListener("recall", () => this.#recall());
-    new ResizeObserver(() => this.#stick && this.#toEnd()).observe(this.#messages);
-    new ResizeObserver(() => this.#stick && this.#toEnd()).observe(this.#scroll);
     this.#top.observe(this.#earlier);
     // Skill mentions are rendered once the skills are loaded.
     const skills = () => {
@@ -200,15 +185,13 @@ export class ChatView extends HTMLElement {
     this.#views.clear();
     this.#messages.replaceChildren();
     this.#earlier.hidden = true;
-    this.#stick = true;
-    this.#at = 0;
-    this.#down.hidden = true;
+    this.#end.reset();
   }
 
   #empty() {
     document.title = "Prowess";
     this.#messages.replaceChildren(make(EmptyChat));
-    this.#toTop();
+    this.#end.toTop();
     this.#box.focus();
   }
 
@@ -220,8 +203,8 @@ export class ChatView extends HTMLElement {
     this.#earlier.hidden = (this.#chat?.before ?? null) === null;
     this.#markLast();
     this.#markFiles(this.#messages);
-    if (messages.length === 0) this.#toTop();
-    else this.#toEnd();
+    if (messages.length === 0) this.#end.toTop();
+    else this.#end.toEnd();
   }
 
   /** @param {Message[]} messages */
@@ -252,12 +235,12 @@ export class ChatView extends HTMLElement {
       const room = last?.matches(".batch") && last.childElementCount < BATCH;
       if (room) last?.append(this.#view(message));
       else this.#messages.append(...this.#batches([message]));
-      if (message.role === "user" && !this.#switching) this.#stick = true;
+      if (message.role === "user" && !this.#switching) this.#end.stick = true;
     }
     const view = this.#views.get(message.id);
     if (view) this.#markFiles(view);
     this.#markLast();
-    if (this.#stick) this.#toEnd();
+    if (this.#end.stick) this.#end.toEnd();
   }
 
   /** @param {string} id */
@@ -393,7 +376,7 @@ export class ChatView extends HTMLElement {
       // A message must not be sent without a file that belongs to it.
       const { failed } = this.#box.files;
       if (failed > 0) throw new Error(t.files.notUploaded(failed));
-      this.#stick = true;
+      this.#end.stick = true;
       await chat.send(text, this.#box.files.paths);
       this.#box.files.clear();
     } catch (error) {
@@ -429,7 +412,7 @@ export class ChatView extends HTMLElement {
     const chat = this.#chat;
     if (!chat || chat.live) return;
     this.#say(null);
-    this.#stick = !stay;
+    this.#end.stick = !stay;
     this.#switching = stay;
     await change(chat).catch((error) => this.#chat === chat && this.#say(error));
     this.#switching = false;
@@ -455,41 +438,6 @@ export class ChatView extends HTMLElement {
     this.#unreachable = error instanceof Unreachable;
     this.#problem.hidden = !error;
     this.#problem.textContent = error ? t.problem(error) : "";
-  }
-
-  #scrolled() {
-    const rest = this.#scroll.scrollHeight - this.#scroll.clientHeight - this.#scroll.scrollTop;
-    // Content changes can move the view away from the end. Only scrolling up by the user stops following.
-    if (rest < NEAR) this.#stick = true;
-    else if (this.#scroll.scrollTop < this.#at) {
-      if (Date.now() - this.#moved < BY_HAND) this.#stick = false;
-      else this.#settle();
-    }
-    this.#at = this.#scroll.scrollTop;
-    this.#down.hidden = this.#stick || rest < 3 * NEAR;
-  }
-
-  /** The view was scrolled without user input: by a content change, which is followed in the next frame, or by the browser's
-   * find function. */
-  #settle() {
-    const at = this.#scroll.scrollTop;
-    requestAnimationFrame(() =>
-      requestAnimationFrame(() => {
-        if (this.#scroll.scrollTop <= at) this.#stick = false;
-      }),
-    );
-  }
-
-  /** An empty chat has no end to follow. */
-  #toTop() {
-    this.#stick = false;
-    this.#scroll.scrollTop = this.#at = 0;
-  }
-
-  #toEnd() {
-    this.#scroll.scrollTop = this.#scroll.scrollHeight;
-    this.#at = this.#scroll.scrollTop;
-    this.#stick = true;
   }
 }
 customElements.define("chat-view", ChatView);

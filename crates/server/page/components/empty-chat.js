@@ -1,10 +1,15 @@
 // The view of an empty chat: an introduction and three suggestions.
 
-import { h, make } from "../lib/dom.js";
+import { h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { t } from "../lib/text.js";
 import { app } from "../state/app.js";
-import { ModelSetup } from "./model-setup.js";
+
+/** The element is defined when its module is loaded, which most visits do not need. */
+const modelSetup = () => {
+  import("./model-setup.js").catch(() => {});
+  return document.createElement("model-setup");
+};
 
 export class EmptyChat extends HTMLElement {
   /** @type {(() => void)[]} */
@@ -48,7 +53,7 @@ export class EmptyChat extends HTMLElement {
         ),
       ),
     );
-    const setup = without && app.about?.admin ? (this.querySelector("model-setup") ?? make(ModelSetup)) : null;
+    const setup = without && app.about?.admin ? (this.querySelector("model-setup") ?? modelSetup()) : null;
     const list = h("ul", { class: "tries", "aria-label": t.empty.triesLabel }, ...tries);
     const note = h(
       "p",

@@ -51,6 +51,8 @@ export class MarkdownView extends HTMLElement {
     this.#settled = this.#settledBlocks = 0;
     this.#html = html;
     this.#update(html);
+    // What is complete is not compared again.
+    if (!this.#live) this.#blocks = [];
   }
 
   /** Shows the blocks after the finished ones. Equal blocks stay as they are. @param {string} html */
@@ -67,7 +69,7 @@ export class MarkdownView extends HTMLElement {
       if (shown && before?.isEqualNode(block)) return;
       this.#blocks[at] = block;
       if (shown && before && growCode(shown, before, block, this.#live)) return;
-      const next = decorate(block.cloneNode(true), this.#live);
+      const next = decorate(this.#live ? block.cloneNode(true) : block, this.#live);
       if (shown) shown.replaceWith(next);
       else this.append(next);
     });

@@ -3,6 +3,7 @@
 
 import { h, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
+import { MOD } from "../lib/shortcuts.js";
 import { t } from "../lib/text.js";
 import { FileChips } from "./file-chips.js";
 import { SkillMenu } from "./skill-menu.js";
@@ -57,7 +58,7 @@ export class PromptBox extends HTMLElement {
         this.#area,
         this.#button,
       ),
-      h("p", { class: "prompt-help", id: "prompt-help" }, t.prompt.help),
+      h("p", { class: "prompt-help", id: "prompt-help" }, t.prompt.help(MOD)),
     );
     this.#area.addEventListener("input", () => this.#typed());
     this.#area.addEventListener("keydown", (event) => this.#key(event));

@@ -150,7 +150,7 @@ export const texts = {
     label: "Message",
     placeholder: "Write a message, or / for a skill",
     placeholderSkill: "What should the skill do?",
-    help: "Enter to send, Shift+Enter for a new line, / or $ for skills, Ctrl+/ for all shortcuts.",
+    help: (/** @type {string} */ mod) => `Enter to send, Shift+Enter for a new line, / or $ for skills, ${mod}+/ for all shortcuts.`,
     send: "Send",
     stop: "Stop",
     skills: "Skills",

@@ -131,7 +131,7 @@ export const texts = {
     label: "消息",
     placeholder: "输入消息，或输入 / 选择技能",
     placeholderSkill: "要它做什么？",
-    help: "Enter 发送，Shift+Enter 换行，/ 或 $ 列出技能，Ctrl+/ 查看所有快捷键。",
+    help: (mod) => `Enter 发送，Shift+Enter 换行，/ 或 $ 列出技能，${mod}+/ 查看所有快捷键。`,
     send: "发送",
     stop: "停止",
     skills: "技能",

@@ -75,6 +75,7 @@ pub(super) const FILES: &[PageFile] = files![
     "lib/export-markdown.js",
     "lib/feed.js",
     "lib/files.js",
+    "lib/follow-end.js",
     "lib/format.js",
     "lib/fuzzy.js",
     "lib/groups.js",
