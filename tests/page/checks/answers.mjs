@@ -35,6 +35,18 @@ export const answers = (env, browser, check) => [
     return page;
   }),
 
+  check("answers: markup in coloured code is text", async () => {
+    const code = '<img src=x onerror="alert(1)"><script>alert(2)</script>';
+    const escaped = code.replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+    const html = `<pre><code class="language-html">${escaped}\n</code></pre>`;
+    const answer = message("a", "assistant", null, { parts: [{ type: "text", text: "…", html }] });
+    const { page } = await openFakeChat(browser, env, [message("q", "user", "Why?"), answer]);
+    await page.locator("pre .tok-tag").first().waitFor();
+    assert.equal(await page.locator("pre").textContent(), `${code}\n`);
+    assert.equal(await page.locator("pre img, pre script").count(), 0);
+    return page;
+  }),
+
   check("answers: streaming keeps finished blocks, scroll positions and colours", async () => {
     const page = await browser.open(await browser.newContext(), env.url);
     await send(page, "Write code.");
@@ -58,6 +70,24 @@ export const answers = (env, browser, check) => [
     assert.deepEqual(state, { same: [true, true], scrolled: [120, 120], keyword: true, paragraph: true });
     assert.match(await page.locator("pre").nth(1).textContent(), /def second\(n\):\n {4}return n \+ 1\n$/);
     await browser.checkAccessibility(page, "coloured code");
+    return page;
+  }),
+
+  check("answers: in a long reply, finished blocks are neither replaced nor rendered again", async () => {
+    const page = await browser.open(await browser.newContext(), env.url);
+    const lengths = [];
+    page.on("request", (request) => {
+      if (request.url().endsWith("/api/render")) lengths.push(request.postDataJSON().text.length);
+    });
+    await send(page, "Write much.");
+    await page.locator(".message.writing .markdown p", { hasText: "Paragraph 3" }).waitFor();
+    await page.evaluate(() => (globalThis.paragraphs = [...document.querySelectorAll(".message.writing .markdown > p")].slice(0, 3)));
+    await waitForReply(page);
+    assert.equal(await page.locator(".message.assistant .markdown > p").count(), 80);
+    const texts = await page.locator(".message.assistant .markdown > p").evaluateAll((all) => all.map((one) => one.textContent.split(" ")[1]));
+    assert.deepEqual(texts, Array.from({ length: 80 }, (_, index) => String(index)));
+    assert.deepEqual(await page.evaluate(() => globalThis.paragraphs.map((one) => one.isConnected)), [true, true, true]);
+    assert(Math.max(...lengths) < 6000, `${Math.max(...lengths)} characters are rendered at once`);
     return page;
   }),
 

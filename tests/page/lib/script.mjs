@@ -36,6 +36,9 @@ const CODE = [
   "Done.",
 ].join("\n");
 
+/** Paragraphs of 20 words, more than are rendered at once. */
+const LONG = Array.from({ length: 80 }, (_, index) => `Paragraph ${index} ${"word ".repeat(18).trim()}.`).join("\n\n");
+
 /** Returns numbered words: `w1 w2 …`. */
 export const numberedWords = (count) => Array.from({ length: count }, (_, index) => `w${index + 1}`).join(" ");
 
@@ -72,6 +75,7 @@ export const script = (message, step, request) => {
   }
   if (/think first/i.test(message)) return { text: "Done.", hold: 0 };
   if (/write code/i.test(message)) return { text: CODE, pause: 30, hold: 18 };
+  if (/write much/i.test(message)) return { text: LONG, pause: 2 };
   if (/count slowly/i.test(message)) return { text: numberedWords(60), pause: 20, hold: 10 };
   if (/count on/i.test(message)) return { text: numberedWords(40), pause: 15 };
   if (/markdown/i.test(message)) return { text: MARKDOWN, pause: 60 };

@@ -102,7 +102,8 @@ export class ChatList extends HTMLElement {
     const focused = document.activeElement;
     this.#title.textContent = archived ? t.chats.archived : t.chats.title;
     this.#archive.setAttribute("aria-pressed", String(archived));
-    for (const id of this.#rows.keys()) if (!shown.some((chat) => chat.id === id)) this.#rows.delete(id);
+    const ids = new Set(shown.map((chat) => chat.id));
+    for (const id of this.#rows.keys()) if (!ids.has(id)) this.#rows.delete(id);
     /** @type {Map<string, { title: string, rows: HTMLElement[] }>} */
     const groups = new Map();
     for (const chat of shown) {

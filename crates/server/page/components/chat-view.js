@@ -175,7 +175,10 @@ export class ChatView extends HTMLElement {
     on("earlier", (messages) => this.#before(messages));
     on("meta", () => this.#meta());
     on("files", () => this.#files());
-    on("gone", () => go(address("chat"), { replace: true }));
+    on("gone", () => {
+      drafts.set(chat.id, "");
+      go(address("chat"), { replace: true });
+    });
     this.#chat = chat;
     this.#unread = false;
     return chat;
