@@ -14,6 +14,7 @@ import { large } from "./checks/large.mjs";
 import { messages } from "./checks/messages.mjs";
 import { pageUnits } from "./checks/page-units.mjs";
 import { resume } from "./checks/resume.mjs";
+import { schemes } from "./checks/schemes.mjs";
 import { sidebar } from "./checks/sidebar.mjs";
 import { skills } from "./checks/skills.mjs";
 import { tests } from "./checks/tests.mjs";
@@ -55,6 +56,7 @@ try {
     ...messages(env, browser, check),
     ...keyboard(env, browser, check),
     ...sidebar(env, browser, check),
+    ...schemes(env, browser, check),
     ...chatList(env, browser, check),
     ...consent(browser, check, prowess),
     ...files(env, browser, check),

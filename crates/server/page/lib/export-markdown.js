@@ -10,7 +10,7 @@ import { t } from "./text.js";
 
 const PAGE = 200;
 
-/** A value in a code span, whatever backticks it contains. @param {unknown} value */
+/** A value in a code span, with a fence that is longer than its backticks. @param {unknown} value */
 const code = (value) => {
   const text = String(value ?? "").replace(/\s+/g, " ").trim();
   const fence = "`".repeat(Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length)) + 1);
