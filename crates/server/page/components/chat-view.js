@@ -11,6 +11,7 @@ import { app } from "../state/app.js";
 import { Conversation } from "../state/chat.js";
 import { chats } from "../state/chats.js";
 import { drafts } from "../state/drafts.js";
+import { activeSkills } from "./active-skills.js";
 import { confirmDialog } from "./confirm-dialog.js";
 import { dropTarget, FILES_MAX } from "./drop-target.js";
 import { EmptyChat } from "./empty-chat.js";
@@ -289,26 +290,8 @@ export class ChatView extends HTMLElement {
     this.#title.classList.toggle("unseen", !chat);
     if (chat) document.title = `${chat.title || t.chats.untitled} · Prowess`;
     const names = chat?.activated_skill_names ?? [];
-    const chips = names.map((name) =>
-      h(
-        "span",
-        { class: "chip" },
-        icon("bolt"),
-        h("span", { class: "chip-name" }, name),
-        h(
-          "button",
-          {
-            class: "chip-close",
-            title: t.chat.letGo(name),
-            "aria-label": t.chat.letGo(name),
-            onclick: () => this.#letGo(name),
-          },
-          icon("close"),
-        ),
-      ),
-    );
     this.#active.hidden = names.length === 0;
-    this.#active.replaceChildren(h("span", { class: "active-label" }, t.chat.active), ...chips);
+    this.#active.replaceChildren(...activeSkills(names, (name) => this.#letGo(name)));
     const live = Boolean(this.#chat?.live);
     if (live !== this.#box.busy) this.#said.textContent = live ? t.chat.answering : t.chat.answered;
     this.#box.busy = live;

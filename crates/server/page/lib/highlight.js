@@ -12,7 +12,7 @@ const LENGTH_MAX = 60_000;
 export const LANGUAGES = new Set(
   (
     "bash sh zsh c h cpp cc c++ h++ hpp hh hxx cxx csharp cs c# css diff patch dockerfile docker go golang ini toml java jsp " +
-    "javascript js jsx mjs cjs json jsonc json5 kotlin kt kts lua pluto makefile mk mak make markdown md mkdown mkd php powershell pwsh ps ps1 " +
+    "javascript js jsx mjs cjs json jsonc json5 kotlin kt kts lua pluto makefile mk make markdown md mkdown mkd php powershell pwsh ps ps1 " +
     "python py gyp ipython r ruby rb gemspec podspec thor irb rust rs shell console shellsession sql swift typescript ts tsx mts cts " +
     "html xhtml rss atom xjb xsd xsl plist wsf svg xml yaml yml"
   ).split(" "),

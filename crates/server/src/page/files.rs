@@ -20,6 +20,7 @@ macro_rules! files {
 /// All other files, sorted by path.
 pub(super) const FILES: &[PageFile] = files![
     "chat.css",
+    "components/active-skills.js",
     "components/app-shell.js",
     "components/chat-actions.js",
     "components/chat-list.js",
