@@ -264,33 +264,39 @@ export const chat = (env, browser, check, prowess) => [
     return page;
   }),
 
-  check("without a model, the page shows how to configure one", async () => {
+  check("a model is set up on the page", async () => {
     const other = await makeTestEnv(prowess);
     try {
       await other.serve();
-      const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
-      const page = await browser.open(context, other.url);
-      const setup = page.locator("model-setup");
+      const page = await browser.open(await browser.newContext(), other.url);
+      const setup = page.locator("empty-chat model-setup");
       await setup.waitFor();
-      await waitForText(setup, new RegExp(`${other.home}/\\.prowess/config\\.toml`));
       // The top is visible.
       await page.waitForFunction(() => (document.querySelector(".empty-title")?.getBoundingClientRect().top ?? 0) > 52);
-      await setup.getByRole("radio", { name: /On this machine/ }).focus();
-      await page.keyboard.press("Space");
-      await setup.getByRole("button", { name: "Copy: Configuration" }).click();
-      const snippet = await page.evaluate(() => navigator.clipboard.readText());
-      assert.match(snippet, /^\[chat\]\nprovider = "openai-chat"\nmodel = /);
       await browser.checkAccessibility(page, "setting up a model");
+      // Mistakes are shown at their fields.
+      await setup.getByLabel("Provider").selectOption("anthropic");
+      await setup.getByRole("button", { name: "Save" }).click();
+      await waitForText(setup, /enter the key of the provider/);
+      assert.equal(await setup.getByLabel("API key").getAttribute("aria-invalid"), "true");
+      await setup.getByLabel("Provider").selectOption("openai-chat");
+      await setup.getByLabel("Address").fill("http://127.0.0.1:9/v1");
+      await setup.getByRole("button", { name: "Test connection" }).click();
+      await waitForText(setup, /nothing answers at/);
+      await setup.getByLabel("Address").fill(env.model.url);
+      await setup.getByLabel("API key").fill("sk-entered-on-the-page");
+      await setup.getByRole("button", { name: "Test connection" }).click();
+      await waitForText(setup, /The connection works: 2 models/);
+      await setup.getByLabel("Model name").fill("scripted");
+      await setup.getByRole("button", { name: "Save" }).click();
+      await page.locator(".model-name", { hasText: "scripted" }).waitFor();
+      await setup.waitFor({ state: "detached" });
       await page.goto(`${other.url}#/settings`);
-      await page.locator("settings-view model-setup").waitFor();
-      await browser.checkAccessibility(page, "settings without a model");
-      // The suggested configuration works.
-      await other.crash();
-      write(join(other.home, ".prowess"), { "config.toml": snippet });
-      await other.serve();
-      await page.reload();
-      await page.locator(".model-name", { hasText: "qwen3:8b" }).waitFor();
-      assert.equal(await page.locator("model-setup").isVisible(), false);
+      const settings = page.locator("settings-view model-setup");
+      await settings.getByPlaceholder("A key is stored").waitFor();
+      assert.equal(await settings.getByLabel("API key").inputValue(), "");
+      assert.equal(await settings.getByLabel("Model name").inputValue(), "scripted");
+      await browser.checkAccessibility(page, "settings with a model");
       return page;
     } finally {
       other.end();

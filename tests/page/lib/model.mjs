@@ -22,6 +22,10 @@ export const startModel = (script) =>
       waiting = [];
     };
     const server = createServer(async (request, response) => {
+      if (request.method === "GET") {
+        response.writeHead(200, { "content-type": "application/json" });
+        return response.end(JSON.stringify({ object: "list", data: [{ id: "scripted" }, { id: "other" }] }));
+      }
       let body = "";
       for await (const piece of request) body += piece;
       const parsed = JSON.parse(body);

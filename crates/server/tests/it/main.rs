@@ -9,6 +9,7 @@ mod failures;
 mod files;
 mod guard;
 mod limits;
+mod model_setup;
 mod multiple_servers;
 mod openapi;
 mod operations;

@@ -32,7 +32,7 @@ pub struct RunningServer {
     pub store: Arc<dyn Store>,
     pub http: reqwest::Client,
     served: JoinHandle<()>,
-    temp_dir: tempfile::TempDir,
+    pub temp_dir: tempfile::TempDir,
 }
 
 /// Returns options with both tokens.
