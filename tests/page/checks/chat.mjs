@@ -278,13 +278,13 @@ export const chat = (env, browser, check, prowess) => [
       await setup.getByLabel("Provider").selectOption("anthropic");
       await setup.getByRole("button", { name: "Save" }).click();
       await waitForText(setup, /enter the key of the provider/);
-      assert.equal(await setup.getByLabel("API key").getAttribute("aria-invalid"), "true");
+      assert.equal(await setup.getByLabel("Key", { exact: true }).getAttribute("aria-invalid"), "true");
       await setup.getByLabel("Provider").selectOption("openai-chat");
       await setup.getByLabel("Address").fill("http://127.0.0.1:9/v1");
       await setup.getByRole("button", { name: "Test connection" }).click();
       await waitForText(setup, /nothing answers at/);
       await setup.getByLabel("Address").fill(env.model.url);
-      await setup.getByLabel("API key").fill("sk-entered-on-the-page");
+      await setup.getByLabel("Key", { exact: true }).fill("sk-entered-on-the-page");
       await setup.getByRole("button", { name: "Test connection" }).click();
       await waitForText(setup, /The connection works: 2 models/);
       await setup.getByLabel("Model name").fill("scripted");
@@ -294,7 +294,7 @@ export const chat = (env, browser, check, prowess) => [
       await page.goto(`${other.url}#/settings`);
       const settings = page.locator("settings-view model-setup");
       await settings.getByPlaceholder("A key is stored").waitFor();
-      assert.equal(await settings.getByLabel("API key").inputValue(), "");
+      assert.equal(await settings.getByLabel("Key", { exact: true }).inputValue(), "");
       assert.equal(await settings.getByLabel("Model name").inputValue(), "scripted");
       await browser.checkAccessibility(page, "settings with a model");
       return page;

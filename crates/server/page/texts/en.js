@@ -32,7 +32,7 @@ export const texts = {
     kinds: { anthropic: "Anthropic", openai: "OpenAI", "openai-chat": "OpenAI-compatible (Ollama, LM Studio, llama.cpp, vLLM, …)" },
     address: "Address",
     addressHelp: "Leave empty for the provider's own address.",
-    key: "API key",
+    key: "Key",
     keyHelp: "Servers on this machine usually need none.",
     stored: "A key is stored",
     model: "Model name",

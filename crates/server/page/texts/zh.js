@@ -32,7 +32,7 @@ export const texts = {
     kinds: { anthropic: "Anthropic", openai: "OpenAI", "openai-chat": "兼容 OpenAI（Ollama、LM Studio、llama.cpp、vLLM 等）" },
     address: "地址",
     addressHelp: "留空则使用提供方自己的地址。",
-    key: "API 密钥",
+    key: "密钥",
     keyHelp: "本机上的服务器通常不需要密钥。",
     stored: "已保存密钥",
     model: "模型名称",
