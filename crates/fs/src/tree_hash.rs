@@ -108,9 +108,24 @@ impl HashedTree {
 
     /// Adds a file, replacing any with the same path.
     pub fn replace(&mut self, path: &str, executable: bool, bytes: &[u8]) {
-        let normalized = nfc(path);
-        self.files.retain(|file| file.path != normalized);
+        self.remove(path);
         self.add(path, executable, bytes);
+    }
+
+    /// Removes the file with this path, and returns it.
+    pub fn remove(&mut self, path: &str) -> Option<HashedFile> {
+        let normalized = nfc(path);
+        let index = self.files.iter().position(|file| file.path == normalized)?;
+        Some(self.files.remove(index))
+    }
+
+    /// Gives a file another path, replacing any with that path.
+    pub fn rename(&mut self, from: &str, to: &str) {
+        let Some(file) = self.remove(from) else { return };
+        self.remove(to);
+        let path = nfc(to);
+        let index = self.files.partition_point(|file| file.path < path);
+        self.files.insert(index, HashedFile { path, ..file });
     }
 
     /// Returns the files, sorted by path.

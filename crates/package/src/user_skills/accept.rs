@@ -19,13 +19,13 @@ pub(super) struct AcceptedChange {
 
 impl AcceptedChange {
     /// Accepts a change before it is made, so that a killed process leaves no change without acceptance. `dir`
-    /// is the skill's directory, `canonical` the same without symlinks, and `file` the path, the executable bit and
-    /// the contents after the change.
+    /// is the skill's directory, `canonical` the same without symlinks, and `change` makes the change in a list of the
+    /// files.
     pub(super) fn accept(
         target: &InstallTarget,
         dir: &Path,
         canonical: &Path,
-        file: (&str, bool, &[u8]),
+        change: impl FnOnce(&mut HashedTree),
     ) -> Result<Self, UserSkillError> {
         let unchanged = Self { is_changed: false, previous: None };
         let lock = LockFile::read(&target.lock_path).map_err(PackageError::from)?;
@@ -36,8 +36,7 @@ impl AcceptedChange {
         if current != locked.tree && previous.as_ref() != Some(&current) {
             return Ok(unchanged);
         }
-        let (path, executable, bytes) = file;
-        tree.replace(path, executable, bytes);
+        change(&mut tree);
         let accepted = lock::accept_tree(&target.host, canonical, &tree.hash());
         accepted.map_err(PackageError::io("accept", canonical))?;
         Ok(Self { is_changed: true, previous })

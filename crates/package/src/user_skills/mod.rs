@@ -5,6 +5,7 @@
 //! | `create` | a new skill from an id, a name, a description and instructions |
 //! | `read` | reads a file of a skill, even if the skill is not available |
 //! | `write` | writes a file of a skill, unless another program changed it |
+//! | `rename` | renames and deletes files of a skill, unless another program changed them |
 //! | `accept` | accepts edits of installed skills |
 //! | `delete` | deletes a skill and its lock entry |
 //!
@@ -20,10 +21,12 @@ mod create;
 mod delete;
 mod error;
 mod read;
+mod rename;
 mod write;
 
 pub use create::{CreatedSkill, NewSkill, create_skill};
 pub use delete::delete_skill;
 pub use error::{FieldError, UserSkillError};
 pub use read::read_skill_file;
+pub use rename::{delete_skill_file, rename_skill_file};
 pub use write::{ExpectedContent, WrittenFile, write_skill_file};

@@ -74,8 +74,9 @@ pub fn write_skill_file(
     check_limits(skill, &target.inner, bytes, existing.as_ref())?;
     target.check_expected(existing.as_ref().map(|existing| existing.digest.as_deref()), expected)?;
     let executable = existing.as_ref().is_some_and(|existing| existing.mode & 0o111 != 0);
-    let after = (target.inner.as_str(), executable, bytes);
-    let accepted = AcceptedChange::accept(&install_target, &skill.dir(), &dir, after)?;
+    let accepted = AcceptedChange::accept(&install_target, &skill.dir(), &dir, |tree| {
+        tree.replace(target.inner.as_str(), executable, bytes);
+    })?;
     let stage = Stage::create(dir.parent().unwrap_or(&dir))?;
     let mode = existing.as_ref().map(|existing| existing.mode);
     let staged = stage_file(&stage, bytes, mode).map_err(PackageError::io("write", &dir))?;
@@ -94,9 +95,7 @@ fn check_manifest(
     bytes: &[u8],
     rules: &Rules,
 ) -> Result<Vec<Diagnostic>, UserSkillError> {
-    let location = skill.skill_md_path();
-    let is_manifest = location.file_name().is_some_and(|name| name == inner.as_str());
-    if !is_manifest && inner.as_str() != "SKILL.md" {
+    if !is_manifest(skill, inner) {
         return Ok(Vec::new());
     }
     let parsed = parse(bytes, Some(&skill.id()), rules);
@@ -106,6 +105,12 @@ fn check_manifest(
         }
         false => Ok(parsed.diagnostics),
     }
+}
+
+/// Returns whether a path is that of the manifest.
+pub(super) fn is_manifest(skill: &Skill, inner: &InnerPath) -> bool {
+    inner.as_str() == "SKILL.md"
+        || skill.skill_md_path().file_name().is_some_and(|name| name == inner.as_str())
 }
 
 /// Rejects a file with which the skill could not be installed: limits and collisions.
@@ -137,25 +142,25 @@ fn check_limits(
     Ok(check_collisions(std::iter::once(inner).chain(&others))?)
 }
 
-/// A file to write in a skill.
-struct TargetFile {
-    dir: Dir,
-    inner: InnerPath,
+/// A file of a skill that is changed.
+pub(super) struct TargetFile {
+    pub(super) dir: Dir,
+    pub(super) inner: InnerPath,
 }
 
-struct ExistingFile {
+pub(super) struct ExistingFile {
     /// `None` if the file is too large to be read.
-    digest: Option<String>,
+    pub(super) digest: Option<String>,
     size: u64,
     mode: u32,
 }
 
 impl TargetFile {
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         Path::new(self.inner.as_str())
     }
 
-    fn existing(&self) -> Result<Option<ExistingFile>, UserSkillError> {
+    pub(super) fn existing(&self) -> Result<Option<ExistingFile>, UserSkillError> {
         let (file, stat) = match self.dir.open_file(self.path()) {
             Ok(opened) => opened,
             Err(Errno::NOENT) => return Ok(None),
@@ -182,11 +187,11 @@ impl TargetFile {
         Ok(Some(ExistingFile { digest, size, mode: stat.permissions() & 0o777 }))
     }
 
-    fn concurrent_change(&self, current_digest: Option<String>) -> UserSkillError {
+    pub(super) fn concurrent_change(&self, current_digest: Option<String>) -> UserSkillError {
         UserSkillError::ConcurrentChange { path: self.inner.to_string(), current_digest }
     }
 
-    fn check_expected(
+    pub(super) fn check_expected(
         &self,
         existing: Option<Option<&str>>,
         expected: &ExpectedContent,
@@ -245,7 +250,7 @@ fn stage_file(stage: &Stage, bytes: &[u8], mode: Option<u32>) -> std::io::Result
     Ok(path)
 }
 
-fn target_error(inner: &InnerPath) -> impl Fn(Errno) -> UserSkillError + use<> {
+pub(super) fn target_error(inner: &InnerPath) -> impl Fn(Errno) -> UserSkillError + use<> {
     let path = inner.to_string();
     move |error| {
         let message = match error {

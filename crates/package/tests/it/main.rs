@@ -14,5 +14,6 @@ mod settings;
 mod user_skills;
 mod user_skills_import;
 mod user_skills_killed;
+mod user_skills_rename;
 mod user_skills_support;
 mod user_skills_write;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use prowess::{HostEnv, Policy, Preset, Registry, ScanProgress, Snapshot};
 use prowess_package::user_skills::{
     CreatedSkill, ExpectedContent, NewSkill, UserSkillError, WrittenFile, create_skill, delete_skill,
-    write_skill_file,
+    delete_skill_file, rename_skill_file, write_skill_file,
 };
 use prowess_package::{
     IdentifiedBy, ImportRequest, InstallChecks, InstallPlan, InstallTarget, PackageError, PlanItem, Task,
@@ -109,6 +109,18 @@ impl TestHome {
         let snapshot = self.snapshot();
         let skill = snapshot.copies(id).next().unwrap();
         write_skill_file(skill, path, bytes, &expected, &self.policy, &self.host())
+    }
+
+    pub fn rename(&self, id: &str, from: &str, to: &str) -> Result<(), UserSkillError> {
+        let snapshot = self.snapshot();
+        let skill = snapshot.copies(id).next().unwrap();
+        rename_skill_file(skill, from, to, &ExpectedContent::Any, &self.policy, &self.host())
+    }
+
+    pub fn delete_file(&self, id: &str, path: &str, expected: ExpectedContent) -> Result<(), UserSkillError> {
+        let snapshot = self.snapshot();
+        let skill = snapshot.copies(id).next().unwrap();
+        delete_skill_file(skill, path, &expected, &self.policy, &self.host())
     }
 
     pub fn delete(&self, id: &str) -> Result<(), UserSkillError> {
