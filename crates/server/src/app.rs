@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use prowess_chat::store::Store;
+use prowess_package::FileUrls;
 use tokio_util::sync::CancellationToken;
 
 use crate::limits::{ConcurrencyLimit, Limits, TransferLimit};
@@ -29,6 +30,8 @@ pub(crate) struct AppState {
     /// The number of open connections.
     pub(crate) connections: AtomicUsize,
     pub(crate) metrics: Arc<Metrics>,
+    /// Whether skills may be installed from `file://` repositories.
+    pub(crate) file_urls: FileUrls,
     /// Cancelled when the server must stop.
     pub(crate) stop: CancellationToken,
 }
@@ -39,6 +42,7 @@ impl App {
         store: Arc<dyn Store>,
         limits: Limits,
         ask_consent: bool,
+        file_urls: FileUrls,
         stop: CancellationToken,
     ) -> Self {
         let (connections, metrics) = (AtomicUsize::new(0), Arc::new(Metrics::default()));
@@ -53,6 +57,7 @@ impl App {
             transfers: TransferLimit::default(),
             connections,
             metrics,
+            file_urls,
             stop,
         }))
     }

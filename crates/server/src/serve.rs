@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use prowess_chat::store::{Announcements, Store, Topic};
+use prowess_package::FileUrls;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -31,6 +32,8 @@ pub struct ServerOptions {
     /// Whether administrators may decide that scripts run, on the page and in MCP clients. Only for a server that other machines
     /// cannot reach: the script runs as the user who runs the server, and a lasting answer is saved in that user's configuration.
     pub ask_consent: bool,
+    /// Whether administrators may install skills from `file://` repositories.
+    pub file_urls: FileUrls,
 }
 
 impl Default for ServerOptions {
@@ -40,6 +43,7 @@ impl Default for ServerOptions {
             limits: Limits::default(),
             grace: Duration::from_secs(10),
             ask_consent: false,
+            file_urls: FileUrls::Refused,
         }
     }
 }
@@ -77,7 +81,8 @@ impl Server {
         let hosts = options.guard.hosts.added().to_vec();
         // MCP sessions end when the server stops.
         let reloadable = Reloadable::new(load, Arc::clone(&store), hosts, stop.child_token())?;
-        let app = App::new(reloadable, store, options.limits.clone(), options.ask_consent, stop);
+        let ServerOptions { ask_consent, file_urls, .. } = options;
+        let app = App::new(reloadable, store, options.limits.clone(), ask_consent, file_urls, stop);
         let router = api::router(app.clone(), options.guard.clone());
         Ok(Self { app, router, options })
     }

@@ -137,6 +137,7 @@ fn options(args: &ServeArgs, output: &mut Output) -> Result<ServerOptions, Failu
         grace: Duration::from_secs(args.grace),
         // Administrators of a server that only this machine can reach are asked about scripts.
         ask_consent: args.addr.ip().is_loopback(),
+        file_urls: super::packages::file_urls(),
     })
 }
 

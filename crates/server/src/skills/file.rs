@@ -1,13 +1,14 @@
-//! Reads and writes a file of a skill.
+//! Reads, writes, renames and deletes a file of a skill.
 
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
-use axum::http::{HeaderValue, header};
+use axum::extract::{FromRequest, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use prowess::{ErrorCode, Skill, digest, resources};
 use prowess_package::InstallTarget;
+use prowess_package::limits::FILE_MAX;
 use prowess_package::user_skills::{self, ExpectedContent};
 use prowess_tools::json::{self, DiagnosticJson};
 use serde::Deserialize;
@@ -16,7 +17,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{blocking, find, find_editable, refresh_after_change, schemas};
 use crate::app::App;
-use crate::extract::{Flag, JsonBody, Path, QueryString};
+use crate::extract::{Flag, JsonBody, Path, QueryString, expected_length, read_body};
 use crate::guard::{Access, Admin};
 use crate::problem::{ApiResult, Problem};
 use crate::reloadable::LoadedState;
@@ -140,30 +141,36 @@ pub(crate) struct WrittenFileResponse {
     diagnostics: Vec<schemas::DiagnosticEntryJson>,
 }
 
-/// Writes a file of a user skill. Rejects a `SKILL.md` that would not load.
+/// Converts the digest that a client sends: missing for any content, empty for no file.
+fn expected_content(digest: Option<String>) -> ExpectedContent {
+    match digest {
+        None => ExpectedContent::Any,
+        Some(digest) if digest.is_empty() => ExpectedContent::Absent,
+        Some(digest) => ExpectedContent::Digest(digest),
+    }
+}
+
+/// Writes a file of a user skill: a text as JSON, or any bytes as `application/octet-stream`. Bytes replace an existing file, unless
+/// the header `If-None-Match: *` is sent. Rejects a `SKILL.md` that would not load.
 #[utoipa::path(put, path = "/api/skills/{id}/files/{*path}", tag = "skills",
-    params(("id" = String, Path), ("path" = String, Path)), request_body = WriteFile,
+    params(("id" = String, Path), ("path" = String, Path)),
+    request_body(content((WriteFile = "application/json"), (Vec<u8> = "application/octet-stream"))),
     responses((status = 200, body = WrittenFileResponse), (status = 400, body = Problem), (status = 403, body = Problem),
         (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn put(
     State(app): State<App>,
     _: Admin,
     Path((id, path)): Path<(String, String)>,
-    JsonBody(write): JsonBody<WriteFile>,
+    request: Request,
 ) -> ApiResult<Json<Value>> {
+    let (bytes, expected) = read_content(&app, request).await?;
     let loaded = app.reloadable.current();
     let snapshot = loaded.skills().await;
     let work = Arc::clone(&loaded);
     let result = blocking(move || -> ApiResult<Value> {
         let (policy, host) = (work.registry.policy(), work.registry.host());
         let skill = find_editable(&snapshot, &id, policy, host)?;
-        let expected = match write.digest {
-            None => ExpectedContent::Any,
-            Some(digest) if digest.is_empty() => ExpectedContent::Absent,
-            Some(digest) => ExpectedContent::Digest(digest),
-        };
-        let result =
-            user_skills::write_skill_file(skill, &path, write.content.as_bytes(), &expected, policy, host)?;
+        let result = user_skills::write_skill_file(skill, &path, &bytes, &expected, policy, host)?;
         let location = skill.dir().join(&result.path);
         let diagnostics: Vec<_> =
             result.diagnostics.iter().map(|diagnostic| DiagnosticJson::new(&location, diagnostic)).collect();
@@ -178,4 +185,88 @@ pub(crate) async fn put(
     let result = result.await??;
     refresh_after_change(&app, &loaded).await?;
     Ok(Json(result))
+}
+
+/// Reads the new content of a file from a request.
+async fn read_content(app: &App, request: Request) -> ApiResult<(Vec<u8>, ExpectedContent)> {
+    let headers = request.headers();
+    if headers.get(header::CONTENT_TYPE).is_none_or(|kind| kind != "application/octet-stream") {
+        let JsonBody(WriteFile { content, digest }) = JsonBody::from_request(request, &()).await?;
+        return Ok((content.into_bytes(), expected_content(digest)));
+    }
+    let must_be_new = headers.get(header::IF_NONE_MATCH).is_some_and(|tag| tag == "*");
+    let _permit = app.transfers.acquire(expected_length(headers, FILE_MAX))?;
+    let bytes = read_body(request, usize::try_from(FILE_MAX).unwrap_or(usize::MAX)).await?;
+    Ok((bytes, if must_be_new { ExpectedContent::Absent } else { ExpectedContent::Any }))
+}
+
+/// Which content may be deleted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DeleteParams {
+    /// The digest of the content that the client read; if the file has changed since, it is kept.
+    digest: Option<String>,
+}
+
+/// Deletes a file of a user skill, except its `SKILL.md`.
+#[utoipa::path(delete, path = "/api/skills/{id}/files/{*path}", tag = "skills",
+    params(("id" = String, Path), ("path" = String, Path), DeleteParams),
+    responses((status = 204), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
+        (status = 409, body = Problem)))]
+pub(crate) async fn delete(
+    State(app): State<App>,
+    _: Admin,
+    Path((id, path)): Path<(String, String)>,
+    QueryString(params): QueryString<DeleteParams>,
+) -> ApiResult<StatusCode> {
+    let loaded = app.reloadable.current();
+    let snapshot = loaded.skills().await;
+    let work = Arc::clone(&loaded);
+    let deleted = blocking(move || -> ApiResult<()> {
+        let (policy, host) = (work.registry.policy(), work.registry.host());
+        let skill = find_editable(&snapshot, &id, policy, host)?;
+        let expected = expected_content(params.digest);
+        Ok(user_skills::delete_skill_file(skill, &path, &expected, policy, host)?)
+    });
+    deleted.await??;
+    refresh_after_change(&app, &loaded).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A file to rename.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = RenameFile)]
+pub(crate) struct RenameFile {
+    /// The path of the file.
+    from: String,
+    /// The new path, at which nothing may exist.
+    to: String,
+    /// The digest of the content that the client read; if the file has changed since, it is not renamed.
+    digest: Option<String>,
+}
+
+/// Renames a file of a user skill, except its `SKILL.md`.
+#[utoipa::path(post, path = "/api/skills/{id}/rename", tag = "skills", params(("id" = String, Path)), request_body = RenameFile,
+    responses((status = 204), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
+        (status = 409, body = Problem)))]
+pub(crate) async fn rename(
+    State(app): State<App>,
+    _: Admin,
+    Path(id): Path<String>,
+    JsonBody(request): JsonBody<RenameFile>,
+) -> ApiResult<StatusCode> {
+    let loaded = app.reloadable.current();
+    let snapshot = loaded.skills().await;
+    let work = Arc::clone(&loaded);
+    let renamed = blocking(move || -> ApiResult<()> {
+        let (policy, host) = (work.registry.policy(), work.registry.host());
+        let skill = find_editable(&snapshot, &id, policy, host)?;
+        let RenameFile { from, to, digest } = request;
+        let expected = expected_content(digest);
+        Ok(user_skills::rename_skill_file(skill, &from, &to, &expected, policy, host)?)
+    });
+    renamed.await??;
+    refresh_after_change(&app, &loaded).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -6,19 +6,22 @@ use axum::Json;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use prowess::ErrorCode;
 use prowess::policy::SkillIdentity;
+use prowess::{ErrorCode, HostEnv};
 use prowess_package::audit::Suppressions;
 use prowess_package::user_skills::UserSkillError;
 use prowess_package::{
-    IdentifiedBy, ImportRequest, InstallChecks, InstallTarget, PlanAction, PlanItem, Task, plan_import,
+    IdentifiedBy, ImportRequest, InstallChecks, InstallPlan, InstallTarget, PlanAction, PlanItem, Task,
+    plan_import,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::errors::upload_problem;
+use super::planned::{FindingJson, PlannedFileJson, TEXTS_MAX, describe_files, finding_json};
 use super::upload_form::{REQUEST_MAX, UploadForm};
 use super::{blocking, refresh_after_change};
 use crate::app::App;
@@ -73,7 +76,9 @@ pub(crate) struct ImportedSkillResponse {
     name: String,
     /// Its description.
     description: String,
-    files: Vec<ImportedFileJson>,
+    files: Vec<PlannedFileJson>,
+    /// What its files can access: `scripts`, `hosts`, `tools` and `env`.
+    capabilities: Value,
     /// The audit findings.
     findings: Vec<FindingJson>,
     /// Whether it replaces an existing skill.
@@ -86,31 +91,6 @@ pub(crate) struct ImportedSkillResponse {
     status: Option<&'static str>,
     /// Why it is not available, if it is not.
     reason: Option<String>,
-}
-
-/// A file of the imported skill.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = ImportedFile)]
-pub(crate) struct ImportedFileJson {
-    path: String,
-    bytes: u64,
-}
-
-/// An audit finding.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Finding)]
-pub(crate) struct FindingJson {
-    /// The id of the rule.
-    rule: &'static str,
-    /// The severity.
-    severity: &'static str,
-    /// A description for people.
-    message: String,
-    /// The file.
-    path: String,
-    line: u32,
-    /// Why the user accepts the finding; null if it is not suppressed.
-    suppressed: Option<String>,
 }
 
 /// Imports an archive or a directory as a user skill. It is checked and audited, and installed completely or not at all.
@@ -145,8 +125,7 @@ pub(crate) async fn import(
 fn import_upload(form: &UploadForm, loaded: &LoadedState, dry_run: bool) -> ApiResult<ImportedSkillResponse> {
     let (policy, host) = (loaded.registry.policy(), loaded.registry.host());
     let target = InstallTarget::user_skills(policy, host).map_err(UserSkillError::from)?;
-    let file = host.home.as_ref().map(|home| home.join(SUPPRESSIONS)).filter(|path| path.exists());
-    let list = file.map(|path| suppressions(&path)).transpose()?;
+    let list = user_suppressions(host)?;
     let checks = InstallChecks { rules: &policy.manifest, suppressions: list.iter().collect() };
     let identified_by = match policy.scan.identity {
         SkillIdentity::Id => IdentifiedBy::Directory,
@@ -165,7 +144,7 @@ fn import_upload(form: &UploadForm, loaded: &LoadedState, dry_run: bool) -> ApiR
     let imported = plan
         .items
         .first()
-        .map(imported_skill)
+        .map(|item| imported_skill(item, &plan))
         .ok_or_else(|| Problem::invalid("the upload contains no skill"))?;
     if !dry_run {
         plan.commit().map_err(upload_problem)?;
@@ -173,25 +152,18 @@ fn import_upload(form: &UploadForm, loaded: &LoadedState, dry_run: bool) -> ApiR
     Ok(imported)
 }
 
-fn imported_skill(item: &PlanItem) -> ImportedSkillResponse {
+fn imported_skill(item: &PlanItem, plan: &InstallPlan) -> ImportedSkillResponse {
     let prepared = item.prepared.as_ref();
-    let file = |file: &prowess::HashedFile| ImportedFileJson { path: file.path.clone(), bytes: file.bytes };
-    let finding = |finding: &prowess_package::audit::Finding| FindingJson {
-        rule: finding.rule,
-        severity: finding.severity.as_str(),
-        message: finding.message.clone(),
-        path: finding.path.clone(),
-        line: finding.line,
-        suppressed: finding.suppressed.clone(),
-    };
+    let mut bytes_left = TEXTS_MAX;
     ImportedSkillResponse {
         schema: 1,
         id: item.name.clone(),
         name: prepared.map(|prepared| prepared.title.clone()).unwrap_or_default(),
         description: prepared.map(|prepared| prepared.description.clone()).unwrap_or_default(),
-        files: prepared.map(|prepared| prepared.tree.files().iter().map(file).collect()).unwrap_or_default(),
+        files: describe_files(item, plan, &mut bytes_left),
+        capabilities: json!(prepared.map(|prepared| &prepared.capabilities)),
         findings: prepared
-            .map(|prepared| prepared.verdict.findings.iter().map(finding).collect())
+            .map(|prepared| prepared.verdict.findings.iter().map(finding_json).collect())
             .unwrap_or_default(),
         replaces: matches!(item.action, PlanAction::Replace | PlanAction::Keep),
         refused: prepared.is_some_and(|prepared| prepared.verdict.blocks_install()),
@@ -199,6 +171,12 @@ fn imported_skill(item: &PlanItem) -> ImportedSkillResponse {
         status: None,
         reason: None,
     }
+}
+
+/// Returns the findings that the user accepted.
+pub(super) fn user_suppressions(host: &HostEnv) -> ApiResult<Option<Suppressions>> {
+    let file = host.home.as_ref().map(|home| home.join(SUPPRESSIONS)).filter(|path| path.exists());
+    file.map(|path| suppressions(&path)).transpose()
 }
 
 fn suppressions(path: &std::path::Path) -> ApiResult<Suppressions> {

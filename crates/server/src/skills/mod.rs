@@ -5,8 +5,11 @@
 //! | `list` | the list of skills |
 //! | `admin` | details of all skills, for administrators |
 //! | `detail`, `file` | one skill, and its files |
+//! | `check` | checks a text while it is edited |
 //! | `change` | creates, deletes, enables, disables and rescans skills |
 //! | `import`, `upload_form` | imports uploaded archives and directories |
+//! | `install` | installs and updates skills from repositories and sites |
+//! | `planned` | files and audit findings before an installation |
 //! | `query` | the prompt, matching skills, and completions |
 //! | `inspect` | previews the input of a model for a message |
 //! | `overview` | statistics |
@@ -20,13 +23,16 @@
 
 mod admin;
 mod change;
+mod check;
 mod detail;
 mod errors;
 mod file;
 mod import;
 mod inspect;
+mod install;
 mod list;
 mod overview;
+mod planned;
 mod publish;
 mod query;
 mod redact;
@@ -57,7 +63,11 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(admin::skills))
         .routes(routes!(detail::one, change::delete))
         .routes(routes!(detail::files))
-        .routes(routes!(file::get, file::put))
+        .routes(routes!(file::get, file::put, file::delete))
+        .routes(routes!(file::rename))
+        .routes(routes!(check::check))
+        .routes(routes!(install::install))
+        .routes(routes!(install::update))
         .routes(routes!(change::enable))
         .routes(routes!(change::disable))
         .routes(routes!(change::rescan))

@@ -26,6 +26,9 @@ use crate::reloadable::LoadedState;
 /// The number of most used skills to list.
 const USED_MAX: usize = 20;
 
+/// The number of costly skills to list.
+const COSTLY_MAX: usize = 10;
+
 /// Statistics about all skills.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "used only for the OpenAPI description")]
@@ -39,6 +42,8 @@ pub(crate) struct OverviewResponse {
     most_used: Vec<UsageFiguresJson>,
     /// Available skills that were never used in a chat.
     never_used: Vec<String>,
+    /// The available skills whose catalog entries have the most tokens.
+    costly: Vec<EntryFiguresJson>,
     /// Errors and warnings.
     problems: Vec<schemas::DiagnosticEntryJson>,
     /// The number of chats.
@@ -80,6 +85,15 @@ pub(crate) struct UsageFiguresJson {
     count: u64,
     /// The last use, in milliseconds since 1970.
     last: u64,
+}
+
+/// The size of the catalog entry of a skill.
+#[derive(ToSchema)]
+#[schema(as = EntryFigures)]
+#[allow(dead_code, reason = "used only for the OpenAPI description")]
+pub(crate) struct EntryFiguresJson {
+    name: String,
+    tokens: u64,
 }
 
 /// Returns statistics about all skills.
@@ -154,6 +168,16 @@ fn statistics(snapshot: &Arc<Snapshot>, uses: &[SkillUse], chats: u64, catalog: 
         .take(USED_MAX)
         .map(|used| json!({"name": used.name, "count": used.count, "last": used.last}))
         .collect();
+    let entry = |skill: &Skill| {
+        (tokens::count(&format!("{}: {}", skill.name(), skill.full_description())), skill.key().to_string())
+    };
+    let mut costly: Vec<(usize, String)> = snapshot.enabled().map(entry).collect();
+    costly.sort_by(|(a, name), (b, other)| b.cmp(a).then_with(|| name.cmp(other)));
+    let costly: Vec<Value> = costly
+        .into_iter()
+        .take(COSTLY_MAX)
+        .map(|(tokens, name)| json!({"name": name, "tokens": tokens}))
+        .collect();
     let diagnostics: Vec<_> = snapshot.diagnostics().collect();
     let problems: Vec<_> =
         diagnostics.iter().map(|located| DiagnosticJson::new(&located.path, &located.diagnostic)).collect();
@@ -164,6 +188,7 @@ fn statistics(snapshot: &Arc<Snapshot>, uses: &[SkillUse], chats: u64, catalog: 
         "catalog": catalog,
         "most_used": used,
         "never_used": never_used,
+        "costly": costly,
         "problems": problems,
         "chats": chats,
     })

@@ -77,7 +77,7 @@ pub(super) fn install_targets(
 }
 
 /// Returns whether `file://` URLs are allowed.
-fn file_urls() -> FileUrls {
+pub(super) fn file_urls() -> FileUrls {
     match std::env::var_os("PROWESS_ALLOW_FILE_URLS").is_some_and(|value| value == "1") {
         true => FileUrls::Allowed,
         false => FileUrls::Refused,

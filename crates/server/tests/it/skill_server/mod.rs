@@ -10,6 +10,7 @@ use prowess::{HostEnv, Preset, Registry, ScanProgress};
 use prowess_chat::store::{self, Store, StoreAddress};
 use prowess_config::{ConfigInputs, load};
 use prowess_mcp::http::AccessToken;
+use prowess_package::FileUrls;
 use prowess_server::{Guard, Server, ServerOptions, ServerParts};
 use prowess_tools::ScriptRunner;
 use reqwest::{Client, Method, Response};
@@ -127,7 +128,7 @@ impl ServerBuilder {
             Ok(ServerParts { configuration, registry: Arc::new(registry), runner: ScriptRunner::default() })
         };
         let stop = CancellationToken::new();
-        let options = ServerOptions { guard, ..ServerOptions::default() };
+        let options = ServerOptions { guard, file_urls: FileUrls::Allowed, ..ServerOptions::default() };
         let server = Server::new(Box::new(load), Arc::clone(&store), options, stop.clone()).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
@@ -192,6 +193,13 @@ impl SkillServer {
         let request = self.request(method.parse().unwrap(), inner);
         let request = if body.is_null() { request } else { request.json(&body) };
         status_and_json(request.send().await.unwrap()).await
+    }
+
+    /// Uploads bytes. With `must_be_new`, an existing file is kept.
+    pub async fn upload(&self, inner: &str, bytes: &[u8], must_be_new: bool) -> (u16, Value) {
+        let request = self.request(Method::PUT, inner).header("content-type", "application/octet-stream");
+        let request = if must_be_new { request.header("if-none-match", "*") } else { request };
+        status_and_json(request.body(bytes.to_vec()).send().await.unwrap()).await
     }
 
     /// Sends a form with fields and files.
