@@ -7,6 +7,7 @@ import { answers } from "./checks/answers.mjs";
 import { chatList } from "./checks/chat-list.mjs";
 import { chat } from "./checks/chat.mjs";
 import { consent } from "./checks/consent.mjs";
+import { editor } from "./checks/editor.mjs";
 import { files } from "./checks/files.mjs";
 import { hostile, hostileSkills } from "./checks/hostile.mjs";
 import { keyboard } from "./checks/keyboard.mjs";
@@ -44,10 +45,13 @@ const SKILLS = {
   ...hostileSkills,
 };
 
-const env = await makeTestEnv(prowess, { script, skills: SKILLS });
+const env = await makeTestEnv(prowess, { script, skills: SKILLS, env: { PROWESS_ALLOW_FILE_URLS: "1" } });
+// The checks of the editor add many skills.
+const editorEnv = await makeTestEnv(prowess, { script, skills: SKILLS });
 const browser = await startBrowser(tools);
 try {
   await env.serve();
+  await editorEnv.serve();
   const all = [
     ...units(check),
     ...pageUnits(check),
@@ -62,6 +66,7 @@ try {
     ...files(env, browser, check),
     ...resume(env, browser, check),
     ...skills(env, browser, check),
+    ...editor(editorEnv, browser, check),
     ...views(env, browser, check),
     ...tests(env, browser, check),
     ...hostile(env, browser, check, prowess),
@@ -84,5 +89,6 @@ try {
 } finally {
   await browser.close();
   env.end();
+  editorEnv.end();
 }
 process.exit(report.end());

@@ -6,6 +6,7 @@ import { Problem, signIn } from "./lib/api.js";
 import { make } from "./lib/dom.js";
 import { loadTexts } from "./lib/text.js";
 import { applyTheme } from "./lib/theme.js";
+import { startWorkspace } from "./lib/workspace.js";
 import { app } from "./state/app.js";
 
 applyTheme();
@@ -15,7 +16,7 @@ signIn.needed = () => {
   if (!document.querySelector("sign-in")) document.body.append(make(SignIn));
 };
 
-customElements.define("app-shell", AppShell);
+startWorkspace(() => customElements.define("app-shell", AppShell));
 
 /**
  * Exchanges the token in the address that `prowess serve` prints for a session, and removes it from the address. A browser with

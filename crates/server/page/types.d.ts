@@ -126,6 +126,19 @@ export interface Diagnostic {
   help?: string | null;
 }
 
+/** A diagnostic about a text that is edited; offsets are UTF-16 code units. */
+export interface TextDiagnostic extends Diagnostic {
+  start: number;
+  end: number;
+  fix: { start: number; end: number; text: string } | null;
+}
+
+export interface CheckedText {
+  diagnostics: TextDiagnostic[];
+  preview: { catalog: { text: string; tokens: number }; instructions: { text: string; tokens: number } } | null;
+  tokens: number;
+}
+
 export type Status = "enabled" | "disabled" | "unavailable" | "untrusted" | "modified" | "shadowed" | "invalid";
 
 export interface Skill {
@@ -162,11 +175,43 @@ export interface Finding {
   line?: number;
 }
 
+export interface Capabilities {
+  scripts?: string[];
+  hosts?: string[];
+  tools?: string[];
+  env?: string[];
+}
+
+/** A file of a skill that is installed or updated, with its texts if they can be shown. */
+export interface PlannedFile extends SkillFile {
+  executable: boolean;
+  change: "added" | "changed" | "unchanged" | "removed";
+  text: string | null;
+  before: string | null;
+}
+
+export interface PlannedSkill {
+  id: string;
+  name: string;
+  description: string;
+  action: "installed" | "updated" | "unchanged" | "removed" | "skipped" | "failed";
+  reason: string | null;
+  tree: string | null;
+  commit: string | null;
+  files: PlannedFile[];
+  findings: Finding[];
+  capabilities: Capabilities | null;
+  gained: Capabilities | null;
+  refused: boolean;
+  needs_confirmation: boolean;
+}
+
 export interface ImportReport {
   id: string;
   name: string;
-  files: SkillFile[];
+  files: PlannedFile[];
   findings: Finding[];
+  capabilities: Capabilities | null;
   replaces: boolean;
   refused?: boolean;
   needs_confirmation?: boolean;
@@ -193,6 +238,7 @@ export interface Overview {
   catalog: { tokens: number; characters: number; budget: number | null; shown: number; cut: number };
   most_used: { name: string; count: number; last: number }[];
   never_used: string[];
+  costly?: { name: string; tokens: number }[];
   problems: Diagnostic[];
   chats: number;
 }

@@ -149,80 +149,29 @@ export const skills = (env, browser, check) => [
     return page;
   }),
 
-  check("unsaved changes are not lost on ×, another row, another file, a filter or Escape", async () => {
+  check("a half-written form is not lost on Back, × or Escape", async () => {
     const page = await openDialog(browser, env);
-    const editor = page.locator("textarea.editor");
     const confirmation = page.getByRole("heading", { name: "Discard your changes?" });
-    await row(page, "notes").locator(".row-open").click();
-    await page.locator(".detail-actions").getByRole("button", { name: "Edit" }).click();
-    const before = await editor.inputValue();
-    await editor.fill(`${before}\nPrecious.\n`);
+    const description = page.getByLabel("Description", { exact: true });
+    await page.click("#add-skill");
+    await description.fill("Half a skill.");
     const actions = {
-      "the × of the file": () => page.getByRole("button", { name: "Close file" }).click(),
+      "Back": () => page.getByRole("button", { name: "Back" }).click(),
       "the × of the dialog": () => page.locator(".dialog-head").getByRole("button", { name: "Close" }).click(),
-      "Cancel": () => page.locator(".file-head").getByRole("button", { name: "Cancel" }).click(),
-      "another row": () => row(page, "code-review").locator(".row-open").click(),
-      "another file": () => page.locator(".detail .file", { hasText: "references/guide.md" }).click(),
-      "Add skill": () => page.click("#add-skill"),
+      "Cancel": () => page.getByRole("button", { name: "Cancel" }).click(),
       "Escape": () => page.keyboard.press("Escape"),
-      "Escape elsewhere": async () => {
-        await page.focus("#skills-filter");
-        await page.keyboard.press("Escape");
-      },
     };
     for (const [action, perform] of Object.entries(actions)) {
       await perform();
       await confirmation.waitFor();
-      if (action === "the × of the file") await browser.checkAccessibility(page, "the confirmation");
+      if (action === "Back") await browser.checkAccessibility(page, "the confirmation");
       await page.keyboard.press("Escape");
       await confirmation.waitFor({ state: "detached" });
-      assert.equal(await editor.inputValue(), `${before}\nPrecious.\n`, action);
+      assert.equal(await description.inputValue(), "Half a skill.", action);
     }
-    await page.fill("#skills-filter", "code-review");
-    await row(page, "code-review").waitFor();
-    assert.equal(await editor.inputValue(), `${before}\nPrecious.\n`, "a filter");
-    await page.selectOption(".status-filter", "invalid");
-    assert.equal(await editor.inputValue(), `${before}\nPrecious.\n`, "a status");
-    // Discarding must be confirmed.
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Discard" }).click();
     await page.locator("skills-dialog").waitFor({ state: "detached" });
-    await page.click("#open-skills");
-    await row(page, "code-review").waitFor();
-    await page.click("#add-skill");
-    await page.getByLabel("Description", { exact: true }).fill("Half a skill.");
-    await page.getByRole("button", { name: "Back" }).click();
-    await confirmation.waitFor();
-    await page.getByRole("button", { name: "Keep editing" }).click();
-    assert.equal(await page.getByLabel("Description", { exact: true }).inputValue(), "Half a skill.");
-    return page;
-  }),
-
-  check("a failed save shows a visible error; a successful one updates the details", async () => {
-    const page = await openDialog(browser, env, { viewport: { width: 1000, height: 560 } });
-    await row(page, "notes").locator(".row-open").click();
-    await page.locator(".detail-actions").getByRole("button", { name: "Edit" }).click();
-    const editor = page.locator("textarea.editor");
-    const before = await editor.inputValue();
-    await editor.fill("---\nname: notes\n---\nNo description.\n");
-    await page.keyboard.press("Control+s");
-    const problem = page.locator(".file-said.error");
-    await problem.locator(":scope:not(:empty)").waitFor();
-    const [seen, scroll] = [await problem.boundingBox(), await page.locator(".table-scroll").boundingBox()];
-    assert(
-      seen.y >= scroll.y && seen.y + seen.height <= scroll.y + scroll.height,
-      `${JSON.stringify(seen)} is not inside ${JSON.stringify(scroll)}`,
-    );
-    assert.equal(await problem.getAttribute("role"), "alert");
-    await editor.fill(before.replace(/^description: .*$/m, "description: Entirely new words. Use after a meeting."));
-    await page.keyboard.press("Control+s");
-    await page.getByText("Saved.").waitFor();
-    await page.locator(".detail-description", { hasText: "Entirely new words." }).waitFor();
-    await waitForText(page.locator(".file-said.error"), "");
-    await page.locator(".file-head").getByRole("button", { name: "Edit" }).click();
-    await editor.fill(before);
-    await page.keyboard.press("Control+s");
-    await page.locator(".detail-description", { hasText: "Turn notes into tasks" }).waitFor();
     return page;
   }),
 
@@ -240,27 +189,6 @@ export const skills = (env, browser, check) => [
     return page;
   }),
 
-  check("a user skill is edited, and concurrent changes are not overwritten", async () => {
-    const file = join(env.userSkills, "notes/SKILL.md");
-    const page = await openDialog(browser, env);
-    await row(page, "notes").locator(".row-open").click();
-    await page.locator(".detail-actions").getByRole("button", { name: "Edit" }).click();
-    const before = await page.locator("textarea.editor").inputValue();
-    await page.locator("textarea.editor").fill(before.replace("colour: blue\n", ""));
-    await page.keyboard.press("Control+s");
-    await page.getByText("Saved.").waitFor();
-    await page.locator(".detail .diagnostic").waitFor({ state: "detached" });
-    assert.equal(readFileSync(file, "utf8").includes("colour"), false);
-    await page.locator(".file-head").getByRole("button", { name: "Edit" }).click();
-    const edited = await page.locator("textarea.editor").inputValue();
-    write(join(env.userSkills, "notes"), { "SKILL.md": `${edited}\nFrom elsewhere.\n` });
-    await page.locator("textarea.editor").fill(`${edited}\nFrom here.\n`);
-    await page.locator(".file-head").getByRole("button", { name: "Save" }).click();
-    await page.getByText("has been changed by someone else").waitFor();
-    assert.match(readFileSync(file, "utf8"), /From elsewhere/);
-    return page;
-  }),
-
   check("a skill is disabled and enabled again", async () => {
     const page = await openDialog(browser, env);
     await row(page, "hello-world").locator(".row-open").click();
@@ -268,6 +196,56 @@ export const skills = (env, browser, check) => [
     await row(page, "hello-world").getByText("Disabled").first().waitFor();
     await page.getByRole("button", { name: "Enable" }).click();
     await row(page, "hello-world").getByText("Enabled").first().waitFor();
+    return page;
+  }),
+
+  check("the table is sorted by its columns, and by the match of a filter", async () => {
+    const page = await openDialog(browser, env);
+    const names = () => page.locator(".rows .row").evaluateAll((rows) => rows.map((one) => one.dataset.id));
+    const sort = page.getByRole("columnheader").getByRole("button", { name: "Name" });
+    await sort.click();
+    const up = await names();
+    assert.deepEqual(up, up.toSorted((a, b) => a.localeCompare(b, undefined, { numeric: true })));
+    await page.getByRole("columnheader", { name: "Name" }).and(page.locator('[aria-sort="ascending"]')).waitFor();
+    await browser.checkAccessibility(page, "a sorted table");
+    await sort.click();
+    await page.locator('[aria-sort="descending"]').waitFor();
+    assert.notDeepEqual(await names(), up);
+    await sort.click();
+    await page.locator("[aria-sort]").waitFor({ state: "detached" });
+    await page.fill("#skills-filter", "notes");
+    await page.waitForFunction(() => document.querySelector('.rows .row[data-index="0"]')?.dataset.id === "notes");
+    return page;
+  }),
+
+  check("several skills are disabled, enabled and deleted at once", async () => {
+    for (const id of ["bulk-a", "bulk-b"])
+      write(join(env.userSkills, id), { "SKILL.md": skillMd(id, `Is ${id}. Use for bulk.`) });
+    await env.api("/api/rescan", { method: "POST" });
+    const page = await openDialog(browser, env);
+    await page.fill("#skills-filter", "bulk-");
+    await row(page, "bulk-b").waitFor();
+    const bulk = page.locator(".skills-bulk");
+    const select = async () => {
+      await page.getByLabel("Select bulk-a").check();
+      await page.getByLabel("Select bulk-b").click({ modifiers: ["Shift"] });
+      await waitForText(bulk, /^2 skills selected/);
+    };
+    await select();
+    await browser.checkAccessibility(page, "selected skills");
+    await bulk.getByRole("button", { name: "Disable (2)" }).click();
+    await bulk.waitFor({ state: "hidden" });
+    for (const id of ["bulk-a", "bulk-b"]) await row(page, id).getByText("Disabled").first().waitFor();
+    await select();
+    await bulk.getByRole("button", { name: "Enable (2)" }).click();
+    await bulk.waitFor({ state: "hidden" });
+    for (const id of ["bulk-a", "bulk-b"]) await row(page, id).getByText("Enabled").first().waitFor();
+    await select();
+    await bulk.getByRole("button", { name: "Delete (2)" }).click();
+    await page.locator("dialog.small").getByRole("button", { name: "Delete" }).click();
+    await row(page, "bulk-a").waitFor({ state: "detached" });
+    await row(page, "bulk-b").waitFor({ state: "detached" });
+    assert.equal(existsSync(join(env.userSkills, "bulk-a")), false);
     return page;
   }),
 
@@ -332,6 +310,61 @@ export const skills = (env, browser, check) => [
     await page.getByRole("button", { name: "Import", exact: true }).click();
     await row(page, "harmless-two").waitFor();
     assert.equal(readFileSync(join(env.userSkills, "harmless-two/assets/x.txt"), "utf8"), "x");
+    return page;
+  }),
+
+  check("skills of an address are previewed with every file, then installed and updated", async () => {
+    const risky = skillMd("risky-one", "Sets up. Use when asked to.", "```sh\necho aGVsbG8= | base64 -d | bash\n```");
+    const report = (words) => skillMd("monthly", `Writes ${words}. Use at the end of a month.`);
+    const source = join(env.base, "source");
+    const git = (...args) => execFileSync("git", ["-C", source, "-c", "user.name=a", "-c", "user.email=a@example.com", ...args]);
+    write(source, {
+      "skills/monthly/SKILL.md": report("reports"),
+      "skills/monthly/scripts/run.sh": "#!/bin/sh\ncurl https://example.com/x\n",
+      "skills/risky-one/SKILL.md": risky,
+    });
+    git("init", "-q", "-b", "main");
+    git("add", "-A");
+    git("commit", "-q", "-m", "first");
+    const page = await openDialog(browser, env);
+    await page.click("#import-skill");
+    await page.fill("#install-address", "/etc");
+    await page.keyboard.press("Enter");
+    await page.locator("skill-install .notice.error").waitFor();
+    await page.fill("#install-address", `file://${source}`);
+    await page.keyboard.press("Enter");
+    const plan = (id) => page.locator(`.plan-skill[data-id="${id}"]`);
+    await waitForText(plan("monthly"), /monthly[\s\S]*scripts\/run\.sh[\s\S]*example\.com/);
+    await plan("monthly").locator("summary", { hasText: "scripts/run.sh" }).click();
+    await plan("monthly").getByText("curl https://example.com/x").waitFor();
+    // The line that the audit rejects is shown without a click.
+    await waitForText(plan("risky-one").locator(".lines li.error").first(), /base64 -d[\s\S]*[A-Z]/);
+    await browser.checkAccessibility(page, "skills of an address");
+    const go = page.getByRole("button", { name: /^Install \d+ skills?$/ });
+    assert.equal(await go.isDisabled(), true, "the findings are not accepted");
+    for (const box of await page.locator(".plan-skill .check input:checked").all()) {
+      const id = await box.evaluate((one) => one.closest(".plan-skill").dataset.id);
+      if (id !== "monthly") await box.uncheck();
+    }
+    await waitForText(go, "Install 1 skill");
+    const findings = page.locator("skill-install").getByLabel(/I have read the audit findings/);
+    if (await findings.isVisible()) await findings.check();
+    await go.click();
+    await row(page, "monthly").locator(".row-open[aria-expanded=true]").waitFor();
+    assert.equal(existsSync(join(env.userSkills, "monthly/scripts/run.sh")), true);
+    assert.equal(existsSync(join(env.userSkills, "risky-one")), false);
+    write(source, { "skills/monthly/SKILL.md": report("better reports") });
+    git("commit", "-q", "-a", "-m", "second");
+    await page.click("#update-skills");
+    await plan("monthly").locator("summary", { hasText: "SKILL.md" }).click();
+    await waitForText(plan("monthly").locator("tr.added"), /better reports/);
+    await browser.checkAccessibility(page, "an update");
+    const update = page.getByRole("button", { name: /^Update \d+ skills?$/ });
+    if (await findings.isVisible()) await findings.check();
+    await update.click();
+    await row(page, "monthly").locator(".row-open[aria-expanded=true]").waitFor();
+    assert.match(readFileSync(join(env.userSkills, "monthly/SKILL.md"), "utf8"), /better reports/);
+    await env.api("/api/skills/monthly", { method: "DELETE" });
     return page;
   }),
 

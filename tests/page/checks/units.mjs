@@ -33,6 +33,43 @@ export const units = (check) => [
     assert.deepEqual(["+1", "−1", "+11", "0", "+21"].map(texts.tests.points), ["point", "point", "points", "points", "points"]);
   }),
 
+  check("differences of texts are those of their lines, and few of them", async () => {
+    const { diffLines, hunksOf } = await page("lib/diff.js");
+    const shown = (before, after) =>
+      diffLines(before, after)
+        .map(({ kind, text }) => ({ same: " ", added: "+", removed: "-" })[kind] + text)
+        .join("\n");
+    assert.equal(shown("a\nb\nc\n", "a\nc\nd\n"), " a\n-b\n c\n+d");
+    assert.equal(shown("", "x\n"), "+x");
+    assert.equal(shown("x\n", ""), "-x");
+    assert.equal(shown("one\r\ntwo\r\n", "one\ntwo\n"), " one\n two");
+    // Applying the differences to either text gives the other one.
+    let seed = 7;
+    const random = (max) => (seed = (seed * 48271) % 2147483647) % max;
+    for (let round = 0; round < 300; round++) {
+      const text = () => Array.from({ length: random(12) }, () => "abcd"[random(4)]).join("\n");
+      const [before, after] = [text(), text()];
+      const lines = diffLines(before, after);
+      const side = (other) => lines.filter((line) => line.kind !== other).map((line) => line.text).join("\n");
+      assert.deepEqual([side("added"), side("removed")], [before, after]);
+    }
+    const long = Array.from({ length: 50 }, (_, index) => `line ${index}`);
+    const { hunks, rest } = hunksOf(diffLines(long.join("\n"), long.with(20, "changed").join("\n")));
+    assert.deepEqual([hunks.length, hunks[0].skipped, hunks[0].lines.length, rest], [1, 17, 8, 26]);
+    const other = Array.from({ length: 4000 }, (_, index) => `other ${index}`);
+    assert.equal(diffLines(other.join("\n"), other.map((line) => `${line}!`).join("\n")).length, 8000);
+  }),
+
+  check("messages are found in all forms of tests", async () => {
+    const { samplesIn } = await page("lib/samples.js");
+    const texts = (value) => samplesIn(value).map(({ text, expected }) => `${expected ? "+" : "-"}${text}`);
+    assert.deepEqual(texts([{ query: "a", should_trigger: true }, { query: "b", should_trigger: false }, { query: "c" }]), ["+a", "-b"]);
+    assert.deepEqual(texts({ triggers: [{ query: "a", should_trigger: true }] }), ["+a"]);
+    assert.deepEqual(texts({ should_trigger: ["a"], should_not_trigger: [{ prompt: "b" }] }), ["+a", "-b"]);
+    assert.deepEqual(texts({ evals: [{ prompt: "a", skill_should_trigger: true }], trigger_evals: { should_not_trigger: ["b"] } }), ["+a", "-b"]);
+    assert.deepEqual([texts(null), texts("x"), texts([{ should_trigger: true }])], [[], [], []]);
+  }),
+
   check("tables are read with quotes, within limits", async () => {
     const { COLUMNS_MAX, readTable, ROWS_MAX, separatorOf } = await page("lib/tables.js");
     assert.deepEqual(readTable('a,"b ""c"", d"\r\n\n"line\nbreak",2', ","), {

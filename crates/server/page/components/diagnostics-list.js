@@ -7,8 +7,10 @@ import { t } from "../lib/text.js";
 /** @typedef {import("../types.js").Diagnostic} Diagnostic */
 
 /**
- * @param {Diagnostic[]} diagnostics
- * @param {{ open?: (diagnostic: Diagnostic) => void, path?: (diagnostic: Diagnostic) => string }} [how]
+ * @template {Diagnostic & { fix?: unknown }} D
+ * @param {D[]} diagnostics
+ * @param {{ open?: (diagnostic: D) => void, path?: (diagnostic: D) => string, href?: (diagnostic: D) => string | null,
+ *   fix?: (diagnostic: D) => void }} [how]
  */
 export const diagnosticsList = (diagnostics, how = {}) =>
   h(
@@ -33,12 +35,28 @@ export const diagnosticsList = (diagnostics, how = {}) =>
             " ",
             one.message,
           ),
-          place &&
-            (how.open && one.line
-              ? h("button", { class: "link mono", onclick: () => how.open?.(one) }, place)
-              : h("span", { class: "mono muted" }, place)),
+          place && placeOf(one, place, how),
           one.help && h("p", { class: "muted" }, one.help),
+          how.fix !== undefined &&
+            Boolean(one.fix) &&
+            h(
+              "button",
+              { class: "button small", "aria-label": `${t.skills.fix}: ${one.message}`, onclick: () => how.fix?.(one) },
+              t.skills.fix,
+            ),
         ),
       );
     }),
   );
+
+/**
+ * @template {Diagnostic} D
+ * @param {D} one @param {string} place
+ * @param {{ open?: (diagnostic: D) => void, href?: (diagnostic: D) => string | null }} how
+ */
+const placeOf = (one, place, how) => {
+  const href = how.href?.(one);
+  if (href) return h("a", { class: "mono", href }, place);
+  if (how.open && one.line) return h("button", { class: "link mono", onclick: () => how.open?.(one) }, place);
+  return h("span", { class: "mono muted" }, place);
+};

@@ -5,7 +5,7 @@ import { afterPause, assign, h } from "../lib/dom.js";
 import { number } from "../lib/format.js";
 import { visible } from "../lib/hidden.js";
 import { stackedBar } from "../lib/plots.js";
-import { address, go, route } from "../lib/route.js";
+import { address, editAddress, go, route } from "../lib/route.js";
 import { t } from "../lib/text.js";
 import { app } from "../state/app.js";
 import { chats } from "../state/chats.js";
@@ -188,12 +188,15 @@ export class InspectorView extends HTMLElement {
 
   /** @param {Inspection} inspection */
   #skills(inspection) {
-    const shown = inspection.skills.slice(0, SKILLS);
-    const rows = shown.map((skill) =>
+    const ranked = [...inspection.skills].sort((a, b) => (b.score ?? -Infinity) - (a.score ?? -Infinity) || 0);
+    const shown = ranked.slice(0, SKILLS);
+    const id = (/** @type {string} */ name) => app.skill(name)?.id ?? name;
+    const rows = shown.map((skill, index) =>
       h(
         "tr",
         {},
-        h("th", { scope: "row", class: "mono" }, skill.name),
+        h("td", { class: "number" }, typeof skill.score === "number" ? number(index + 1) : "–"),
+        h("th", { scope: "row", class: "mono" }, h("a", { href: editAddress(id(skill.name)) }, skill.name)),
         h(
           "td",
           {},
@@ -210,7 +213,7 @@ export class InspectorView extends HTMLElement {
     const head = h(
       "tr",
       {},
-      ...[t.skills.name, t.inspect.shown, t.inspect.score, t.inspect.why].map((text) =>
+      ...[t.inspect.rank, t.skills.name, t.inspect.shown, t.inspect.score, t.inspect.why].map((text) =>
         h("th", { scope: "col" }, text),
       ),
     );

@@ -4,12 +4,14 @@ import { api, at } from "../lib/api.js";
 import { h, make } from "../lib/dom.js";
 import { fullTime, number, size } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
+import { address, editAddress, go } from "../lib/route.js";
 import { t } from "../lib/text.js";
+import { workspace } from "../lib/workspace.js";
 import { app } from "../state/app.js";
+import { drafts } from "../state/drafts.js";
 import { confirmDialog } from "./confirm-dialog.js";
 import { diagnosticsList } from "./diagnostics-list.js";
 import { SkillFileView } from "./skill-file.js";
-import { mayDiscard } from "./unsaved.js";
 
 /** @typedef {import("../types.js").Skill} Skill */
 /** @typedef {import("../types.js").SkillFile} SkillFile */
@@ -83,8 +85,9 @@ export class SkillDetail extends HTMLElement {
       actions.push(action("stop", t.skills.disable, () => this.#switch("disable")));
     if (admin && skill.status === "disabled")
       actions.push(action("check", t.skills.enable, () => this.#switch("enable")));
+    if (skill.status === "enabled") actions.push(action("chat", t.skills.try, () => this.#tryIt()));
     if (admin && skill.editable) {
-      actions.push(action("edit", t.skills.edit, () => this.#open("SKILL.md", { edit: true })));
+      actions.push(action("edit", t.skills.edit, () => this.#edit("SKILL.md")));
       actions.push(action("trash", t.common.delete, () => this.#remove(), "danger-text"));
     }
     if (!skill.editable)
@@ -184,9 +187,29 @@ export class SkillDetail extends HTMLElement {
     );
   }
 
-  /** @param {string} path @param {{ edit?: boolean, line?: number }} [how] */
-  async #open(path, how = {}) {
-    if (!(await mayDiscard(this))) return;
+  /** Leaves the dialog. @param {string} hash */
+  #goTo(hash) {
+    this.closest("dialog")?.close();
+    go(hash);
+  }
+
+  /** @param {string} path @param {number} [line] */
+  #edit(path, line) {
+    workspace.fromDialog = true;
+    this.#goTo(editAddress(/** @type {Skill} */ (this.#skill).id, path, line));
+  }
+
+  /** Opens a new chat with the skill. */
+  #tryIt() {
+    const skill = /** @type {Skill} */ (this.#skill);
+    drafts.set(null, `/${skill.name} `);
+    this.#goTo(address("chat"));
+    // The new chat may already be open.
+    dispatchEvent(new HashChangeEvent("hashchange"));
+  }
+
+  /** @param {string} path @param {{ line?: number }} [how] */
+  #open(path, how = {}) {
     const skill = /** @type {Skill} */ (this.#skill);
     for (const button of this.#files.querySelectorAll(".file")) {
       button.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (button).dataset.path === path));
@@ -200,13 +223,7 @@ export class SkillDetail extends HTMLElement {
       button?.setAttribute("aria-pressed", "false");
       /** @type {HTMLElement | undefined} */ (button)?.focus();
     });
-    view.addEventListener("saved", (event) => {
-      this.#diagnostics = /** @type {CustomEvent} */ (event).detail.diagnostics ?? this.#diagnostics;
-      this.#said();
-      // Sizes and tokens change even if the table row does not.
-      this.#read();
-      this.#changed();
-    });
+    view.addEventListener("edit", () => this.#edit(path, how.line));
     this.#file.replaceChildren(view);
     const editable = Boolean(skill.editable && app.about?.admin);
     view.show({

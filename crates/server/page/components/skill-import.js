@@ -1,12 +1,15 @@
-// Imports a skill: choose or drop a folder or an archive, preview the result and the audit, then confirm.
+// Imports skills: from an address, or a folder or an archive that is chosen or dropped. A preview and the audit come first.
 
 import { api, Problem, withQuery } from "../lib/api.js";
-import { afterPause, h } from "../lib/dom.js";
+import { afterPause, h, make } from "../lib/dom.js";
+import { e } from "../lib/editor-text.js";
 import { size } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { t } from "../lib/text.js";
 import { dropped, picked } from "../lib/files.js";
 import { field, place } from "./field.js";
+import { capabilityList, isSevere, planFiles } from "./plan-files.js";
+import { SkillInstall } from "./skill-install.js";
 
 /** @typedef {import("../types.js").ImportReport} ImportReport */
 /** @typedef {import("../lib/files.js").Picked} Picked */
@@ -101,7 +104,11 @@ export class SkillImport extends HTMLElement {
         this.#go,
       ),
     );
-    this.replaceChildren(form);
+    const install = make(SkillInstall);
+    install.addEventListener("done", (event) =>
+      this.dispatchEvent(new CustomEvent("done", { detail: /** @type {CustomEvent} */ (event).detail })),
+    );
+    this.replaceChildren(install, h("h3", { class: "small-title" }, t.import.fromFiles), form);
     for (const input of [this.#zip, this.#folder]) {
       input.addEventListener("change", () => {
         if (input.files?.length) this.#take(picked([...input.files]));
@@ -179,21 +186,8 @@ export class SkillImport extends HTMLElement {
     this.#preview.replaceChildren(
       h("h3", { class: "small-title" }, t.import.would(report.name || report.id)),
       h("p", { class: "muted" }, t.import.files(report.files.length, size(bytes))),
-      h(
-        "ul",
-        { class: "files plain" },
-        ...report.files
-          .slice(0, 200)
-          .map((file) =>
-            h(
-              "li",
-              {},
-              icon("file"),
-              h("span", { class: "file-path" }, file.path),
-              h("span", { class: "muted" }, size(file.bytes)),
-            ),
-          ),
-      ),
+      planFiles(report.files, report.findings),
+      capabilityList(report.capabilities, e.install.can),
       h("h3", { class: "small-title" }, t.import.audit),
       report.findings.length === 0
         ? h("p", { class: "muted" }, t.import.nothingFound)
@@ -204,7 +198,7 @@ export class SkillImport extends HTMLElement {
               h(
                 "li",
                 {
-                  class: `diagnostic ${/^(high|critical|error)$/i.test(one.severity) ? "error" : "warning"}`,
+                  class: `diagnostic ${isSevere(one) ? "error" : "warning"}`,
                 },
                 icon("alert"),
                 h(

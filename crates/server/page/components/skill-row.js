@@ -6,8 +6,10 @@ import { t } from "../lib/text.js";
 
 /** @typedef {import("../types.js").Skill} Skill */
 
-/** @param {string} location @param {() => void} toggle */
-export const skillRow = (location, toggle) => {
+/** @param {string} location @param {() => void} toggle @param {(chosen: boolean, range: boolean) => void} choose */
+export const skillRow = (location, toggle, choose) => {
+  const box = h("input", { type: "checkbox", class: "row-check" });
+  box.addEventListener("click", (event) => choose(box.checked, event.shiftKey));
   const name = h("span", { class: "row-name" });
   const id = h("span", { class: "row-id" });
   const button = h("button", { class: "row-open", onclick: toggle }, icon("down"), name, id);
@@ -19,6 +21,7 @@ export const skillRow = (location, toggle) => {
   const element = h(
     "div",
     { role: "row", "data-location": location },
+    h("div", { class: "cell select", role: "cell" }, box),
     h("div", { class: "cell name", role: "cell" }, button),
     description,
     source,
@@ -30,8 +33,9 @@ export const skillRow = (location, toggle) => {
   return {
     element,
     button,
-    /** @param {Skill} skill @param {number} index @param {boolean} open */
-    fill(skill, index, open) {
+    /** @param {Skill} skill @param {number} index @param {boolean} open @param {boolean} chosen */
+    fill(skill, index, open, chosen) {
+      box.checked = chosen;
       const place = `${index} ${open}`;
       if (skill === shown && place === shownAt) return;
       shown = skill;
@@ -41,6 +45,7 @@ export const skillRow = (location, toggle) => {
       element.dataset.id = skill.id;
       element.setAttribute("aria-rowindex", String(index + 2));
       button.setAttribute("aria-expanded", String(open));
+      box.setAttribute("aria-label", t.skills.select(skill.name || skill.id));
       name.textContent = skill.name || skill.id;
       id.textContent = skill.name && skill.name !== skill.id ? skill.id : "";
       id.hidden = !id.textContent;

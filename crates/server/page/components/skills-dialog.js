@@ -1,12 +1,13 @@
 // The skill manager: a filtered table with expandable rows, and forms to add and import skills.
 
-import { api } from "../lib/api.js";
+import { api, at } from "../lib/api.js";
 import { afterPause, h, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { t } from "../lib/text.js";
+import { loadStyles } from "../lib/workspace.js";
 import { app } from "../state/app.js";
+import { confirmDialog } from "./confirm-dialog.js";
 import { SkillForm } from "./skill-form.js";
-import { SkillImport } from "./skill-import.js";
 import { SkillsTable } from "./skills-table.js";
 import { hasUnsaved, mayDiscard } from "./unsaved.js";
 
@@ -41,6 +42,7 @@ export class SkillsDialog extends HTMLElement {
   #dialog = h("dialog", { class: "dialog large", "aria-labelledby": "skills-title" });
   #list = h("div", { class: "skills-list" });
   #admin = h("span", { class: "skills-admin" });
+  #bulk = h("div", { class: "skills-bulk", hidden: true, role: "region", "aria-label": t.skills.bulk });
   /** @type {(() => void)[]} */
   #ends = [];
   /** The matches of the server for the typed text. @type {{ text: string, fits: boolean, names: string[] }} */
@@ -73,7 +75,7 @@ export class SkillsDialog extends HTMLElement {
       this.#admin,
     );
     this.#offer();
-    this.#list.replaceChildren(tools, this.#problem, this.#table);
+    this.#list.replaceChildren(tools, this.#bulk, this.#problem, this.#table);
     this.#stage.replaceChildren(this.#list);
     this.#dialog.replaceChildren(
       h("header", { class: "dialog-head" }, this.#back, this.#title, close),
@@ -107,6 +109,8 @@ export class SkillsDialog extends HTMLElement {
       this.#close();
     });
     this.#table.addEventListener("changed", () => this.read());
+    this.#table.addEventListener("sorted", () => this.#narrow());
+    this.#table.addEventListener("selected", () => this.#renderBulk());
     // The browser has already restored the focus. Moving it later would interrupt typing.
     this.#dialog.addEventListener("close", () => this.remove());
     this.#ends = [
@@ -134,6 +138,12 @@ export class SkillsDialog extends HTMLElement {
     this.#admin.replaceChildren(
       h(
         "button",
+        { class: "button", id: "update-skills", onclick: () => this.#update() },
+        icon("retry"),
+        t.skills.updates,
+      ),
+      h(
+        "button",
         { class: "button", id: "import-skill", onclick: () => this.#import() },
         icon("upload"),
         t.skills.import,
@@ -147,6 +157,63 @@ export class SkillsDialog extends HTMLElement {
     );
   }
 
+  /** The actions for the selected skills. */
+  #renderBulk() {
+    const chosen = this.#table.chosen;
+    this.#bulk.hidden = chosen.length === 0 || !app.about?.admin;
+    if (this.#bulk.hidden) return;
+    const count = (/** @type {Skill[]} */ skills) => (skills.length > 0 ? ` (${skills.length})` : "");
+    const action = (
+      /** @type {string} */ text,
+      /** @type {Skill[]} */ skills,
+      /** @type {(skills: Skill[]) => void} */ call,
+      kind = "",
+    ) =>
+      h(
+        "button",
+        { class: `button small ${kind}`, disabled: skills.length === 0, onclick: () => call(skills) },
+        `${text}${count(skills)}`,
+      );
+    const having = (/** @type {string} */ status) => chosen.filter((skill) => skill.status === status);
+    this.#bulk.replaceChildren(
+      h("span", { role: "status" }, t.skills.selected(chosen.length)),
+      action(t.skills.enable, having("disabled"), (skills) => this.#each(skills, (one) => api.post(`${at.skill(one.id)}/enable`))),
+      action(t.skills.disable, having("enabled"), (skills) => this.#each(skills, (one) => api.post(`${at.skill(one.id)}/disable`))),
+      action(t.common.delete, chosen.filter((skill) => skill.editable), (skills) => this.#removeAll(skills), "danger-text"),
+      h("span", { class: "spring" }),
+      h("button", { class: "button small quiet", onclick: () => this.#table.clearChosen() }, t.skills.clear),
+    );
+  }
+
+  /** @param {Skill[]} skills */
+  async #removeAll(skills) {
+    const yes = await confirmDialog({
+      title: t.skills.removeAllTitle(skills.length),
+      text: skills.map((skill) => skill.name || skill.id).join(", "),
+      yes: t.common.delete,
+      danger: true,
+    });
+    if (yes) await this.#each(skills, (one) => api.remove(at.skill(one.id)));
+  }
+
+  /** Does the same for each skill, and shows the errors of all. @param {Skill[]} skills @param {(one: Skill) => Promise<any>} work */
+  async #each(skills, work) {
+    const errors = [];
+    for (const one of skills) {
+      try {
+        await work(one);
+      } catch (error) {
+        errors.push(`${one.name || one.id}: ${t.problem(/** @type {any} */ (error))}`);
+      }
+    }
+    this.#table.clearChosen();
+    await this.read();
+    app.readSkills();
+    if (errors.length === 0) return;
+    this.#problem.hidden = false;
+    this.#problem.textContent = errors.join(" ");
+  }
+
   async #close() {
     if (await mayDiscard(this)) this.#dialog.close();
   }
@@ -154,6 +221,12 @@ export class SkillsDialog extends HTMLElement {
   /** Returns to the table. */
   async #leave() {
     if (await mayDiscard(this.#stage)) this.#home();
+  }
+
+  /** Opens a skill in the table. @param {string} id */
+  async reveal(id) {
+    await this.read();
+    await this.#table.reveal(id);
   }
 
   async read() {
@@ -178,6 +251,7 @@ export class SkillsDialog extends HTMLElement {
     // A weak match is better than none.
     if (shown.having + shown.others === 0 && !fits && names.length > 0)
       shown = this.#table.filter(text, status, names);
+    this.#renderBulk();
     const all = this.#table.skills.length;
     this.#count.textContent = t.skills.count(shown.having + shown.others, all, shown.others);
   }
@@ -231,7 +305,13 @@ export class SkillsDialog extends HTMLElement {
   }
 
   async #import() {
+    const [{ SkillImport }] = await Promise.all([import("./skill-import.js"), loadStyles("editor.css")]);
     if (await mayDiscard(this)) this.#show(t.skills.import, make(SkillImport));
+  }
+
+  async #update() {
+    const [{ SkillInstall }] = await Promise.all([import("./skill-install.js"), loadStyles("editor.css")]);
+    if (await mayDiscard(this)) this.#show(t.skills.updates, make(SkillInstall, { updates: true }));
   }
 }
 customElements.define("skills-dialog", SkillsDialog);

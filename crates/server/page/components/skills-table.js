@@ -1,6 +1,7 @@
 // The skill table. Only visible rows are in the document.
 
 import { h, make } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
 import { t } from "../lib/text.js";
 import { heightOf, rowsBetween, topOf } from "../lib/window.js";
 import { SkillDetail } from "./skill-detail.js";
@@ -15,6 +16,23 @@ import { hasUnsaved, mayDiscard } from "./unsaved.js";
 const NARROW = matchMedia("(max-width: 759px)");
 const heightOfRow = () => (NARROW.matches ? 92 : 52);
 const HEAD = 40;
+
+/** What rows can be sorted by. @type {Record<string, (skill: Skill) => string | number>} */
+const KEYS = {
+  name: (skill) => (skill.name || skill.id).toLowerCase(),
+  description: (skill) => skill.description.toLowerCase(),
+  source: (skill) => `${skill.scope} ${skill.source}`,
+  status: (skill) => `${Object.keys(t.skills.statuses).indexOf(skill.status)} ${skill.reason ?? ""}`,
+};
+
+/** How well a skill matches: lower is better. @param {Skill} skill @param {string} text */
+const distance = (skill, text) => {
+  const names = [skill.name, skill.id].map((name) => name.toLowerCase());
+  if (names.includes(text)) return 0;
+  if (names.some((name) => name.startsWith(text))) return 1;
+  if (names.some((name) => name.includes(text))) return 2;
+  return skill.description.toLowerCase().includes(text) ? 3 : 4;
+};
 
 export class SkillsTable extends HTMLElement {
   /** @type {Skill[]} */
@@ -37,11 +55,31 @@ export class SkillsTable extends HTMLElement {
   #grown = new ResizeObserver(([entry]) => this.#measured(entry));
   /** @type {WeakMap<Skill, string>} */
   #words = new WeakMap();
+  /** The locations of the selected skills. @type {Set<string>} */
+  #chosen = new Set();
+  /** @type {string | null} */
+  #lastChosen = null;
+  /** @type {{ by: string, down: boolean } | null} */
+  #sort = null;
+  #all = h("input", { type: "checkbox", class: "row-check", "aria-label": t.skills.selectAll });
 
   connectedCallback() {
-    const cell = (/** @type {string} */ text) => h("div", { role: "columnheader", class: "cell" }, text);
-    const cells = [t.skills.name, t.skills.description, t.skills.source, t.skills.status].map(cell);
-    const head = h("div", { class: "row head", role: "row", "aria-rowindex": "1" }, ...cells);
+    const cell = (/** @type {string} */ key, /** @type {string} */ text) =>
+      h(
+        "div",
+        { role: "columnheader", class: "cell", "data-key": key },
+        h("button", { class: "sort", onclick: () => this.#sortBy(key) }, text, icon("down")),
+      );
+    this.#all.addEventListener("change", () => this.#chooseAll(this.#all.checked));
+    const head = h(
+      "div",
+      { class: "row head", role: "row", "aria-rowindex": "1" },
+      h("div", { role: "columnheader", class: "cell select" }, this.#all),
+      cell("name", t.skills.name),
+      cell("description", t.skills.description),
+      cell("source", t.skills.source),
+      cell("status", t.skills.status),
+    );
     this.#table.replaceChildren(h("div", { role: "rowgroup", class: "table-head" }, head), this.#body);
     this.#scroll.replaceChildren(this.#table, this.#none);
     this.replaceChildren(this.#scroll);
@@ -62,10 +100,13 @@ export class SkillsTable extends HTMLElement {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const has = (/** @type {Skill} */ skill) =>
       (!status || skill.status === status) && words.every((word) => this.#wordsOf(skill).includes(word));
+    const whole = text.toLowerCase();
     const having = this.skills.filter(has);
+    // The best match first; equal ones keep their order.
+    if (whole) having.sort((a, b) => distance(a, whole) - distance(b, whole));
     const others = this.#named(named, status, new Set(having));
     const edited = this.#edited();
-    this.#shown = [...having, ...others];
+    this.#shown = this.#sorted([...having, ...others]);
     // A filter must not discard unsaved changes.
     if (edited && !this.#shown.some((skill) => skill.location === edited.location))
       this.#shown.unshift(this.skills.find((skill) => skill.location === edited.location) ?? edited);
@@ -74,6 +115,61 @@ export class SkillsTable extends HTMLElement {
     else this.#detail?.update(open);
     this.refresh();
     return { having: having.length, others: others.length };
+  }
+
+  /** @param {Skill[]} skills */
+  #sorted(skills) {
+    if (!this.#sort) return skills;
+    const { by, down } = this.#sort;
+    const key = KEYS[by] ?? (() => 0);
+    const order = (/** @type {Skill} */ a, /** @type {Skill} */ b) =>
+      String(key(a)).localeCompare(String(key(b)), undefined, { numeric: true });
+    return skills.sort((a, b) => (down ? order(b, a) : order(a, b)));
+  }
+
+  /** The first click sorts up, the second down, the third not at all. @param {string} by */
+  #sortBy(by) {
+    const again = this.#sort?.by === by;
+    this.#sort = again && this.#sort?.down ? null : { by, down: again };
+    for (const cell of this.#table.querySelectorAll("[data-key]")) {
+      const here = this.#sort?.by === /** @type {HTMLElement} */ (cell).dataset.key;
+      if (here) cell.setAttribute("aria-sort", this.#sort?.down ? "descending" : "ascending");
+      else cell.removeAttribute("aria-sort");
+    }
+    this.dispatchEvent(new Event("sorted"));
+  }
+
+  /** The selected skills, in the order of the table. @returns {Skill[]} */
+  get chosen() {
+    return this.#shown.filter((skill) => this.#chosen.has(skill.location));
+  }
+
+  /** @param {boolean} chosen */
+  #chooseAll(chosen) {
+    this.#chosen = new Set(chosen ? this.#shown.map((skill) => skill.location) : []);
+    this.#selected();
+  }
+
+  clearChosen() {
+    this.#chooseAll(false);
+  }
+
+  /** @param {string} location @param {boolean} chosen @param {boolean} range from the last one that was selected */
+  #choose(location, chosen, range) {
+    const at = (/** @type {string | null} */ one) => this.#shown.findIndex((skill) => skill.location === one);
+    const [from, to] = [range ? at(this.#lastChosen) : -1, at(location)];
+    const all = from < 0 ? [location] : this.#shown.slice(Math.min(from, to), Math.max(from, to) + 1).map((skill) => skill.location);
+    for (const one of all) {
+      if (chosen) this.#chosen.add(one);
+      else this.#chosen.delete(one);
+    }
+    this.#lastChosen = location;
+    this.#selected();
+  }
+
+  #selected() {
+    this.refresh();
+    this.dispatchEvent(new Event("selected"));
   }
 
   /** The skills of these names that a model is offered, in this order. @param {string[]} names @param {string} status @param {Set<Skill>} but */
@@ -109,6 +205,9 @@ export class SkillsTable extends HTMLElement {
   /** Updates the table after a change of the shown skills. */
   refresh() {
     this.#none.hidden = this.#shown.length > 0;
+    const count = this.chosen.length;
+    this.#all.checked = count > 0 && count === this.#shown.length;
+    this.#all.indeterminate = count > 0 && count < this.#shown.length;
     this.#table.setAttribute("aria-rowcount", String(this.#shown.length + 1));
     this.#draw();
   }
@@ -134,7 +233,7 @@ export class SkillsTable extends HTMLElement {
     let at = this.#body.firstElementChild;
     for (const [location, index] of [...wanted].sort((a, b) => a[1] - b[1])) {
       const row = this.#row(location);
-      row.fill(/** @type {Skill} */ (this.#shown[index]), index, location === this.#open);
+      row.fill(/** @type {Skill} */ (this.#shown[index]), index, location === this.#open, this.#chosen.has(location));
       row.element.style.transform = `translateY(${topOf(m, index)}px)`;
       // Keeps table order for keyboard navigation, without moving rows that are already in place.
       if (row.element === at) at = at.nextElementSibling;
@@ -155,7 +254,8 @@ export class SkillsTable extends HTMLElement {
   #row(location) {
     const known = this.#rows.get(location);
     if (known) return known;
-    const row = skillRow(location, () => this.#toggle(location));
+    const choose = (/** @type {boolean} */ chosen, /** @type {boolean} */ range) => this.#choose(location, chosen, range);
+    const row = skillRow(location, () => this.#toggle(location), choose);
     if (location === this.#open && this.#detail) row.element.append(this.#detail);
     this.#rows.set(location, row);
     return row;

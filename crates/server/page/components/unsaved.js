@@ -5,7 +5,7 @@ import { confirmDialog } from "./confirm-dialog.js";
 
 /** Elements that hold what a person writes have `unsaved`. @param {ParentNode} root */
 export const hasUnsaved = (root) =>
-  [...root.querySelectorAll("skill-file, skill-form")].some((one) => /** @type {any} */ (one).unsaved);
+  [...root.querySelectorAll("skill-form")].some((one) => /** @type {any} */ (one).unsaved);
 
 /** Returns whether unsaved changes inside an element may be discarded: there are none, or the user agrees. @param {ParentNode} root @returns {Promise<boolean>} */
 export const mayDiscard = async (root) =>

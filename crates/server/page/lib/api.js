@@ -91,8 +91,8 @@ export const at = {
 export const api = {
   /** @param {string} path @param {Record<string, any>} [query] @param {AbortSignal} [signal] */
   get: (path, query, signal) => json("GET", withQuery(path, query), undefined, signal),
-  /** @param {string} path @param {any} [body] */
-  post: (path, body = {}) => json("POST", path, body),
+  /** @param {string} path @param {any} [body] @param {AbortSignal} [signal] */
+  post: (path, body = {}, signal) => json("POST", path, body, signal),
   /** @param {string} path @param {any} body */
   patch: (path, body) => json("PATCH", path, body),
   /** @param {string} path @param {any} body */

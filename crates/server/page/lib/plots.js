@@ -65,7 +65,7 @@ const swatch = (kind) =>
 
 /**
  * A bar chart; each bar may be stacked.
- * @param {{ label: string, title?: string, slices: Slice[], text: string }[]} rows
+ * @param {{ label: string, title?: string, href?: string, slices: Slice[], text: string }[]} rows
  * @param {string} label
  */
 export const bars = (rows, label) => {
@@ -90,7 +90,9 @@ export const bars = (rows, label) => {
       return h(
         "li",
         { class: "bar-row" },
-        h("span", { class: "bar-label", title: row.title ?? row.label }, row.label),
+        row.href
+          ? h("a", { class: "bar-label", title: row.title ?? row.label, href: row.href }, row.label)
+          : h("span", { class: "bar-label", title: row.title ?? row.label }, row.label),
         svg(
           "svg",
           {

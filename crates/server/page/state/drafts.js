@@ -1,5 +1,7 @@
 // Unsent drafts. A draft belongs to its chat in all tabs; the draft of a new chat belongs to its tab. Signing out deletes all.
 
+import { EDITS } from "../lib/workspace.js";
+
 const PREFIX = "prowess.draft.";
 
 /** The key of the new chat. */
@@ -28,6 +30,8 @@ export const drafts = {
   clear() {
     for (const store of [sessionStorage, localStorage])
       for (const key of Object.keys(store)) if (key.startsWith(PREFIX)) store.removeItem(key);
+    // Unsaved changes of skills belong to the person who signs out, too.
+    indexedDB.deleteDatabase(EDITS);
   },
 
   /**
