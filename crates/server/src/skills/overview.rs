@@ -171,7 +171,10 @@ fn statistics(snapshot: &Arc<Snapshot>, uses: &[SkillUse], chats: u64, catalog: 
     let entry = |skill: &Skill| {
         (tokens::count(&format!("{}: {}", skill.name(), skill.full_description())), skill.key().to_string())
     };
-    let mut costly: Vec<(usize, String)> = snapshot.enabled().map(entry).collect();
+    // Models are not shown skills that only people can activate.
+    let is_shown =
+        |skill: &&Skill| skill.manifest().is_some_and(|manifest| !manifest.disable_model_invocation());
+    let mut costly: Vec<(usize, String)> = snapshot.enabled().filter(is_shown).map(entry).collect();
     costly.sort_by(|(a, name), (b, other)| b.cmp(a).then_with(|| name.cmp(other)));
     let costly: Vec<Value> = costly
         .into_iter()
