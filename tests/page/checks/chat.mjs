@@ -276,7 +276,7 @@ export const chat = (env, browser, check, prowess) => [
       await browser.checkAccessibility(page, "setting up a model");
       // Mistakes are shown at their fields.
       await setup.getByLabel("Provider").selectOption("anthropic");
-      await setup.getByRole("button", { name: "Save" }).click();
+      await setup.getByRole("button", { name: "Use this model" }).click();
       await waitForText(setup, /enter the key of the provider/);
       assert.equal(await setup.getByLabel("Key", { exact: true }).getAttribute("aria-invalid"), "true");
       await setup.getByLabel("Provider").selectOption("openai-chat");
@@ -288,7 +288,7 @@ export const chat = (env, browser, check, prowess) => [
       await setup.getByRole("button", { name: "Test connection" }).click();
       await waitForText(setup, /The connection works: 2 models/);
       await setup.getByLabel("Model name").fill("scripted");
-      await setup.getByRole("button", { name: "Save" }).click();
+      await setup.getByRole("button", { name: "Use this model" }).click();
       await page.locator(".model-name", { hasText: "scripted" }).waitFor();
       await setup.waitFor({ state: "detached" });
       await page.goto(`${other.url}#/settings`);
