@@ -123,10 +123,14 @@ try {
     mimeType: "application/zip",
     buffer: archive,
   });
-  await page.locator(".import-preview .files").waitFor();
+  await page.locator(".import-preview .plan-files").waitFor();
   await takeScreenshot(page, "import");
   await page.keyboard.press("Escape");
 
+  await page.goto(`${env.url}#/skills/release-notes/edit/SKILL.md`);
+  await page.locator(".cm-content, code-editor").first().waitFor();
+  await page.waitForTimeout(1500);
+  await takeScreenshot(page, "editor");
   await page.goto(`${env.url}#/inspect?query=Write+my+weekly+report`);
   await page.locator(".inspect-total").waitFor();
   await takeScreenshot(page, "inspector");

@@ -569,7 +569,7 @@ export const texts = {
     title: "Settings",
     model: "Model and budgets",
     modelText:
-      "Saved in your configuration file. Do not enter API keys here: enter the name of the environment variable that holds the key.",
+      "Saved in your configuration file. Enter a key only in the form of the model; the other fields take the name of an environment variable.",
     page: "This page",
     language: "Language",
     theme: "Theme",

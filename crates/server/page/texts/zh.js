@@ -519,7 +519,7 @@ export const texts = {
   settings: {
     title: "设置",
     model: "模型与预算",
-    modelText: "保存在您自己的配置文件中。密钥不在此处输入：请填写保存密钥的环境变量名称。",
+    modelText: "保存在您自己的配置文件中。密钥只能在模型表单中输入；其他字段请填写环境变量名称。",
     page: "本页面",
     language: "语言",
     theme: "颜色",
