@@ -119,7 +119,7 @@ mod tests {
             ("b <think>a</think>", "", "b <think>a</think>"),
             ("<thin", "", "<thin"),
             ("<thinking>a</thinking>", "", "<thinking>a</thinking>"),
-            ("<think>unfinished </thi", "unfinished </thi", ""),
+            ("<think>unfinished </t", "unfinished </t", ""),
             (" \n", "", " \n"),
             ("", "", ""),
         ] {

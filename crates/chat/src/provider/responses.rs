@@ -52,7 +52,9 @@ impl ProviderApi for Responses {
             variant.without_encrypted = true;
             return Adaptation::Rewrite;
         }
-        let summary = message.contains("reasoning.summary") || message.contains("reasoning summar");
+        let summary = ["reasoning.summary", "reasoning summary", "reasoning summaries"]
+            .iter()
+            .any(|text| message.contains(text));
         if rejected && summary && sent["reasoning"].get("summary").is_some() {
             variant.without_summary = true;
             return Adaptation::Rewrite;

@@ -62,13 +62,15 @@ async fn a_model_is_tested_and_in_force_at_once() {
     request["model"] = "large".into();
     let (status, stored) = put(&server, &request).await;
     assert_eq!(status, StatusCode::OK, "{stored}");
-    let expected = json!({"schema": 1, "provider": "openai-chat", "base_url": base, "model": "large", "key": "file"});
+    let expected =
+        json!({"schema": 1, "provider": "openai-chat", "base_url": base, "model": "large", "key": "file"});
     assert_eq!(stored, expected);
     let about: Value = server.get("/api/about").await.json().await.unwrap();
     assert_eq!((&about["is_model"], &about["model"]), (&json!(true), &json!("large")));
     // The key is in a private file, and nowhere else.
     let dir = server.temp_dir.path().join("home/.prowess");
-    let keys: Vec<_> = std::fs::read_dir(dir.join("keys")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let keys: Vec<_> =
+        std::fs::read_dir(dir.join("keys")).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(keys.len(), 1);
     assert_eq!(std::fs::metadata(&keys[0]).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(std::fs::read_to_string(&keys[0]).unwrap().trim(), KEY);
@@ -77,7 +79,8 @@ async fn a_model_is_tested_and_in_force_at_once() {
         assert!(!server.get(path).await.text().await.unwrap().contains(KEY), "{path}");
     }
     // Another key replaces the file; another model keeps it.
-    let (status, _) = put(&server, &json!({"provider": "openai-chat", "base_url": base, "model": "small"})).await;
+    let (status, _) =
+        put(&server, &json!({"provider": "openai-chat", "base_url": base, "model": "small"})).await;
     assert_eq!((status, keys[0].exists()), (StatusCode::OK, true));
     request["key"] = "sk-other".into();
     assert_eq!(put(&server, &request).await.0, StatusCode::OK);
@@ -95,10 +98,16 @@ async fn a_stored_key_is_never_sent_to_another_address() {
     assert_eq!(test(&server, &json!({"provider": "openai-chat", "base_url": base})).await["ok"], true);
     let tested = test(&server, &json!({"provider": "openai-chat", "base_url": other})).await;
     assert_eq!(tested["ok"], false, "{tested}");
-    let (status, stored) = put(&server, &json!({"provider": "openai-chat", "base_url": other, "model": "large"})).await;
+    let (status, stored) =
+        put(&server, &json!({"provider": "openai-chat", "base_url": other, "model": "large"})).await;
     assert_eq!((status, &stored["key"]), (StatusCode::OK, &json!("none")));
     let chat = server.chat().await;
-    server.post(&format!("/api/chats/{chat}/messages"), &json!({"text": "hello"})).await.text().await.unwrap();
+    server
+        .post(&format!("/api/chats/{chat}/messages"), &json!({"text": "hello"}))
+        .await
+        .text()
+        .await
+        .unwrap();
     let stolen = stolen.lock().unwrap().clone();
     assert!(stolen.len() >= 2 && stolen.iter().all(String::is_empty), "{stolen:?}");
 }
@@ -127,7 +136,13 @@ async fn mistakes_are_named_by_field() {
     ] {
         let tested = test(&server, &body).await;
         assert!(!tested.to_string().contains(KEY) && !tested.to_string().contains("sk-wrong"));
-        seen.push(tested["message"].as_str().unwrap().replace(&base, "BASE").replace(&base.replace("/v1", ""), "ORIGIN"));
+        seen.push(
+            tested["message"]
+                .as_str()
+                .unwrap()
+                .replace(&base, "BASE")
+                .replace(&base.replace("/v1", ""), "ORIGIN"),
+        );
     }
     insta::assert_snapshot!(seen.join("\n"));
     assert!(!server.temp_dir.path().join("home/.prowess/keys").exists());
@@ -143,6 +158,7 @@ async fn only_administrators_see_and_change_the_model() {
         }
     }
     let body = json!({"provider": "openai", "key": KEY, "model": "x"});
-    let response = server.http.put(server.url("/api/model")).bearer_auth(USER).json(&body).send().await.unwrap();
+    let response =
+        server.http.put(server.url("/api/model")).bearer_auth(USER).json(&body).send().await.unwrap();
     assert_eq!(response.status(), StatusCode::FORBIDDEN);
 }
