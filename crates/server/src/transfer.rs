@@ -14,7 +14,7 @@ use futures_util::Stream;
 use prowess::ErrorCode;
 use prowess_chat::Message;
 use prowess_chat::store::transfer::{ExportSelection, export, parse_export};
-use prowess_chat::store::{ChatFile, Store, StoreError, Topic};
+use prowess_chat::store::{ChatFile, Store, StoreError, StoredBranch, Topic};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -35,7 +35,7 @@ pub(crate) struct ChatsFileBody {
     #[schema(pattern = "^prowess-chats$")]
     format: String,
     /// The version of the format.
-    #[schema(minimum = 1, maximum = 2)]
+    #[schema(minimum = 1, maximum = 3)]
     version: u64,
     /// The chats.
     chats: Vec<ChatInFile>,
@@ -69,6 +69,15 @@ pub(crate) struct ChatInFile {
     /// The files of the workspace.
     #[schema(required = false)]
     files: Vec<ExportedFileBody>,
+    /// Other versions of messages.
+    #[schema(required = false, max_items = 1000)]
+    branches: Vec<StoredBranch>,
+    /// Whether the chat is listed first.
+    #[schema(required = false)]
+    pinned: bool,
+    /// Whether the chat is archived.
+    #[schema(required = false)]
+    archived: bool,
 }
 
 /// A file of a chat in a file.

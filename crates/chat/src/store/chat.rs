@@ -118,6 +118,7 @@ pub struct MessageVersions {
 
 /// A version of a message and what follows it, as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StoredBranch {
     /// The id of its first message.
     pub id: String,

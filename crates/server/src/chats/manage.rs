@@ -21,6 +21,9 @@ use crate::render::run_blocking;
 /// The default number of chats per page.
 const PAGE_DEFAULT: usize = 50;
 
+/// The maximum number of characters of a search.
+const SEARCH_MAX: usize = 1_000;
+
 /// Selects chats.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -59,6 +62,9 @@ pub(crate) async fn list(
     if let Some(text) = &params.search {
         if params.after.is_some() || params.archived.is_some() {
             return Err(Problem::invalid("search cannot be combined with after or archived"));
+        }
+        if text.chars().count() > SEARCH_MAX {
+            return Err(Problem::invalid(format!("search must not exceed {SEARCH_MAX} characters")));
         }
         let chats = app.store.search(text, limit).await?;
         return Ok(Json(ChatsResponse { schema: 1, chats, next: None }));

@@ -85,7 +85,8 @@ async fn invalid_requests_are_rejected(test_store: &mut TestStore) {
         let (status, code, detail) = rejection(site.post(&at, &body).await).await;
         seen.push(format!("{status} {code}: {detail}"));
     }
-    for path in ["/api/chats?search=a&after=b", "/api/chats?archived=2"] {
+    let long = format!("/api/chats?search={}", "x".repeat(1_001));
+    for path in ["/api/chats?search=a&after=b", "/api/chats?archived=2", long.as_str()] {
         let (status, code, detail) = rejection(site.request(Method::GET, path).send().await.unwrap()).await;
         seen.push(format!("{status} {code}: {detail}"));
     }
