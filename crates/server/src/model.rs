@@ -1,7 +1,7 @@
 //! Sets up the model of chats from the page.
 //!
-//! Invariant: a stored key is sent only to the address that it was entered for. Whoever changes the provider or the address
-//! enters the key again. A key is stored in a file that only the user can read, and never returned.
+//! Invariants: a stored key is sent only to the address for which it was entered, so a change of the provider or the address
+//! requires the key again. A key is stored in a file that only the user can read, and is never returned.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
